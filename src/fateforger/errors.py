@@ -1,0 +1,112 @@
+"""Every error of the house, in one tree, split by who can act on it.
+
+    FateforgerError
+    ├── UserError            the person (or the caller of a door) can mend the input; exit status 2
+    │   ├── PlanInvalid      a plan, or a patch's result, breaks an invariant of ``plan``
+    │   ├── PatchInvalid     a patch does not fit the plan it is applied to
+    │   ├── BadInput         any other input that cannot be used as it is
+    │   └── NotUndoable      there is nothing to undo, or it was undone already
+    ├── WorldError           something outside failed; trying again may help; exit status 3
+    │   ├── CalendarError
+    │   │   ├── CalendarUnreachable   no connection, time-out, server error
+    │   │   ├── CalendarAuthFailed    the login expired or was refused
+    │   │   ├── CalendarNotFound      that calendar does not exist (any more)
+    │   │   ├── CalendarReadOnly      it can be read but not written
+    │   │   ├── CalendarIncomplete    the answer is not known to be whole, so nothing may follow from it
+    │   │   └── CalendarBusy          another write to this calendar is under way
+    │   └── StoreError
+    │       ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
+    │       └── VersionConflict       somebody saved a newer version first
+    └── InternalError        we have a bug; never shown as anything else
+
+The message of each error is a sentence for a person. ``where`` says which part of the input it is about.
+"""
+
+from __future__ import annotations
+
+
+class FateforgerError(Exception):
+    """Root of all errors raised on purpose. ``kind`` is the stable machine-readable name."""
+
+    def __init__(self, message: str, *, where: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+
+    @property
+    def kind(self) -> str:
+        """The class name in snake case, for ``{"error": {"kind": ...}}``."""
+        name = type(self).__name__
+        return "".join(f"_{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(name))
+
+
+class UserError(FateforgerError):
+    """Whoever gave the input can mend it."""
+
+
+class PlanInvalid(UserError):
+    """A plan breaks an invariant. ``events`` holds the list positions of the blocks concerned."""
+
+    def __init__(self, message: str, *, events: tuple[int, ...] = (), where: str | None = None) -> None:
+        super().__init__(message, where=where)
+        self.events = events
+
+
+class PatchInvalid(UserError):
+    """A patch names a block that is not there, or is otherwise not applicable."""
+
+
+class BadInput(UserError):
+    """Input of any other kind that cannot be used as it is."""
+
+
+class NotUndoable(UserError):
+    """Nothing to undo, or undone already."""
+
+
+class WorldError(FateforgerError):
+    """Something outside of this program failed."""
+
+
+class CalendarError(WorldError):
+    """The calendar could not do what was asked."""
+
+
+class CalendarUnreachable(CalendarError):
+    """No connection, a time-out, or a server error."""
+
+
+class CalendarAuthFailed(CalendarError):
+    """The login expired or was refused."""
+
+
+class CalendarNotFound(CalendarError):
+    """The calendar does not exist, or no longer."""
+
+
+class CalendarReadOnly(CalendarError):
+    """The calendar can be read but not written."""
+
+
+class CalendarIncomplete(CalendarError):
+    """The answer is not known to be whole, so absence proves nothing."""
+
+
+class CalendarBusy(CalendarError):
+    """Another write to the same calendar is under way."""
+
+
+class StoreError(WorldError):
+    """The database could not do what was asked."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be read or written."""
+
+
+class VersionConflict(StoreError):
+    """Somebody else saved a newer version of the same thing first."""
+
+
+class InternalError(FateforgerError):
+    """A bug of ours."""

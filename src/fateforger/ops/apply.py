@@ -1,0 +1,115 @@
+"""Applying a patch: pure, whole or not at all, and each step yields its inverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from pydantic import ValidationError
+
+from fateforger.errors import PatchInvalid, PlanInvalid
+from fateforger.ops.model import AddBlocks, MoveBlock, Op, Patch, RemoveBlock, ReplaceAll, UpdateBlock
+from fateforger.plan import TBEvent, TBPlan, resolve_strict, with_keys
+from fateforger.plan.mistakes import first_mistake
+
+Blocks = tuple[TBEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The new plan, and the patch that leads back to the old one exactly."""
+
+    plan: TBPlan
+    inverse: Patch
+
+
+def apply(plan: TBPlan, patch: Patch) -> Applied:
+    """Apply the ops in order and check the result as a whole.
+
+    Raises :class:`PatchInvalid` when an op names a block that is not there, :class:`PlanInvalid` when the
+    result is no valid plan (blocks that lean on nothing, that overlap, ...). The given plan is never changed.
+    """
+    events: Blocks = plan.events
+    undo: list[Op] = []
+    for op in patch.ops:
+        events, back = apply_op(events, op)
+        undo[:0] = back
+    try:
+        changed = plan.replace(events)
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise PlanInvalid(mistake.sentence, events=mistake.events, where=mistake.where or None) from None
+    resolve_strict(changed)
+    return Applied(changed, Patch(ops=tuple(undo)))
+
+
+def apply_op(events: Blocks, op: Op) -> tuple[Blocks, tuple[Op, ...]]:
+    """One step: the new blocks, and the ops that take it back."""
+    match op:
+        case AddBlocks():
+            return _add(events, op)
+        case RemoveBlock(key=key):
+            place = _place(events, key)
+            back = AddBlocks(events=(events[place],), after=_key_before(events, place))
+            return events[:place] + events[place + 1 :], (back,)
+        case UpdateBlock(key=key):
+            place = _place(events, key)
+            before = events[place]
+            return (*events[:place], _updated(before, op), *events[place + 1 :]), (_restore(before, op),)
+        case MoveBlock(key=key, after=after):
+            place = _place(events, key)
+            rest = events[:place] + events[place + 1 :]
+            target = 0 if after is None else _place(rest, after) + 1
+            back_move = MoveBlock(key=key, after=_key_before(events, place))
+            return (*rest[:target], events[place], *rest[target:]), (back_move,)
+        case ReplaceAll():
+            return _replace(events, op)
+        case _:
+            assert_never(op)
+
+
+def _add(events: Blocks, op: AddBlocks) -> tuple[Blocks, tuple[Op, ...]]:
+    place = 0 if op.after is None else _place(events, op.after) + 1
+    added = with_keys(op.events, taken=(e.block_key for e in events))
+    if clash := {e.key for e in added} & {e.key for e in events}:
+        raise PatchInvalid(f"There is a block with the key “{min(map(str, clash))}” already.")
+    back = tuple(RemoveBlock(key=e.block_key) for e in reversed(added))
+    return events[:place] + added + events[place:], back
+
+
+def _replace(events: Blocks, op: ReplaceAll) -> tuple[Blocks, tuple[Op, ...]]:
+    replacement = with_keys(op.events)
+    if events:
+        return replacement, (ReplaceAll(events=events),)
+    return replacement, tuple(RemoveBlock(key=e.block_key) for e in reversed(replacement))
+
+
+def _updated(before: TBEvent, op: UpdateBlock) -> TBEvent:
+    changes = {
+        name: value for name in ("name", "description", "type", "timing") if (value := getattr(op, name)) is not None
+    }
+    try:
+        return TBEvent.model_validate(dict(before) | changes)
+    except ValidationError as error:
+        raise PatchInvalid(first_mistake(error).sentence) from None
+
+
+def _restore(before: TBEvent, op: UpdateBlock) -> UpdateBlock:
+    return UpdateBlock(
+        key=op.key,
+        name=before.name if op.name is not None else None,
+        description=before.description if op.description is not None else None,
+        type=before.type if op.type is not None else None,
+        timing=before.timing if op.timing is not None else None,
+    )
+
+
+def _place(events: Blocks, key: str) -> int:
+    for index, event in enumerate(events):
+        if event.key == key:
+            return index
+    raise PatchInvalid(f"There is no block with the key “{key}” in this plan.")
+
+
+def _key_before(events: Blocks, place: int) -> str | None:
+    return events[place - 1].block_key if place else None

@@ -1,0 +1,57 @@
+"""Pydantic's list of findings, told as one sentence about the first of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+_UNION_TAGS = {"ap", "bn", "fs", "fw", "ae", "re", "ue", "me", "ra"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """``where`` is a path like ``events[2].p.dur``; ``sentence`` needs no path to be understood."""
+
+    sentence: str
+    where: str
+    events: tuple[int, ...]
+
+
+def first_mistake(error: ValidationError) -> Mistake:
+    """The first finding as a sentence, with its place in the document."""
+    finding = error.errors(include_url=False, include_context=True)[0]
+    path = [p for p in finding["loc"] if p not in _UNION_TAGS and not _is_type_name(p)]
+    where = _path(path)
+    sentence = _sentence(finding["type"], finding["msg"], str(path[-1]) if path else "")
+    index = next((p for p in path if isinstance(p, int)), None)
+    return Mistake(sentence, where, () if index is None else (index,))
+
+
+def _is_type_name(part: int | str) -> bool:
+    return isinstance(part, str) and (part in {"time", "datetime"} or "[" in part)
+
+
+def _path(parts: list[int | str]) -> str:
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else (f".{part}" if text else str(part))
+    return text
+
+
+def _sentence(kind: str, message: str, field: str) -> str:
+    name = f"“{field}”" if field else "This"
+    match kind:
+        case "value_error":
+            text = message.removeprefix("Value error, ")
+            return f"{text[0].upper()}{text[1:].rstrip('.')}."
+        case "missing":
+            return f"{name} is missing."
+        case "extra_forbidden":
+            return f"{name} is not a field I know here."
+        case "string_too_long":
+            return f"{name} is too long: {message[0].lower()}{message[1:]}."
+        case "union_tag_invalid" | "union_tag_not_found":
+            return f"{name} does not say which kind it is: {message[0].lower()}{message[1:].rstrip('.')}."
+        case _:
+            return f"{name} cannot be used: {message[0].lower()}{message[1:].rstrip('.')}."

@@ -1,0 +1,187 @@
+"""From timings to instants: deterministic, on the real time line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from fateforger.errors import PlanInvalid
+from fateforger.plan.model import TBEvent, TBPlan
+from fateforger.plan.timing import AfterPrevious, BeforeNext, Clock, FixedStart, FixedWindow, is_anchored
+from fateforger.plan.types import ET
+from fateforger.plan.zones import instant_of, second_reading
+
+MAX_NIGHT = timedelta(hours=12)
+"""A window whose end is earlier than its start is read as ending the next day if that makes it this long at
+most: 23:00-07:00 is a night, 14:00-13:00 is a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A block on the time line; ``start`` and ``end`` are aware, in the plan's zone, and ``end > start``."""
+
+    index: int
+    event: TBEvent
+    start: datetime
+    end: datetime
+
+    @property
+    def key(self) -> str:
+        return self.event.block_key
+
+    @property
+    def duration(self) -> timedelta:
+        """Elapsed time, also across a change of the clock."""
+        return self.end.astimezone(UTC) - self.start.astimezone(UTC)
+
+    @property
+    def minutes(self) -> int:
+        """Elapsed minutes, rounded down."""
+        return int(self.duration.total_seconds() // 60)
+
+
+def resolve(plan: TBPlan) -> tuple[Resolved, ...]:
+    """Each block with its instants, in the plan's order. Background blocks neither push nor are pushed.
+
+    Raises :class:`PlanInvalid` when a block leans on a neighbour that is not there, or ends before it starts.
+    Overlaps are not looked at: see :func:`overlaps`.
+    """
+    _require_anchor(plan)
+    spans: dict[int, tuple[datetime, datetime]] = {}
+    chain = [i for i, e in enumerate(plan.events) if e.type is not ET.BACKGROUND]
+    for index, event in enumerate(plan.events):
+        if event.type is ET.BACKGROUND:
+            spans[index] = _anchored_span(plan, index, event)
+    _resolve_forward(plan, chain, spans)
+    _resolve_backward(plan, chain, spans)
+    return tuple(Resolved(i, e, *spans[i]) for i, e in enumerate(plan.events))
+
+
+def _require_anchor(plan: TBPlan) -> None:
+    chain = [i for i, e in enumerate(plan.events) if e.type is not ET.BACKGROUND]
+    if chain and not any(is_anchored(plan.events[i].timing) for i in chain):
+        raise PlanInvalid(
+            "No block has a fixed time, so nothing says when the day starts; give one a start (fs) or window (fw).",
+            events=tuple(chain),
+        )
+
+
+def _resolve_forward(plan: TBPlan, chain: Sequence[int], spans: dict[int, tuple[datetime, datetime]]) -> None:
+    """Fixed blocks and those that follow a predecessor; a run of ``bn`` (and what hangs on it) is left open."""
+    previous: tuple[datetime, datetime] | None = None
+    for place, index in enumerate(chain):
+        event = plan.events[index]
+        timing = event.timing
+        if isinstance(timing, BeforeNext):
+            previous = None
+            continue
+        if isinstance(timing, AfterPrevious):
+            if place == 0:
+                raise PlanInvalid(
+                    f"“{event.name}” follows the previous block, but it is the first one.", events=(index,)
+                )
+            if previous is None:
+                raise PlanInvalid(
+                    f"“{event.name}” follows “{plan.events[chain[place - 1]].name}”, which itself waits for what"
+                    " comes next; give one of them a fixed time.",
+                    events=(chain[place - 1], index),
+                )
+            span = previous[1], _later(previous[1], timing.duration)
+        else:
+            span = _anchored_span(plan, index, event)
+        spans[index] = previous = span
+
+
+def _resolve_backward(plan: TBPlan, chain: Sequence[int], spans: dict[int, tuple[datetime, datetime]]) -> None:
+    following: tuple[datetime, datetime] | None = None
+    for index in reversed(chain):
+        event = plan.events[index]
+        if isinstance(event.timing, BeforeNext):
+            if following is None:
+                raise PlanInvalid(f"“{event.name}” ends at the next block, but it is the last one.", events=(index,))
+            spans[index] = _later(following[0], -event.timing.duration), following[0]
+        following = spans[index]
+
+
+def _anchored_span(plan: TBPlan, index: int, event: TBEvent) -> tuple[datetime, datetime]:
+    match event.timing:
+        case FixedStart(start=start, duration=duration):
+            begin = instant_of(_on_day(start, plan.date), plan.zone)
+            return begin, _later(begin, duration)
+        case FixedWindow(start=start, end=end):
+            return _window(plan, index, event.name, start, end)
+        case AfterPrevious() | BeforeNext():
+            raise AssertionError("only anchored timings come here")
+        case _:
+            assert_never(event.timing)
+
+
+def _window(plan: TBPlan, index: int, name: str, start: Clock, end: Clock) -> tuple[datetime, datetime]:
+    tz = plan.zone
+    begin = instant_of(_on_day(start, plan.date), tz)
+    wall_end = _on_day(end, begin.date() if isinstance(start, datetime) else plan.date)
+    finish = instant_of(wall_end, tz)
+    if not _before(begin, finish):
+        finish = _next_reading(begin, wall_end, end, tz) or finish
+    if not _before(begin, finish):
+        raise PlanInvalid(
+            f"“{name}” ends at {finish:%H:%M}, which is not after its start at {begin:%H:%M}.", events=(index,)
+        )
+    return begin, finish
+
+
+def _next_reading(begin: datetime, wall_end: datetime, end: Clock, tz: ZoneInfo) -> datetime | None:
+    """A later instant that the same end can mean: the second pass of a repeated hour, or the next morning."""
+    second = second_reading(wall_end, tz)
+    if second is not None and _before(begin, second):
+        return second
+    if isinstance(end, datetime):
+        return None
+    tomorrow = instant_of(wall_end + timedelta(days=1), tz)
+    return tomorrow if tomorrow.astimezone(UTC) - begin.astimezone(UTC) <= MAX_NIGHT else None
+
+
+def _on_day(clock: Clock, day: date) -> datetime:
+    return datetime.combine(day, clock) if isinstance(clock, time) else clock
+
+
+def _later(instant: datetime, duration: timedelta) -> datetime:
+    """Elapsed time on the time line, not on the wall clock."""
+    return (instant.astimezone(UTC) + duration).astimezone(instant.tzinfo)
+
+
+def _before(a: datetime, b: datetime) -> bool:
+    """Python compares datetimes of one zone by wall clock; instants are what counts."""
+    return a.astimezone(UTC) < b.astimezone(UTC)
+
+
+def overlaps(resolved: Sequence[Resolved]) -> tuple[tuple[Resolved, Resolved], ...]:
+    """Pairs of blocks that share time, the earlier one first. Background blocks may overlap anything."""
+    chain = sorted(
+        (r for r in resolved if r.event.type is not ET.BACKGROUND), key=lambda r: (r.start.astimezone(UTC), r.index)
+    )
+    pairs: list[tuple[Resolved, Resolved]] = []
+    running: list[Resolved] = []
+    for block in chain:
+        running = [r for r in running if _before(block.start, r.end)]
+        pairs.extend((r, block) for r in running)
+        running.append(block)
+    return tuple(pairs)
+
+
+def resolve_strict(plan: TBPlan) -> tuple[Resolved, ...]:
+    """:func:`resolve`, and refuse a plan in which two blocks share time (S67)."""
+    resolved = resolve(plan)
+    for first, second in overlaps(resolved):
+        raise PlanInvalid(overlap_sentence(first, second), events=(first.index, second.index))
+    return resolved
+
+
+def overlap_sentence(first: Resolved, second: Resolved) -> str:
+    """What overlaps, with the times, for a person."""
+    return (
+        f"“{second.event.name}” starts at {second.start:%H:%M}, but “{first.event.name}” runs until {first.end:%H:%M}."
+    )

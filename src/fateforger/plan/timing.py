@@ -1,0 +1,109 @@
+"""When a block happens: four ways to say it, discriminated on the field ``a``.
+
+A clock value is ``"09:30"`` (on the plan's day), a local date-time ``"2026-03-02T23:30"`` (another day), or a
+date-time with offset (one exact instant, for the hour that happens twice in autumn). A duration is ISO 8601
+(``"PT45M"``), counted in elapsed time.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+from typing import Annotated, Literal, assert_never
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic.functional_validators import BeforeValidator
+
+MAX_DURATION = timedelta(hours=24)
+"""No block is longer than a day."""
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+_ISO_DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
+
+Clock = time | datetime
+
+
+def read_clock(value: object) -> object:
+    """Text to a naive local time of day, or to a date-time; anything else is left to pydantic to refuse."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    try:
+        parsed = datetime.fromisoformat(text) if "T" in text.upper() else time.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"“{value}” is not a time of day; write it like 09:30") from None
+    if isinstance(parsed, time) and parsed.tzinfo is not None:
+        raise ValueError(f"“{value}” has an offset but no date; write 09:30, or a full date and time")
+    return parsed
+
+
+def write_clock(value: Clock) -> str:
+    """The shortest text that :func:`read_clock` turns back into the same value."""
+    short = value.second == 0 and value.microsecond == 0
+    return value.isoformat(timespec="minutes") if short else value.isoformat()
+
+
+def read_duration(value: object) -> object:
+    """ISO 8601 text, or a ``timedelta`` from code; more than zero and at most a day."""
+    if isinstance(value, str):
+        if not value.lstrip("+-").upper().startswith("P"):
+            raise ValueError(f"“{value}” is not a duration; write it like PT45M or PT1H30M")
+        value = _ISO_DURATION.validate_python(value)
+    if not isinstance(value, timedelta):
+        raise ValueError("a duration is written as text like PT45M")  # noqa: TRY004  pydantic reports ValueError
+    if value <= timedelta(0):
+        raise ValueError("a block has to last longer than zero minutes")
+    if value > MAX_DURATION:
+        raise ValueError("a block can last 24 hours at most")
+    return value
+
+
+ClockField = Annotated[Clock, BeforeValidator(read_clock), PlainSerializer(write_clock, return_type=str)]
+Duration = Annotated[timedelta, BeforeValidator(read_duration)]
+
+
+class AfterPrevious(BaseModel):
+    """Starts when the block before it ends."""
+
+    model_config = _FROZEN
+    a: Literal["ap"] = "ap"
+    duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
+
+
+class BeforeNext(BaseModel):
+    """Ends when the block after it starts."""
+
+    model_config = _FROZEN
+    a: Literal["bn"] = "bn"
+    duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
+
+
+class FixedStart(BaseModel):
+    """Starts at a given time."""
+
+    model_config = _FROZEN
+    a: Literal["fs"] = "fs"
+    start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
+    duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
+
+
+class FixedWindow(BaseModel):
+    """Starts and ends at given times; an earlier end means the next morning."""
+
+    model_config = _FROZEN
+    a: Literal["fw"] = "fw"
+    start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
+    end: ClockField = Field(alias="et", description="HH:MM; earlier than the start = next day")
+
+
+Timing = Annotated[AfterPrevious | BeforeNext | FixedStart | FixedWindow, Field(discriminator="a")]
+
+
+def is_anchored(timing: AfterPrevious | BeforeNext | FixedStart | FixedWindow) -> bool:
+    """Whether the timing names a time itself instead of leaning on a neighbour."""
+    match timing:
+        case FixedStart() | FixedWindow():
+            return True
+        case AfterPrevious() | BeforeNext():
+            return False
+        case _:
+            assert_never(timing)
