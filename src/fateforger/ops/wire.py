@@ -17,14 +17,13 @@ from fateforger.ops.model import AddBlocks, MoveBlock, Op, Patch, RemoveBlock, R
 from fateforger.plan import ET, TBEvent, TBPlan, Timing, with_keys
 from fateforger.plan.mistakes import first_mistake
 
-_WIRE = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 Position = Annotated[int, Field(strict=True)]
 
 
 class AddEvents(BaseModel):
     """Add events behind position ``after`` (-1: at the front; left out: at the end)."""
 
-    model_config = _WIRE
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["ae"] = "ae"
     events: tuple[TBEvent, ...] = Field(min_length=1)
     after: Position | None = Field(None, description="Insert behind this position; left out = at the end")
@@ -33,7 +32,7 @@ class AddEvents(BaseModel):
 class RemoveEvent(BaseModel):
     """Remove the event at a position."""
 
-    model_config = _WIRE
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["re"] = "re"
     index: Position = Field(alias="i", description="Position of the event to remove")
 
@@ -41,7 +40,7 @@ class RemoveEvent(BaseModel):
 class UpdateEvent(BaseModel):
     """Change the given fields of the event at a position."""
 
-    model_config = _WIRE
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["ue"] = "ue"
     index: Position = Field(alias="i", description="Position of the event to change")
     name: str | None = Field(None, alias="n", description="New title")
@@ -53,7 +52,7 @@ class UpdateEvent(BaseModel):
 class MoveEvent(BaseModel):
     """Take the event at one position and put it at another (counted without it)."""
 
-    model_config = _WIRE
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["me"] = "me"
     source: Position = Field(alias="fr", description="From position")
     target: Position = Field(alias="to", description="To position")
@@ -62,7 +61,7 @@ class MoveEvent(BaseModel):
 class ReplaceEvents(BaseModel):
     """Replace the whole list."""
 
-    model_config = _WIRE
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["ra"] = "ra"
     events: tuple[TBEvent, ...] = Field(min_length=1)
 
@@ -73,7 +72,7 @@ TBOp = Annotated[AddEvents | RemoveEvent | UpdateEvent | MoveEvent | ReplaceEven
 class TBPatch(BaseModel):
     """A batch of ops, applied in order."""
 
-    model_config = _WIRE
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     ops: tuple[TBOp, ...]
 
 

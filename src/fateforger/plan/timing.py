@@ -16,7 +16,6 @@ from pydantic.functional_validators import BeforeValidator
 MAX_DURATION = timedelta(hours=24)
 """No block is longer than a day."""
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 _ISO_DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
 
 Clock = time | datetime
@@ -64,7 +63,7 @@ Duration = Annotated[timedelta, BeforeValidator(read_duration)]
 class AfterPrevious(BaseModel):
     """Starts when the block before it ends."""
 
-    model_config = _FROZEN
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["ap"] = "ap"
     duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
 
@@ -72,7 +71,7 @@ class AfterPrevious(BaseModel):
 class BeforeNext(BaseModel):
     """Ends when the block after it starts."""
 
-    model_config = _FROZEN
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["bn"] = "bn"
     duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
 
@@ -80,7 +79,7 @@ class BeforeNext(BaseModel):
 class FixedStart(BaseModel):
     """Starts at a given time."""
 
-    model_config = _FROZEN
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["fs"] = "fs"
     start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
     duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
@@ -89,7 +88,7 @@ class FixedStart(BaseModel):
 class FixedWindow(BaseModel):
     """Starts and ends at given times; an earlier end means the next morning."""
 
-    model_config = _FROZEN
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["fw"] = "fw"
     start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
     end: ClockField = Field(alias="et", description="HH:MM; earlier than the start = next day")
