@@ -1,0 +1,47 @@
+"""The coordinator as the chat side sees it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from fateforger.coordinator.commands import Click, Command
+from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
+
+
+class Door(Protocol):
+    """One command in; cards come out through the outbox."""
+
+    async def handle(self, command: Command) -> None:
+        """Carry out a command, once: a repeated ``command_id`` does nothing. The session and the messages it owes
+        are saved together. Raises only when nothing could be saved (``StoreError``), so that it can be tried again.
+        """
+        ...
+
+    def read_click(self, click: Click) -> Command:
+        """The command a control stands for. Raises ``BadInput`` for a control nobody knows."""
+        ...
+
+    async def open_form(self, request: FormRequest) -> Form:
+        """The form a person asked for, filled with what is known. Fast; touches nothing outside the database.
+        Raises ``UserError`` with a sentence when it makes no sense now (the session ended, the block is gone)."""
+        ...
+
+    async def read_form(self, submission: FormSubmission) -> Command | FormErrors:
+        """What a filled form asks for, or one sentence per field that cannot be used. Fast."""
+        ...
+
+    async def owner(self, session_id: str) -> str | None:
+        """Whose session it is; ``None`` when there is no such session."""
+        ...
+
+    async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
+        """The id of the session in a thread, if there is one."""
+        ...
+
+    def welcome(self) -> Card:
+        """What is said to a message outside of any session: one sentence and a button to start."""
+        ...
+
+    async def home(self, user_id: str) -> Card:
+        """A person's App Home: start button, and their sessions with where each stands."""
+        ...

@@ -1,0 +1,302 @@
+"""Every outside thing, as the plain thing it is. Adapters live in ``adapters``; only ``bootstrap`` knows them.
+
+Reads raise an error of :mod:`fateforger.errors`. Calendar writes never raise for what the calendar says: they
+return an :data:`Outcome`, because "unknown" is an answer that the engine has to deal with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Protocol
+
+from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
+from fateforger.session.model import Outgoing, Session
+from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now(self) -> datetime:
+        """The current instant, aware, in UTC."""
+        ...
+
+
+# --- calendar -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The write took effect; ``image`` is the event as the calendar shows it now (``None`` after a delete)."""
+
+    image: EventImage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A create found its id taken, perhaps by our own earlier try, perhaps by a deleted event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The event to update or delete is not there (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """The event changed since ``expect``; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """Too many requests; nothing was written. ``retry_after`` in seconds when the calendar said so."""
+
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unauthorized:
+    """The login expired or was refused; nothing was written."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The calendar will never accept this write; nothing was written."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody can say whether the write took effect: a time-out, a lost connection, a server error."""
+
+    reason: str
+
+
+Outcome = Done | Exists | Gone | Stale | Limited | Unauthorized | Rejected | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarTraits:
+    """What a calendar can do beyond the least."""
+
+    conditional_write: bool = False
+    """``expect`` is honoured: a write to an event that changed in between answers :class:`Stale`."""
+
+
+class Calendar(Protocol):
+    """One calendar of one person. It has no call that could change an event which is not ours: writes take an
+    :class:`OwnedId`, and update and delete also refuse an event that does not carry our marker."""
+
+    @property
+    def key(self) -> str:
+        """Stable name of this calendar, the same after a restart; the journal files under it."""
+        ...
+
+    @property
+    def traits(self) -> CalendarTraits: ...
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        """All events that overlap ``[start, end)``, series expanded, ordered by start then id; whole or not at all.
+
+        Raises :class:`~fateforger.errors.CalendarError`.
+        """
+        ...
+
+    async def get(self, event_id: str) -> EventImage | None:
+        """The event, also a cancelled one; ``None`` when the calendar knows no such id. Raises ``CalendarError``."""
+        ...
+
+    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+        """Insert an event under an id of our own choosing."""
+        ...
+
+    async def update(
+        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+    ) -> Outcome:
+        """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker."""
+        ...
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        """Remove the event."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+# --- journal --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write to one calendar until ``expires_at``. A later lease has a higher fence."""
+
+    calendar: str
+    owner: str
+    fence: int
+    expires_at: datetime
+
+
+class Journal(Protocol):
+    """Durable record of what was done to calendars. Every method is one commit that survives a crash, or raises
+    :class:`~fateforger.errors.StoreError` and has done nothing."""
+
+    async def begin(self, transaction: Transaction) -> None:
+        """Record a transaction with all its ops pending, and reserve the generations of its creates."""
+        ...
+
+    async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
+        """Set the state of several ops at once; ``INFLIGHT`` also counts an attempt."""
+        ...
+
+    async def settle(
+        self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
+    ) -> None:
+        """Record how an op ended, together with the block's new head, or with forgetting the head of a key."""
+        ...
+
+    async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
+        """Record how a transaction ended. A committed or partial undo also marks what it undid as undone."""
+        ...
+
+    async def get(self, transaction_id: str) -> Transaction | None: ...
+
+    async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
+        """The transaction that a command already caused, if it did."""
+        ...
+
+    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+        """Transactions that are applying or paused, oldest first."""
+        ...
+
+    async def history(
+        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
+    ) -> tuple[Transaction, ...]:
+        """Newest first."""
+        ...
+
+    async def ledger(self, calendar: str, day: date) -> Ledger:
+        """The heads of one day, and all generations ever used in this calendar."""
+        ...
+
+    async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
+        """Take or renew the lease of a calendar; ``None`` while somebody else holds it."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; nothing happens when it was lost in between."""
+        ...
+
+
+# --- sessions, outbox, jobs -----------------------------------------------------------------------------------
+
+
+class Sessions(Protocol):
+    """Planning sessions and the messages they still owe the person."""
+
+    async def load(self, session_id: str) -> Session | None: ...
+
+    async def in_thread(self, channel: str, thread_ts: str) -> Session | None:
+        """The session that lives in a thread, if any."""
+        ...
+
+    async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
+        """A person's sessions, the last touched first."""
+        ...
+
+    async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
+        """Store the session and queue its messages in one commit; ``expected`` is the version it was loaded with
+        (0 for a new one). Returns it with its new version. Raises ``VersionConflict``."""
+        ...
+
+    async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
+        """Remember where the session's first message was posted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Where a message of a slot stands in Slack."""
+
+    channel: str
+    ts: str
+
+
+class Outbox(Protocol):
+    """Messages to be sent, in order within one session; kept until they are known to have arrived."""
+
+    async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
+        """The next unsent message of each session whose retry time has come, oldest first."""
+        ...
+
+    async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None: ...
+
+    async def failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
+        """Try again at ``retry_at``, or never when it is ``None``."""
+        ...
+
+    async def slot(self, session_id: str, slot: str) -> Sent | None:
+        """Where the last message of a slot was sent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work to be done once, in order within its ``key``. ``payload`` is JSON."""
+
+    id: int
+    lane: str
+    key: str
+    dedupe: str
+    payload: Mapping[str, Any]
+    attempts: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """Work to put on a lane. A job whose ``dedupe`` was seen on that lane before is not taken again, ever."""
+
+    lane: str
+    key: str
+    dedupe: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    run_at: datetime | None = None
+
+
+class Jobs(Protocol):
+    """Durable work: first in, first out per key; at least once; taken over when a worker dies."""
+
+    async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
+        """Durably accept a job; ``False`` when its ``dedupe`` was accepted before."""
+        ...
+
+    async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
+        """The next job of the lane that may run: its time has come and no earlier job of its key is unfinished."""
+        ...
+
+    async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
+        """Keep a claim; ``False`` when it was lost to another worker."""
+        ...
+
+    async def finish(self, job: Job) -> bool:
+        """The job is done; ``False`` when the claim was lost."""
+        ...
+
+    async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
+        """Put the job back for a later try."""
+        ...
+
+    async def bury(self, job: Job, error: str) -> bool:
+        """Give the job up; it is kept for people to look at."""
+        ...
+
+    async def wait(self, lane: str, *, seconds: float) -> None:
+        """Return as soon as new work may be there, or after that time."""
+        ...

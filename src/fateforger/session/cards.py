@@ -1,0 +1,270 @@
+"""What the bot says, as values: cards made of parts, and forms made of fields. Slack's shapes come later.
+
+Texts are CommonMark: ``**bold**``, ``_italic_``, lists. They hold no untrusted markup: titles that came from a
+person or a calendar go through :func:`plain`.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+_MARKUP = str.maketrans({c: f"\\{c}" for c in "\\`*_~[]<>"})
+
+
+def plain(text: str, limit: int = 80) -> str:
+    """A title for use inside a CommonMark text: markup escaped, line ends flattened, cut with an ellipsis."""
+    flat = " ".join(text.split())
+    short = flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+    return short.translate(_MARKUP)
+
+
+class Button(BaseModel):
+    """``action`` names the meaning, ``target`` what it is about (a block key, a task id)."""
+
+    model_config = _FROZEN
+    kind: Literal["button"] = "button"
+    label: str
+    action: str
+    target: str = ""
+    style: Literal["default", "primary", "danger"] = "default"
+    confirm: str | None = None
+    """A question to ask before the click counts."""
+
+
+class Choice(BaseModel):
+    """An entry of a menu. In a row's menu ``value`` names the action, in a select it is the value chosen."""
+
+    model_config = _FROZEN
+    label: str
+    value: str
+
+
+class Menu(BaseModel):
+    """A small menu behind one row; each choice's ``value`` is the action, ``target`` what it is about."""
+
+    model_config = _FROZEN
+    kind: Literal["menu"] = "menu"
+    choices: tuple[Choice, ...]
+    target: str
+
+
+class Select(BaseModel):
+    """Choose one value; choosing is the action."""
+
+    model_config = _FROZEN
+    kind: Literal["select"] = "select"
+    action: str
+    placeholder: str
+    choices: tuple[Choice, ...]
+    selected: str | None = None
+
+
+class DatePick(BaseModel):
+    """Choose a day; choosing is the action."""
+
+    model_config = _FROZEN
+    kind: Literal["date"] = "date"
+    action: str
+    selected: date
+
+
+class TimePick(BaseModel):
+    """Choose a local time of day; choosing is the action."""
+
+    model_config = _FROZEN
+    kind: Literal["time"] = "time"
+    action: str
+    placeholder: str
+    selected: time | None = None
+
+
+Control = Annotated[Button | Menu | Select | DatePick | TimePick, Field(discriminator="kind")]
+
+
+class Heading(BaseModel):
+    model_config = _FROZEN
+    kind: Literal["heading"] = "heading"
+    text: str
+
+
+class Prose(BaseModel):
+    """A paragraph, with at most one control beside it."""
+
+    model_config = _FROZEN
+    kind: Literal["prose"] = "prose"
+    text: str
+    control: Control | None = None
+
+
+class Note(BaseModel):
+    """Small print: status, hints, what happens in the background."""
+
+    model_config = _FROZEN
+    kind: Literal["note"] = "note"
+    text: str
+
+
+class Divider(BaseModel):
+    model_config = _FROZEN
+    kind: Literal["divider"] = "divider"
+
+
+class Controls(BaseModel):
+    """A row of controls."""
+
+    model_config = _FROZEN
+    kind: Literal["controls"] = "controls"
+    items: tuple[Control, ...] = Field(min_length=1)
+
+
+Part = Annotated[Heading | Prose | Note | Divider | Controls, Field(discriminator="kind")]
+
+
+class Card(BaseModel):
+    """One message. ``text`` is what a notification and a screen reader say."""
+
+    model_config = _FROZEN
+    text: str
+    parts: tuple[Part, ...]
+
+
+# --- forms ----------------------------------------------------------------------------------------------------
+
+
+class TextField(BaseModel):
+    model_config = _FROZEN
+    kind: Literal["text"] = "text"
+    name: str
+    label: str
+    optional: bool = False
+    value: str = ""
+    placeholder: str = ""
+    hint: str = ""
+    multiline: bool = False
+    max_length: int = 300
+
+
+class NumberField(BaseModel):
+    """A whole number."""
+
+    model_config = _FROZEN
+    kind: Literal["number"] = "number"
+    name: str
+    label: str
+    optional: bool = False
+    value: int | None = None
+    hint: str = ""
+    minimum: int | None = None
+    maximum: int | None = None
+
+
+class ChoiceField(BaseModel):
+    """One of a few; shown as radio buttons up to ``radio`` choices, as a select above."""
+
+    model_config = _FROZEN
+    kind: Literal["choice"] = "choice"
+    name: str
+    label: str
+    optional: bool = False
+    choices: tuple[Choice, ...]
+    value: str | None = None
+    hint: str = ""
+
+
+class DateField(BaseModel):
+    model_config = _FROZEN
+    kind: Literal["date"] = "date"
+    name: str
+    label: str
+    optional: bool = False
+    value: date | None = None
+
+
+class TimeField(BaseModel):
+    """A local time of day."""
+
+    model_config = _FROZEN
+    kind: Literal["time"] = "time"
+    name: str
+    label: str
+    optional: bool = False
+    value: time | None = None
+    hint: str = ""
+
+
+class FlagField(BaseModel):
+    """A box to tick."""
+
+    model_config = _FROZEN
+    kind: Literal["flag"] = "flag"
+    name: str
+    label: str
+    value: bool = False
+
+
+class TextPart(BaseModel):
+    """Words between the fields."""
+
+    model_config = _FROZEN
+    kind: Literal["words"] = "words"
+    text: str
+
+
+FormField = Annotated[
+    TextField | NumberField | ChoiceField | DateField | TimeField | FlagField | TextPart,
+    Field(discriminator="kind"),
+]
+
+
+class Form(BaseModel):
+    """A modal. ``form`` and ``target`` come back with what the person filled in. ``more`` is the label of a button
+    that asks for the same form with more rows (``size`` + 1), keeping what was typed."""
+
+    model_config = _FROZEN
+    form: str
+    session_id: str
+    target: str = ""
+    title: str
+    submit: str
+    fields: tuple[FormField, ...]
+    size: int = 0
+    more: str | None = None
+
+
+class FormRequest(BaseModel):
+    """A person asked for a form, by clicking."""
+
+    model_config = _FROZEN
+    form: str
+    session_id: str
+    user_id: str
+    target: str = ""
+    size: int = 0
+
+
+FormValue = str | int | bool | date | time | None
+
+
+class FormSubmission(BaseModel):
+    """What was filled in, by field name; ``command_id`` is unique to this submit, ``at`` is when it was made."""
+
+    model_config = _FROZEN
+    form: str
+    session_id: str
+    user_id: str
+    command_id: str
+    at: datetime
+    target: str = ""
+    size: int = 0
+    values: dict[str, FormValue]
+
+
+class FormErrors(BaseModel):
+    """One sentence per field that cannot be used."""
+
+    model_config = _FROZEN
+    errors: dict[str, str] = Field(min_length=1)

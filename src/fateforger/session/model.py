@@ -1,0 +1,160 @@
+"""Where one conversation stands: a frozen value that can be saved, restored and compared (S62)."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import datetime, time
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fateforger.plan import TBPlan
+from fateforger.session.cards import Card
+from fateforger.stages import TimeboxingStage
+from fateforger.sync.model import Snapshot
+
+SCHEMA_VERSION = 1
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class FrameFacts(BaseModel):
+    """The frame of the day (Stage 1): local times on the planned day. An end before the start means next day."""
+
+    model_config = _FROZEN
+    day_start: time = time(9, 0)
+    day_end: time = time(18, 0)
+    lunch_start: time | None = time(12, 30)
+    lunch_minutes: int = Field(45, ge=0, le=240)
+    confirmed: bool = False
+
+
+class Depth(StrEnum):
+    """How much undisturbed attention a task needs."""
+
+    DEEP = "deep"
+    SHALLOW = "shallow"
+
+
+class Task(BaseModel):
+    """Something to do. ``minutes`` may be left open; then it gets blocks of a usual length (S106)."""
+
+    model_config = _FROZEN
+    id: str
+    title: str = Field(min_length=1, max_length=300)
+    minutes: int | None = Field(None, gt=0, le=24 * 60)
+    depth: Depth = Depth.DEEP
+    one_thing: bool = False
+    notes: str = Field("", max_length=3000)
+
+
+class InputFacts(BaseModel):
+    """What is to be done (Stage 2), the most important first."""
+
+    model_config = _FROZEN
+    tasks: tuple[Task, ...] = ()
+
+
+class Unplaced(BaseModel):
+    """A task that found no place, and why."""
+
+    model_config = _FROZEN
+    task_id: str
+    title: str
+    reason: str
+
+
+class Quality(BaseModel):
+    """How good a plan is, 0 to 4, and what would make it better (S50)."""
+
+    model_config = _FROZEN
+    level: int = Field(ge=0, le=4)
+    label: str
+    next_step: str
+
+
+class SyncReport(BaseModel):
+    """What the last write to the calendar did, in counts and sentences."""
+
+    model_config = _FROZEN
+    transaction_id: str | None
+    status: Literal["changed", "unchanged", "partial", "failed", "undone"]
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    sentences: tuple[str, ...] = ()
+
+
+class RefineUpdate(BaseModel):
+    """An applied change that can be taken back: the plan before it, and its transaction if it was written."""
+
+    model_config = _FROZEN
+    plan_before: TBPlan
+    transaction_id: str | None = None
+    sentence: str
+
+
+class SessionStatus(StrEnum):
+    ACTIVE = "active"
+    CANCELLED = "cancelled"
+
+
+class Session(BaseModel):
+    """One person planning one day in one thread. ``version`` is counted by the store."""
+
+    model_config = _FROZEN
+    schema_version: int = SCHEMA_VERSION
+    id: str
+    version: int = 0
+    user_id: str
+    channel: str
+    thread_ts: str | None = None
+    created_at: datetime
+    touched_at: datetime
+    status: SessionStatus = SessionStatus.ACTIVE
+    stage: TimeboxingStage = TimeboxingStage.DATE
+    tz: str
+    date: Date
+    frame: FrameFacts = FrameFacts()
+    inputs: InputFacts = InputFacts()
+    snapshot: Snapshot | None = None
+    """The calendar as last read for ``date``: the source of immovables."""
+    snapshot_error: str | None = None
+    """Why the calendar could not be read, as a sentence, when it could not."""
+    plan: TBPlan | None = None
+    """The person's own blocks. Meetings are not in it; they come from the snapshot."""
+    unplaced: tuple[Unplaced, ...] = ()
+    overview: str | None = None
+    """The skeleton as CommonMark (Stage 3)."""
+    quality: Quality | None = None
+    refine_undo: tuple[RefineUpdate, ...] = ()
+    """Applied changes that can still be taken back, the latest last."""
+    write_group: str | None = None
+    """Transactions since the last whole undo share this group; Undo takes them all back."""
+    last_sync: SyncReport | None = None
+    problem: str | None = None
+    """What went wrong in the last turn and can be tried again, as a sentence."""
+    handled: tuple[str, ...] = ()
+    """Ids of the commands that led here, the latest last: a repeated command is recognised by them."""
+
+    def touched(self, command_id: str, at: datetime) -> Session:
+        """The session after handling a command; the last 50 ids are remembered."""
+        return self.model_copy(update={"handled": (*self.handled, command_id)[-50:], "touched_at": at})
+
+
+class Outgoing(BaseModel):
+    """A message that a session owes the person.
+
+    ``slot`` names the message: the slot ``root`` starts the thread; a slot that was sent before is updated in place
+    when it is still the latest message of the thread, otherwise sent anew. ``retire`` names slots whose controls
+    are to be taken away. ``ephemeral_to`` makes it visible to that person only.
+    """
+
+    model_config = _FROZEN
+    id: str
+    session_id: str
+    channel: str
+    slot: str
+    card: Card
+    retire: tuple[str, ...] = ()
+    ephemeral_to: str | None = None

@@ -1,0 +1,6 @@
+"""The stages of planning a day and the one table of moves between them."""
+
+from fateforger.stages.model import Move, StageGateOutput, TimeboxingStage
+from fateforger.stages.transitions import TRANSITIONS, target
+
+__all__ = ["TRANSITIONS", "Move", "StageGateOutput", "TimeboxingStage", "target"]

@@ -1,0 +1,1 @@
+"""Comparing a plan with a calendar: snapshot and ledger in, a reversible plan of ops out."""

@@ -1,0 +1,267 @@
+"""What the sync engine talks about: events as they are, blocks as they should be, and ops between them.
+
+All times are aware instants; ``start``/``end`` of an all-day event are dates. Everything here is a frozen value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from fateforger.plan import ET
+
+OWNED_PREFIX = "fftb"
+_OWNED_ID = re.compile(r"fftb[0-9a-v]{32}")
+
+
+class OwnedId(str):
+    """The id of an event that this program made: ``fftb`` and 32 characters of base32hex, nothing else.
+
+    The calendar port writes only to ids of this type, and no other id can become one: not a foreign event's,
+    not an occurrence of a series (``fftb..._20250616T...``), not a copy made in the calendar's own page.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, value: str) -> Self:
+        if not _OWNED_ID.fullmatch(value):
+            raise ValueError(f"“{value}” is not the id of an event made by fateforger")
+        return super().__new__(cls, value)
+
+    @staticmethod
+    def is_one(value: str) -> bool:
+        """Whether the text has the form of an owned id."""
+        return _OWNED_ID.fullmatch(value) is not None
+
+
+def _aware(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise ValueError("an instant needs a time zone")
+    return value.astimezone(UTC)
+
+
+Instant = Annotated[datetime, AfterValidator(_aware)]
+"""An aware datetime, kept in UTC so that equal instants are equal values."""
+
+
+class Marker(BaseModel):
+    """Private properties that make each write of ours recognisable in the event itself."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    generation: int = Field(ge=0)
+    day: date
+    op_id: str
+
+    def properties(self) -> dict[str, str]:
+        """``ffu`` block key, ``ffg`` generation, ``ffd`` day of the plan, ``ffo`` op that wrote last."""
+        return {"ffu": self.key, "ffg": str(self.generation), "ffd": self.day.isoformat(), "ffo": self.op_id}
+
+    @classmethod
+    def read(cls, properties: Mapping[str, str]) -> Marker | None:
+        """The marker in an event's private properties, or ``None`` when there is none of ours."""
+        try:
+            return cls(
+                key=properties["ffu"],
+                generation=int(properties["ffg"]),
+                day=date.fromisoformat(properties["ffd"]),
+                op_id=properties["ffo"],
+            )
+        except (KeyError, ValueError):
+            return None
+
+
+class EventFields(BaseModel):
+    """The managed fields of an event: the only ones that count as a change and that are ever written (S81)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    summary: str
+    description: str = ""
+    start: Instant
+    end: Instant
+    color_id: str | None = None
+
+
+MANAGED = ("summary", "description", "start", "end", "color_id")
+
+
+class EventImage(BaseModel):
+    """An event as it was read from a calendar. ``raw`` is the calendar's whole answer, kept for undo."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    id: str
+    summary: str = ""
+    description: str = ""
+    start: Instant | date
+    end: Instant | date
+    color_id: str | None = None
+    status: Literal["confirmed", "tentative", "cancelled"] = "confirmed"
+    busy: bool = True
+    """False for events shown as free and for invitations the person declined."""
+    organized_by_me: bool = True
+    series_id: str | None = None
+    event_type: str = "default"
+    properties: Mapping[str, str] = Field(default_factory=dict)
+    version: str | None = None
+    """ETag where the calendar has one; otherwise its time stamp of the last change."""
+    enriched: bool = False
+    """True when people added what we never write: guests, a conference, attachments."""
+    html_link: str | None = None
+    raw: Mapping[str, Any] = Field(default_factory=dict)
+
+    @property
+    def all_day(self) -> bool:
+        return not isinstance(self.start, datetime)
+
+    @property
+    def gone(self) -> bool:
+        return self.status == "cancelled"
+
+    @property
+    def fields(self) -> EventFields:
+        """The managed fields of a timed event. Raises ``ValueError`` for an all-day one."""
+        if not isinstance(self.start, datetime) or not isinstance(self.end, datetime):
+            raise ValueError(f"“{self.summary}” is an all-day event and has no instants")  # noqa: TRY004  a value, not a type
+        return EventFields(
+            summary=self.summary,
+            description=self.description,
+            start=self.start,
+            end=self.end,
+            color_id=self.color_id,
+        )
+
+    @property
+    def marker(self) -> Marker | None:
+        return Marker.read(self.properties)
+
+
+class DesiredBlock(BaseModel):
+    """A block of the plan as the calendar should show it. ``index`` is its place in the plan (S73)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    index: int
+    type: ET
+    fields: EventFields
+
+
+class DesiredDay(BaseModel):
+    """All blocks that the calendar should show for one local day."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    day: date
+    tz: str
+    blocks: tuple[DesiredBlock, ...]
+
+
+class Head(BaseModel):
+    """What we last wrote for a block, as the calendar showed it right after: the base of every merge."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    event_id: str
+    generation: int
+    day: date
+    base: EventFields
+    version: str | None = None
+
+
+class Ledger(BaseModel):
+    """Everything we know to have written to one calendar for one day, and which generations are used up.
+
+    ``generations`` maps a seed (``date|name|start|index``, see S73) to the highest generation ever minted from it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    heads: tuple[Head, ...] = ()
+    generations: Mapping[str, int] = Field(default_factory=dict)
+
+
+class Snapshot(BaseModel):
+    """What the calendar shows now. ``events`` are those of the window around the day; ``fetched`` holds, for each
+    head that was not among them, what asking for it by id gave (``None``: the calendar knows no such event)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    day: date
+    tz: str
+    events: tuple[EventImage, ...]
+    fetched: Mapping[str, EventImage | None] = Field(default_factory=dict)
+
+
+class Verb(StrEnum):
+    """What happens to one block. Only the first three write to the calendar."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+    ADOPT = "adopt"
+    """The calendar already shows it: take what is there as the new base."""
+    RELEASE = "release"
+    """The person made it theirs: leave it alone from now on."""
+    FORGET = "forget"
+    """It is gone from the calendar: so is our record of it."""
+    NOOP = "noop"
+    SKIP = "skip"
+
+
+WRITES = frozenset({Verb.CREATE, Verb.UPDATE, Verb.DELETE})
+
+
+class SyncOp(BaseModel):
+    """One step. ``before`` is the event as it was when this was decided, and is never missing for an update or a
+    delete; ``after`` are the managed fields as they shall be; ``changes`` maps each field that differs to both."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    op_id: str
+    verb: Verb
+    key: str
+    event_id: str
+    generation: int = 0
+    seed: str | None = None
+    """What the id was minted from, for a create; generations are counted per seed."""
+    summary: str
+    changes: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
+    before: EventImage | None = None
+    after: EventFields | None = None
+    reason: str = ""
+
+
+class Merged(BaseModel):
+    """A field on which the calendar and the plan disagreed, and who won."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    field: str
+    base: Any
+    calendar: Any
+    plan: Any
+    winner: Literal["calendar", "plan"]
+
+
+class SyncPlan(BaseModel):
+    """Everything that will be done, decided before anything is. ``adopted`` are the person's own edits on the
+    calendar that flow back into the plan; ``warnings`` are sentences for the person."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    day: date
+    tz: str
+    ops: tuple[SyncOp, ...]
+    merged: tuple[Merged, ...] = ()
+    warnings: tuple[str, ...] = ()
+    snapshot_fingerprint: str
+
+    @property
+    def writes(self) -> tuple[SyncOp, ...]:
+        return tuple(op for op in self.ops if op.verb in WRITES)
+
+    def counts(self) -> dict[str, int]:
+        """``create, update, delete, noop, skip``; bookkeeping verbs count as noop."""
+        counts = dict.fromkeys(("create", "update", "delete", "noop", "skip"), 0)
+        for op in self.ops:
+            counts[op.verb.value if op.verb.value in counts else "noop"] += 1
+        return counts
