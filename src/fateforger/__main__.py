@@ -1,0 +1,5 @@
+"""``python -m fateforger`` is ``fateforger``."""
+
+from fateforger.cli import main
+
+main()

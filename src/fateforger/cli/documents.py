@@ -1,0 +1,62 @@
+"""Reading input documents (a file, or ``-`` for stdin) and writing results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fateforger.errors import BadInput
+
+MAX_BYTES = 16 * 1024 * 1024
+
+
+def read_text(source: str) -> str:
+    """The text of a file, or of stdin for ``-``. Raises :class:`BadInput`."""
+    try:
+        data = sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else _read_file(Path(source))
+    except OSError as error:
+        raise BadInput(f"I cannot read {source}: {error.strerror or error}.", where=source) from None
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"{source} is larger than 16 MiB, which no plan is.", where=source)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput(f"{source} is not UTF-8 text.", where=source) from None
+
+
+def _read_file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def parse_json(text: str, source: str) -> Any:
+    """The JSON document in a text. Raises :class:`BadInput` with line and column."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{source}, line {error.lineno}, column {error.colno}"
+        raise BadInput(f"This is not JSON: {error.msg[0].lower()}{error.msg[1:]}.", where=where) from None
+    except RecursionError:
+        raise BadInput("This JSON is nested too deeply to be a plan.", where=source) from None
+
+
+def read_document(source: str) -> Any:
+    """The JSON document in a file or on stdin."""
+    return parse_json(read_text(source), source)
+
+
+def read_lines(source: str) -> Iterator[tuple[str, str]]:
+    """Each non-empty line with where it stands, for ``--batch``."""
+    for number, line in enumerate(read_text(source).splitlines(), start=1):
+        if line.strip():
+            yield line, f"{source}, line {number}"
+
+
+def write_json(document: Any) -> None:
+    """One JSON document on stdout."""
+    click.echo(json.dumps(document, ensure_ascii=False))

@@ -1,0 +1,87 @@
+"""The command tree, and the one place where an error becomes words and an exit status.
+
+Exit status: 0 done, 2 the input cannot be used, 3 the world failed (calendar, database, network). With ``--json``
+one JSON document goes to stdout and nothing else; errors are ``{"error": {"kind", "message", "where"}}``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from fateforger import __version__
+from fateforger.errors import FateforgerError, UserError, WorldError
+
+_COMMANDS = {
+    "up": ("fateforger.cli.up", "Run everything with what is configured, and print the page's address."),
+    "doctor": ("fateforger.cli.doctor", "Say what is real, what is local and what is missing, each with its fix."),
+    "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
+    "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
+}
+
+
+class _Doors(click.Group):
+    """Loads a command's module when it is called, so that each door starts fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
+        if cmd_name not in _COMMANDS:
+            return None
+        command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)  # noqa: S101  narrows the type of a module attribute
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+@click.group(cls=_Doors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="fateforger")
+@click.option("--now", metavar="INSTANT", help="Set the clock (RFC 3339). Also: FATEFORGER_NOW.")
+@click.option("--data-dir", metavar="DIR", help="Where everything durable lives. Also: FATEFORGER_DATA_DIR.")
+@click.pass_context
+def doors(ctx: click.Context, now: str | None, data_dir: str | None) -> None:
+    """Plan a day in a Slack thread, see it on a real calendar, take it back."""
+    ctx.obj = {"now": now, "data_dir": data_dir}
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit with its status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in arguments
+    try:
+        doors.main(args=arguments, prog_name="fateforger", standalone_mode=False)
+    except FateforgerError as error:
+        _fail(error.kind, error.message, error.where, as_json=as_json, status=_status(error))
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else None
+        _fail("usage", error.format_message(), where, as_json=as_json, status=2)
+    except click.ClickException as error:
+        _fail("bad_input", error.format_message(), None, as_json=as_json, status=2)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+    sys.exit(0)
+
+
+def _status(error: FateforgerError) -> int:
+    if isinstance(error, UserError):
+        return 2
+    return 3 if isinstance(error, WorldError) else 1
+
+
+def _fail(kind: str, message: str, where: str | None, *, as_json: bool, status: int) -> NoReturn:
+    if as_json:
+        click.echo(json.dumps({"error": {"kind": kind, "message": message, "where": where}}, ensure_ascii=False))
+    else:
+        click.echo(message if where is None else f"{message} ({where})", err=True)
+    sys.exit(status)

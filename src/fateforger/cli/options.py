@@ -1,0 +1,31 @@
+"""Options that several doors share, and the settings that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from fateforger.config import Settings
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs.")
+_now = click.option("--now", metavar="INSTANT", help="Set the clock (RFC 3339).")
+_data_dir = click.option("--data-dir", metavar="DIR", help="Where everything durable lives.")
+
+
+def placed(function: _F) -> _F:
+    """``--now`` and ``--data-dir`` on the command itself as well as before it."""
+    return _now(_data_dir(function))
+
+
+def settings_from(ctx: click.Context, **given: object) -> Settings:
+    """The settings; what stands on the command wins over what stands before it, and both over the environment."""
+    from fateforger.config import read_settings  # noqa: PLC0415  slow to import, and not every door needs it
+
+    before = ctx.find_root().obj or {}
+    merged = {**before, **{name: value for name, value in given.items() if value is not None}}
+    return read_settings(**merged)

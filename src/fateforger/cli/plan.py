@@ -1,0 +1,141 @@
+"""``fateforger plan``: resolve, patch and check. PLAN and PATCH are files in the wire form, or ``-``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from fateforger.cli.documents import parse_json, read_document, read_lines, write_json
+from fateforger.cli.options import as_json
+from fateforger.errors import BadInput, FateforgerError, PlanInvalid
+from fateforger.ops import apply_wire, read_patch, to_wire, write_patch
+from fateforger.plan import (
+    Resolved,
+    TBPlan,
+    overlaps,
+    read_plan,
+    resolve,
+    resolve_strict,
+    write_plan,
+    write_resolved,
+)
+from fateforger.plan.resolve import overlap_sentence
+
+
+@click.group("plan")
+def command() -> None:
+    """Resolve, patch and check plans."""
+
+
+@command.command("resolve")
+@click.argument("plan", required=False)
+@click.option("--batch", metavar="FILE", help="One plan a line (JSON lines); one result document a line.")
+@as_json
+def resolve_door(plan: str | None, batch: str | None, as_json: bool) -> None:
+    """When each block of PLAN happens, as instants."""
+    if (plan is None) == (batch is None):
+        raise click.UsageError("Give a PLAN file (or - for stdin), or --batch FILE.")
+    if batch is not None:
+        _each_line(batch, _resolved_document)
+        return
+    assert plan is not None  # noqa: S101  checked above; for the type checker
+    document = read_document(plan)
+    if as_json:
+        write_json(_resolved_document(document))
+        return
+    day = read_plan(document)
+    click.echo(f"{day.date:%A %d %B %Y}, {day.tz}")
+    for block in resolve_strict(day):
+        click.echo(_line(block))
+
+
+@command.command("patch")
+@click.argument("plan")
+@click.argument("patch")
+@as_json
+def patch_door(plan: str, patch: str, as_json: bool) -> None:
+    """Apply PATCH to PLAN; gives the new plan and the patch that leads back."""
+    if plan == patch == "-":
+        raise BadInput("Only one of plan and patch can come from stdin.")
+    before = read_plan(read_document(plan))
+    applied = apply_wire(before, read_patch(read_document(patch)))
+    if as_json:
+        inverse = write_patch(to_wire(applied.plan, applied.inverse))
+        write_json({"plan": write_plan(applied.plan), "inverse": inverse})
+        return
+    for block in resolve_strict(applied.plan):
+        click.echo(_line(block))
+
+
+@command.command("check")
+@click.argument("plan")
+@click.option("--exit-code", is_flag=True, help="Exit with status 1 when the plan is not ok.")
+@as_json
+def check_door(plan: str, exit_code: bool, as_json: bool) -> None:
+    """Whether PLAN holds together, and how good it is."""
+    result = check(read_document(plan))
+    if as_json:
+        write_json(result)
+    else:
+        for error in result["errors"]:
+            click.echo(f"✗ {error['message']}")
+        for finding in result["findings"]:
+            click.echo(f"• {finding['message']}")
+        quality = result["quality"]
+        if result["ok"]:
+            click.echo(f"✓ The plan holds together. Quality {quality['level']}/4, {quality['label']}.")
+        click.echo(f"→ {quality['next_step']}")
+    if exit_code and not result["ok"]:
+        raise click.exceptions.Exit(1)
+
+
+def check(document: Any) -> dict[str, Any]:
+    """``{"ok","errors":[{"message","events"}],"findings":[..],"quality":{"level","label","next_step"}}``.
+
+    Mistakes inside a block are errors of the plan; a document that is no plan at all raises ``PlanInvalid``.
+    """
+    errors: list[dict[str, Any]] = []
+    resolved: tuple[Resolved, ...] = ()
+    day: TBPlan | None = None
+    try:
+        day = read_plan(document)
+        resolved = resolve(day)
+    except PlanInvalid as error:
+        if not error.events:
+            raise
+        errors.append({"message": error.message, "events": list(error.events)})
+    for first, second in overlaps(resolved):
+        errors.append({"message": overlap_sentence(first, second), "events": [first.index, second.index]})
+    findings, quality = _judged(day if not errors else None)
+    return {"ok": not errors, "errors": errors, "findings": findings, "quality": quality}
+
+
+def _judged(day: TBPlan | None) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    from fateforger.drafting.quality import judge  # noqa: PLC0415  only this door needs it
+
+    return judge(day)
+
+
+def _resolved_document(document: Any) -> dict[str, Any]:
+    day = read_plan(document)
+    return {
+        "date": day.date.isoformat(),
+        "tz": day.tz,
+        "events": [write_resolved(block) for block in resolve_strict(day)],
+    }
+
+
+def _each_line(source: str, answer: Callable[[Any], dict[str, Any]]) -> None:
+    """A bad line gets its error document in its place, so that line n of the output answers line n of the input."""
+    for line, where in read_lines(source):
+        try:
+            write_json(answer(parse_json(line, where)))
+        except FateforgerError as error:
+            write_json({"error": {"kind": error.kind, "message": error.message, "where": error.where or where}})
+
+
+def _line(block: Resolved) -> str:
+    end = f"{block.end:%H:%M}" + ("⁺¹" if block.end.date() > block.start.date() else "")
+    return f"{block.start:%H:%M}–{end:<7} {block.event.name}  ({block.event.type.words}, {block.minutes} min)"

@@ -1,0 +1,102 @@
+"""Settings, read once from the environment (and a ``.env`` file). Secrets never appear in a log or a repr."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from fateforger.errors import BadInput
+from fateforger.plan.zones import zone
+
+
+def _aware(value: datetime) -> datetime:
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _known_zone(name: str) -> str:
+    return zone(name).key
+
+
+def default_data_dir() -> Path:
+    """``$XDG_DATA_HOME/fateforger``, by default in the home directory."""
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "fateforger"
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Each field's description is its line in ``.env.example``."""
+
+    model_config = SettingsConfigDict(env_file=".env", env_prefix="FATEFORGER_", extra="ignore", frozen=True)
+
+    data_dir: Path = Field(
+        default_factory=default_data_dir,
+        description="Where everything durable lives: sessions, journal, the embedded calendar.",
+    )
+    host: str = Field("127.0.0.1", description="Address the local page listens on.")
+    port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = Field(
+        "Europe/Amsterdam", description="Zone of the embedded calendar and of people whose zone is unknown."
+    )
+    now: Annotated[datetime, AfterValidator(_aware)] | None = Field(
+        None, description="Start the clock at this instant (RFC 3339) instead of the real time; for demos and tests."
+    )
+    calendar_write: Literal["refine", "commit"] = Field(
+        "refine", description="When blocks reach the calendar: at each change (refine) or only on Commit (commit)."
+    )
+    database_url: str | None = Field(
+        None, description="PostgreSQL URL for state; left out, a SQLite file in the data directory."
+    )
+    calendar_url: str | None = Field(
+        None, description="MCP endpoint of a google-calendar-mcp server; left out, the embedded calendar."
+    )
+    calendar_id: str = Field("primary", description="Which of that server's calendars is written to.")
+    calendar_account: str | None = Field(None, description="Account name in that server, when it has several.")
+    caldav_url: str | None = Field(
+        None, description="Your own CalDAV server or collection for the local calendar server; left out, Radicale."
+    )
+    caldav_username: str | None = Field(None, description="User name for that CalDAV server.")
+    caldav_password: SecretStr | None = Field(None, description="Password for that CalDAV server.")
+    slack_bot_token: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_BOT_TOKEN", "FATEFORGER_SLACK_BOT_TOKEN"),
+        description="Bot token (xoxb-...) of your Slack app; left out, the local page stands in for Slack.",
+    )
+    slack_app_token: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_APP_TOKEN", "FATEFORGER_SLACK_APP_TOKEN"),
+        description="App-level token (xapp-...) with connections:write, for Socket Mode.",
+    )
+    slack_api_base_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),
+        description="Another Slack-compatible server's Web API address, ending in /api/.",
+    )
+
+    @model_validator(mode="after")
+    def _both_slack_tokens(self) -> Self:
+        if (self.slack_bot_token is None) != (self.slack_app_token is None):
+            missing = "SLACK_APP_TOKEN" if self.slack_app_token is None else "SLACK_BOT_TOKEN"
+            raise ValueError(f"{missing} is missing; Slack needs both tokens, or neither for the local page")
+        return self
+
+    @property
+    def real_slack(self) -> bool:
+        """Whether a Slack workspace is configured; otherwise the local page stands in."""
+        return self.slack_bot_token is not None
+
+
+def read_settings(**overrides: object) -> Settings:
+    """The settings, with what a command line gave taking precedence. Raises :class:`BadInput`."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)  # type: ignore[arg-type]  # validated by pydantic right here
+    except ValidationError as error:
+        finding = error.errors(include_url=False)[0]
+        name = ".".join(str(p) for p in finding["loc"]) or "settings"
+        message = finding["msg"].removeprefix("Value error, ").rstrip(".")
+        raise BadInput(f"The setting {name} cannot be used: {message}.", where=name) from None
