@@ -1,0 +1,221 @@
+"""What Google keeps for one calendar, and what its page lets the person do to it. No port, no faults: only the rules.
+
+The rules: an id that was ever used stays taken; a deleted event stays readable as cancelled, until it is purged;
+private properties merge key by key; every write gives the event a new ``updated`` stamp. Time does not pass here:
+stamps count up from a fixed instant, so that two equal histories leave equal calendars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from fateforger.sync.model import EventFields, EventImage
+
+OWNER = "owner@example.com"
+_EPOCH = datetime(2026, 11, 21, tzinfo=UTC)
+_ENRICHING = ("attendees", "conferenceData", "hangoutLink", "attachments")
+
+
+class Taken(Exception):
+    """An id was used before."""
+
+
+class Missing(Exception):
+    """No event has that id, or it was deleted."""
+
+
+class Invalid(Exception):
+    """The event would end before it starts, or be all-day at one end only."""
+
+
+def same(fields: EventFields) -> EventFields:
+    """The normalization of a calendar that keeps what it is given."""
+    return fields
+
+
+@dataclass
+class GoogleStore:
+    """One calendar. ``normalize`` is what the calendar does to the text it is given; ``lag`` is for how many
+    windows a new event stays invisible."""
+
+    time_zone: str = "Europe/Berlin"
+    normalize: Callable[[EventFields], EventFields] = same
+    lag: int = 0
+    events: dict[str, EventImage] = field(default_factory=dict)
+    purged: set[str] = field(default_factory=set)
+    _unseen: dict[str, int] = field(default_factory=dict)
+    _ticks: int = 0
+    _minted: int = 0
+
+    # --- what the programming interface offers ---
+
+    def get(self, event_id: str) -> EventImage | None:
+        """The event, also a cancelled one."""
+        return self.events.get(event_id)
+
+    def live(self, event_id: str) -> EventImage:
+        """The event, unless it is gone. Raises :class:`Missing`."""
+        image = self.events.get(event_id)
+        if image is None or image.gone:
+            raise Missing(event_id)
+        return image
+
+    def insert(self, event_id: str, fields: EventFields, properties: Mapping[str, str], **extras: Any) -> EventImage:
+        """Raises :class:`Taken` for an id that was ever used, and :class:`Invalid`."""
+        if event_id in self.events or event_id in self.purged:
+            raise Taken(event_id)
+        if self.lag:
+            self._unseen[event_id] = self.lag
+        if fields.end < fields.start:
+            raise Invalid("The specified time range is empty.")
+        image = EventImage(id=event_id, **dict(self.normalize(fields)), properties=dict(properties))
+        return self._put(image, extras)
+
+    def patch(self, event_id: str, changes: Mapping[str, Any], properties: Mapping[str, str]) -> EventImage:
+        """Set the given fields. Raises :class:`Missing` and :class:`Invalid`."""
+        image = self.live(event_id)
+        merged = dict(image.properties) | dict(properties)
+        changed = image.model_copy(update={**changes, "properties": merged})
+        if changed.all_day is isinstance(changed.end, datetime):
+            raise Invalid("Start and end times must either both be date or both be dateTime.")
+        if self.instant(changed.end) < self.instant(changed.start):
+            raise Invalid("The specified time range is empty.")
+        if not changed.all_day:
+            changed = changed.model_copy(update=dict(self.normalize(changed.fields)))
+        return self._put(changed, extras_of(image))
+
+    def cancel(self, event_id: str) -> EventImage:
+        """Delete. Raises :class:`Missing`."""
+        image = self.live(event_id)
+        return self._put(image.model_copy(update={"status": "cancelled"}), extras_of(image))
+
+    def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        """Live events that end after ``start`` and begin before ``end``, by start, then id."""
+        hidden = {i for i, n in self._unseen.items() if n > 0}
+        self._unseen = {i: n - 1 for i, n in self._unseen.items() if n > 1}
+        inside = [
+            e
+            for e in self.events.values()
+            if not e.gone and e.id not in hidden and self.instant(e.end) > start and self.instant(e.start) < end
+        ]
+        return tuple(sorted(inside, key=lambda e: (self.instant(e.start), e.id)))
+
+    # --- what the person does in the calendar's own page ---
+
+    def user_create(
+        self,
+        summary: str = "Dentist",
+        *,
+        start: datetime | date,
+        end: datetime | date,
+        event_id: str | None = None,
+        **more: Any,
+    ) -> EventImage:
+        """An event of the person's own. ``more`` are fields of ``EventImage``, and ``extras`` (Google's other fields)."""
+        extras = more.pop("extras", {})
+        event_id = self._mint() if event_id is None else event_id
+        if event_id in self.events or event_id in self.purged:
+            raise Taken(event_id)
+        return self._put(EventImage(id=event_id, summary=summary, start=start, end=end, **more), extras)
+
+    def user_edit(self, event_id: str, **changes: Any) -> EventImage:
+        """Change fields of ``EventImage``, or ``extras``, of any live event."""
+        image = self.live(event_id)
+        extras = {**extras_of(image), **changes.pop("extras", {})}
+        edited = EventImage.model_validate({**image.model_dump(exclude={"raw"}), **changes})
+        return self._put(edited, extras)
+
+    def user_delete(self, event_id: str) -> EventImage:
+        return self.cancel(event_id)
+
+    def user_restore(self, event_id: str) -> EventImage:
+        """Take an event back out of the bin."""
+        image = self.events[event_id]
+        return self._put(image.model_copy(update={"status": "confirmed"}), extras_of(image))
+
+    def user_copy(self, event_id: str, *, by: timedelta = timedelta()) -> EventImage:
+        """Duplicate an event, moved ``by``: a new id, the same private properties."""
+        image = self.live(event_id)
+        moved = {"start": image.start + by, "end": image.end + by}
+        return self._put(image.model_copy(update={"id": self._mint(), **moved}), extras_of(image))
+
+    def purge(self, event_id: str) -> None:
+        """A deleted event is forgotten, as happens after some weeks; its id stays taken."""
+        del self.events[event_id]
+        self.purged.add(event_id)
+
+    # --- for assertions ---
+
+    def shown(self) -> dict[str, EventImage]:
+        """All live events by id."""
+        return {i: e for i, e in sorted(self.events.items()) if not e.gone}
+
+    def instant(self, moment: datetime | date) -> datetime:
+        """When it is; a date means midnight in the calendar's zone."""
+        if isinstance(moment, datetime):
+            return moment
+        return datetime.combine(moment, time(), ZoneInfo(self.time_zone)).astimezone(UTC)
+
+    def _put(self, image: EventImage, extras: Mapping[str, Any]) -> EventImage:
+        self._ticks += 1
+        stamp = _EPOCH + timedelta(milliseconds=self._ticks)
+        image = image.model_copy(
+            update={
+                "version": f"{stamp:%Y-%m-%dT%H:%M:%S}.{stamp.microsecond // 1000:03d}Z",
+                "enriched": any(extras.get(name) for name in _ENRICHING),
+                "html_link": f"https://www.google.com/calendar/event?eid={image.id}",
+            }
+        )
+        image = image.model_copy(update={"raw": google_json(image, self.time_zone, extras)})
+        self.events[image.id] = image
+        return image
+
+    def _mint(self) -> str:
+        self._minted += 1
+        return f"user{self._minted:08d}"
+
+
+def google_json(image: EventImage, time_zone: str, extras: Mapping[str, Any]) -> dict[str, Any]:
+    """The event as Google writes it: defaults left out, times with the offset of the calendar's zone."""
+    who = {"email": OWNER, "self": True} if image.organized_by_me else {"email": "boss@example.com"}
+    optional = {
+        "description": image.description,
+        "colorId": image.color_id,
+        "transparency": None if image.busy else "transparent",
+        "recurringEventId": image.series_id,
+        "extendedProperties": {"private": dict(image.properties)} if image.properties else None,
+    }
+    return {
+        "id": image.id,
+        "summary": image.summary,
+        "start": _google_time(image.start, time_zone),
+        "end": _google_time(image.end, time_zone),
+        "status": image.status,
+        "htmlLink": image.html_link,
+        "created": "2026-11-21T00:00:00.000Z",
+        "updated": image.version,
+        "creator": who,
+        "organizer": who,
+        "iCalUID": f"{image.id}@google.com",
+        "sequence": 0,
+        "reminders": {"useDefault": True},
+        "eventType": image.event_type,
+        **{name: value for name, value in optional.items() if value},
+        **extras,
+    }
+
+
+def extras_of(image: EventImage) -> dict[str, Any]:
+    """Google's fields that an ``EventImage`` has no name for, as they were given."""
+    known = google_json(image, "UTC", {}).keys() | {"description", "colorId", "transparency", "extendedProperties"}
+    return {name: value for name, value in image.raw.items() if name not in known or name == "reminders"}
+
+
+def _google_time(moment: datetime | date, time_zone: str) -> dict[str, str]:
+    if not isinstance(moment, datetime):
+        return {"date": moment.isoformat()}
+    return {"dateTime": moment.astimezone(ZoneInfo(time_zone)).isoformat(), "timeZone": time_zone}
