@@ -1,0 +1,39 @@
+"""Run a workspace alone: `python -m fateforger.local.workspace --port 8080 --data DIR`."""
+
+import argparse
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import uvicorn
+
+from fateforger.local.workspace.config import WorkspaceConfig
+from fateforger.local.workspace.server import create_workspace
+
+_SAMPLE = Path(__file__).parent / "sample_manifest.json"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m fateforger.local.workspace", description=__doc__)
+    parser.add_argument("--port", type=int, required=True, help="port on 127.0.0.1")
+    parser.add_argument("--data", type=Path, required=True, help="directory of the database file")
+    parser.add_argument("--manifest", type=Path, default=_SAMPLE, help="Slack app manifest as JSON")
+    parser.add_argument("--bot-token", default="xoxb-local")
+    parser.add_argument("--app-token", default="xapp-local")
+    given = parser.parse_args()
+    config = WorkspaceConfig(
+        database=given.data / "workspace.sqlite",
+        public_url=f"http://127.0.0.1:{given.port}",
+        bot_token=given.bot_token,
+        app_token=given.app_token,
+        manifest=json.loads(given.manifest.read_text(encoding="utf-8")),
+    )
+    workspace = create_workspace(config, now=lambda: datetime.now(UTC))
+    try:
+        uvicorn.run(workspace.app, host="127.0.0.1", port=given.port, log_level="warning")
+    finally:
+        workspace.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Block Kit: what is valid where, and the parts of it that hold a value."""

@@ -1,0 +1,53 @@
+"""Reading what the page asks, and who asks it."""
+
+from typing import Any
+
+from starlette.requests import Request
+
+from fateforger.local.workspace.config import WorkspaceUser
+from fateforger.local.workspace.directory import BOT_USER_ID
+from fateforger.local.workspace.errors import Refusal
+from fateforger.local.workspace.store.channels import Channel
+from fateforger.local.workspace.store.messages import StoredMessage
+from fateforger.local.workspace.workspace import Workspace
+
+NO_MESSAGE = "That message is no longer there."
+
+
+async def asked(request: Request) -> dict[str, Any]:
+    """The JSON object a page posted."""
+    try:
+        document = await request.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise Refusal("The page sent something that is not a JSON object. Please reload it.")
+    return document
+
+
+def person_of(workspace: Workspace, user_id: object) -> WorkspaceUser:
+    """The person the page acts as; the first one when it names nobody."""
+    person = workspace.directory.person(str(user_id)) if user_id else workspace.directory.people[0]
+    if person is None:
+        raise Refusal("There is nobody with that id in this workspace. Please reload the page.")
+    return person
+
+
+def channel_of(workspace: Workspace, person: WorkspaceUser, channel_id: object) -> Channel:
+    """A channel the person is in; others do not exist for them."""
+    channel = workspace.store.channels.get(str(channel_id))
+    if channel is None or not workspace.store.channels.has_member(channel.id, person.id):
+        raise Refusal("That channel isn't there for you. Please choose another one.")
+    return channel
+
+
+def message_of(workspace: Workspace, person: WorkspaceUser, channel: Channel, ts: object) -> StoredMessage:
+    """A message the person can see."""
+    message = workspace.store.messages.get(channel.id, str(ts))
+    if message is None or message.only_for not in (None, person.id):
+        raise Refusal(NO_MESSAGE)
+    return message
+
+
+def with_bot(workspace: Workspace, channel: Channel) -> bool:
+    return workspace.store.channels.has_member(channel.id, BOT_USER_ID)

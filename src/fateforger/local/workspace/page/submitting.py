@@ -1,0 +1,99 @@
+"""Modals: submitting them, carrying out the app's answer, closing them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+
+from fateforger.local.workspace import interactions
+from fateforger.local.workspace.blocks.surfaces import check_view
+from fateforger.local.workspace.config import WorkspaceUser
+from fateforger.local.workspace.errors import Refusal, SlackError
+from fateforger.local.workspace.form_state import missing_required
+from fateforger.local.workspace.page.asking import asked, person_of
+from fateforger.local.workspace.page.surface import open_view
+from fateforger.local.workspace.workspace import Workspace
+
+_UNUSABLE = "The planner's answer to this form could not be used. Please try again."
+_notices: set[asyncio.Task[None]] = set()
+
+
+async def submit(workspace: Workspace, request: Request) -> dict[str, Any]:
+    given = await asked(request)
+    me = person_of(workspace, given.get("user"))
+    view = open_view(workspace, me, given.get("view_id"))
+    view = workspace.modals.remember(view, given.get("state") or {})
+    errors = missing_required(view["blocks"], view["state"]["values"])
+    if not errors:
+        payload = {
+            **interactions.common("view_submission", me, workspace.triggers.issue(me.id)),
+            "view": view,
+            "response_urls": [],
+        }
+        answer = await workspace.interactivity.ask("interactive", payload)
+        errors = _carry_out(workspace, me, view, answer)
+    return {"ok": True, "errors": errors or None, "stack": workspace.modals.stack(me.id)}
+
+
+async def close(workspace: Workspace, request: Request) -> dict[str, Any]:
+    """Close the top modal, or with `clear` the whole stack; the app hears of those that ask for it."""
+    given = await asked(request)
+    me = person_of(workspace, given.get("user"))
+    view = open_view(workspace, me, given.get("view_id"))
+    clear = bool(given.get("clear")) or view["clear_on_close"]
+    closed = workspace.modals.stack(me.id) if clear else [view]
+    if clear:
+        workspace.modals.close_all(me.id)
+    else:
+        workspace.modals.close_top(me.id)
+    for gone in closed:
+        if gone["notify_on_close"]:
+            payload = {**interactions.common("view_closed", me, None), "view": gone, "is_cleared": clear}
+            task = asyncio.create_task(_notify(workspace, payload))
+            _notices.add(task)
+            task.add_done_callback(_notices.discard)
+    return {"ok": True, "stack": workspace.modals.stack(me.id)}
+
+
+async def _notify(workspace: Workspace, payload: Mapping[str, Any]) -> None:
+    try:
+        await workspace.interactivity.ask("interactive", payload)
+    except Refusal:
+        return  # the form is closed either way, and Slack shows nothing here
+
+
+def _carry_out(
+    workspace: Workspace, person: WorkspaceUser, view: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, str]:
+    """Do what the app answered a submission with; returns the errors to show beside the fields."""
+    try:
+        match answer.get("response_action"):
+            case None:
+                workspace.modals.close_top(person.id)
+            case "clear":
+                workspace.modals.close_all(person.id)
+            case "update":
+                workspace.modals.update(view["id"], _given_view(answer), None)
+            case "push":
+                workspace.modals.push(person.id, _given_view(answer))
+            case "errors":
+                return _field_errors(view, answer.get("errors"))
+            case _:
+                raise Refusal(_UNUSABLE)
+    except SlackError as error:
+        raise Refusal(_UNUSABLE) from error
+    return {}
+
+
+def _given_view(answer: Mapping[str, Any]) -> dict[str, Any]:
+    view = answer.get("view")
+    check_view(view, "modal")
+    return dict(view or {})
+
+
+def _field_errors(view: Mapping[str, Any], errors: object) -> dict[str, str]:
+    inputs = {block["block_id"] for block in view["blocks"] if block.get("type") == "input"}
+    if not isinstance(errors, dict) or not errors or not errors.keys() <= inputs:
+        raise Refusal(_UNUSABLE)
+    return {str(block_id): str(message) for block_id, message in errors.items()}

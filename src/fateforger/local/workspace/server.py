@@ -1,0 +1,92 @@
+"""The ASGI application of a workspace: Web API, Socket Mode, response URLs and the page."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket
+
+from fateforger.local.workspace.config import WorkspaceConfig
+from fateforger.local.workspace.errors import Refusal
+from fateforger.local.workspace.page import acting, showing, submitting, talking
+from fateforger.local.workspace.respond import answer_response_url
+from fateforger.local.workspace.web_api.dispatch import answer_call
+from fateforger.local.workspace.workspace import Workspace
+
+_STATIC = Path(__file__).parent / "static"
+
+PageEndpoint = Callable[[Workspace, Request], Awaitable[dict[str, Any]]]
+
+_READS: dict[str, PageEndpoint] = {
+    "state": showing.state,
+    "messages": showing.messages,
+    "home": showing.home,
+    "modals": showing.modals,
+}
+_DEEDS: dict[str, PageEndpoint] = {
+    "message": talking.post,
+    "edit": talking.edit,
+    "delete": talking.delete,
+    "slash": talking.slash,
+    "action": acting.act,
+    "suggest": acting.suggest,
+    "shortcut": acting.use_shortcut,
+    "home_opened": acting.open_home,
+    "view_submit": submitting.submit,
+    "view_close": submitting.close,
+}
+
+
+def create_workspace(config: WorkspaceConfig, *, now: Callable[[], datetime]) -> Workspace:
+    """Open a workspace, as its database file left it, with `Workspace.app` ready to be served.
+
+    `now` returns aware datetimes and decides all timestamps and expiries. `Workspace.close()` lets go of the file.
+    """
+    workspace = Workspace(config, now)
+    workspace.app = Starlette(routes=_routes(workspace))
+    return workspace
+
+
+def _routes(workspace: Workspace) -> list[BaseRoute]:
+    async def api(request: Request) -> Response:
+        return await answer_call(workspace, request)
+
+    async def respond(request: Request) -> Response:
+        return await answer_response_url(workspace, request)
+
+    async def link(socket: WebSocket) -> None:
+        await workspace.hub.serve(socket)
+
+    async def live(socket: WebSocket) -> None:
+        person = workspace.directory.person(socket.query_params.get("user", ""))
+        await workspace.pages.serve(socket, (person or workspace.directory.people[0]).id)
+
+    async def page(_request: Request) -> Response:
+        return FileResponse(_STATIC / "index.html")
+
+    return [
+        Route("/api/{method}", api, methods=["GET", "POST"]),
+        Route("/respond/{token}", respond, methods=["POST"]),
+        WebSocketRoute("/link/", link),
+        WebSocketRoute("/ui/ws", live),
+        *(Route(f"/ui/{name}", _endpoint(workspace, read), methods=["GET"]) for name, read in _READS.items()),
+        *(Route(f"/ui/{name}", _endpoint(workspace, deed), methods=["POST"]) for name, deed in _DEEDS.items()),
+        Route("/", page),
+        Mount("/static", StaticFiles(directory=_STATIC, check_dir=False)),
+    ]
+
+
+def _endpoint(workspace: Workspace, run: PageEndpoint) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            return JSONResponse(await run(workspace, request))
+        except Refusal as refusal:
+            return JSONResponse({"ok": False, "error": str(refusal)})
+
+    return endpoint

@@ -1,0 +1,1 @@
+"""Socket Mode: how the app connects, and how events and interactions reach it."""

@@ -1,0 +1,21 @@
+// Pictures, with their words in their place when they cannot be loaded.
+
+import { h } from "../dom.js";
+
+export function image(source, className) {
+  const alt = source.alt_text ?? "";
+  const url = webAddress(source.image_url ?? source.slack_file?.url);
+  if (!url) return h("span", { class: "missing-image" }, alt || "Picture");
+  const node = h("img", { src: url, alt, class: className, loading: "lazy", referrerpolicy: "no-referrer", title: alt });
+  node.addEventListener("error", () => node.replaceWith(h("span", { class: "missing-image" }, alt || "Picture")));
+  return node;
+}
+
+function webAddress(text) {
+  try {
+    const url = new URL(text, location.href);
+    return ["http:", "https:"].includes(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}

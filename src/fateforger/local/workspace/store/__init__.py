@@ -1,0 +1,1 @@
+"""Everything a person could see, in one SQLite file."""

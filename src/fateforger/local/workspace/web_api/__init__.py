@@ -1,0 +1,1 @@
+"""The Web API methods an app calls, one file per family."""

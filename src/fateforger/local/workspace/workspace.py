@@ -1,0 +1,94 @@
+"""A workspace put together: its people, its store, the app's connection, the open pages."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from starlette.applications import Starlette
+
+from fateforger.local.workspace.config import WorkspaceConfig
+from fateforger.local.workspace.conversations import Conversations
+from fateforger.local.workspace.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
+from fateforger.local.workspace.manifest import read_manifest
+from fateforger.local.workspace.modals import Modals
+from fateforger.local.workspace.page.live import LivePages
+from fateforger.local.workspace.socket_mode.event_delivery import EventDelivery
+from fateforger.local.workspace.socket_mode.hub import SocketHub
+from fateforger.local.workspace.socket_mode.interactivity import Interactivity
+from fateforger.local.workspace.store.channels import Channel
+from fateforger.local.workspace.store.messages import StoredMessage
+from fateforger.local.workspace.store.response_urls import ResponseTarget
+from fateforger.local.workspace.store.store import open_store
+from fateforger.local.workspace.timestamps import Timestamps
+from fateforger.local.workspace.triggers import Triggers
+
+ACK_SECONDS = 3.0
+
+
+class Workspace:
+    """The parts of a running workspace; `app` is the ASGI application that serves them."""
+
+    app: Starlette
+
+    def __init__(self, config: WorkspaceConfig, now: Callable[[], datetime]) -> None:
+        self.config = config
+        self.directory = Directory(config.team_name, config.public_url, read_manifest(config.manifest), config.users)
+        self.store = open_store(config.database)
+        self.clock = Timestamps(now, self.store.messages.last_ts())
+        self.pages = LivePages(self.store.database)
+        self.hub = SocketHub(config.public_url)
+        self.delivery = EventDelivery(self.store.database, self.hub, ack_seconds=ACK_SECONDS)
+        self.interactivity = Interactivity(self.hub, ack_seconds=ACK_SECONDS)
+        self.triggers = Triggers(now)
+        self.conversations = Conversations(self.directory, self.clock, self.store, self.delivery, self.pages)
+        self.modals = Modals(self.clock, self.store, self.pages)
+        self.hub.on_connections_changed.append(self._show_connection)
+        self._open_channels()
+
+    def close(self) -> None:
+        """Let go of timers, sockets and the file; nothing is lost by not calling it."""
+        self.delivery.close()
+        self.hub.drop()
+        self.pages.close()
+        self.store.database.close()
+
+    def response_url(self, target: ResponseTarget) -> str:
+        """A fresh URL at which the app may answer this interaction."""
+        token = secrets.token_urlsafe(18)
+        self.store.response_urls.add(token, target, self.clock.seconds())
+        return f"{self.config.public_url}/respond/{token}"
+
+    def set_status(
+        self, channel: Channel, thread_ts: str, shown: str, loading: Sequence[str] = (), **fields: Any
+    ) -> None:
+        """Store what an agent session says of itself and show its status line in the thread."""
+        with self.store.database.transaction():
+            self.store.sessions.put(channel.id, thread_ts, shown=shown, loading=list(loading), **fields)
+            frame = {
+                "type": "status",
+                "channel": channel.id,
+                "thread_ts": thread_ts,
+                "status": shown,
+                "loading_messages": list(loading),
+            }
+            self.conversations.tell_channel(channel, frame)
+
+    def clear_status(self, channel: Channel, reply: StoredMessage) -> None:
+        """A reply by the app ends the status line that its thread was showing."""
+        session = self.store.sessions.get(channel.id, reply.root_ts)
+        if session is not None and session.get("shown"):
+            self.set_status(channel, reply.root_ts, "", status="active")
+
+    def _open_channels(self) -> None:
+        created = self.clock.seconds()
+        people = [person.id for person in self.config.users]
+        with self.store.database.transaction():
+            for person in self.config.users:
+                direct = Channel(direct_channel_id(person), self.directory.app.name, person.id, True, created)  # noqa: FBT003
+                self.store.channels.ensure(direct, [person.id, BOT_USER_ID])
+            general = Channel(GENERAL_ID, "general", None, False, created)  # noqa: FBT003 - a dataclass by its columns
+            self.store.channels.ensure(general, [*people, BOT_USER_ID])
+
+    def _show_connection(self) -> None:
+        self.pages.tell_all({"type": "connected", "connected": self.hub.connected})
