@@ -1,0 +1,104 @@
+"""What must stay true of the repository itself: documents, settings and lock files that cannot rot."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fateforger.config import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "fateforger"
+
+
+def tracked(*patterns: str) -> list[Path]:
+    listing = subprocess.run(["git", "ls-files", "--", *patterns], cwd=ROOT, check=True, capture_output=True, text=True)
+    return [ROOT / line for line in listing.stdout.splitlines() if (ROOT / line).is_file()]
+
+
+def rooms() -> list[str]:
+    return sorted(
+        p.stem if p.is_file() else p.name
+        for p in SOURCE.iterdir()
+        if not p.name.startswith("_") and p.suffix in {"", ".py"} and p.name != "py.typed"
+    )
+
+
+def test_every_room_is_described() -> None:
+    """A newcomer finds each room in ARCHITECTURE.md."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    assert [room for room in rooms() if not re.search(rf"\b{room}(/|\.py|`)", text)] == []
+
+
+def test_every_setting_is_in_the_example() -> None:
+    """Each setting with the sentence that describes it, and no setting that does not exist."""
+    example = (ROOT / ".env.example").read_text()
+    assert example == render_example()
+
+
+def render_example() -> str:
+    lines = [
+        "# Every setting of fateforger, none of them required. Copy this file to .env and take away the # where you",
+        "# want something other than the default. Secrets belong here or in the environment, never in the repository.",
+        "",
+    ]
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        variable = str(alias.choices[0]) if hasattr(alias, "choices") else f"FATEFORGER_{name.upper()}"
+        default = "" if field.default is None or field.default_factory is not None else field.default
+        if name == "data_dir":
+            default = "~/.local/share/fateforger"
+        assert field.description, name
+        lines += [f"# {field.description}", f"#{variable}={default}", ""]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_lock_files_pin_by_hash_and_name_no_host(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+    assert "://" not in text
+    pins = re.findall(r"^([a-z0-9][a-z0-9._-]*)==", text, re.MULTILINE)
+    assert len(pins) > 20
+    assert text.count("--hash=sha256:") >= len(pins)
+
+
+def test_every_dependency_is_used_and_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = [re.split(r"[<>=\[]", d)[0] for d in project["dependencies"]]
+    lock = (ROOT / "requirements.lock").read_text()
+    assert [n for n in names if f"\n{n}==" not in f"\n{lock}"] == []
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    broken = [
+        f"{page.name}: {target}"
+        for page in tracked("*.md")
+        for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text())
+        if "://" not in target and not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def test_no_suppression_without_its_reason() -> None:
+    """`noqa` and `type: ignore` name the rule and say why, on the line."""
+    bare = []
+    for path in tracked("src/*.py"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            marks = re.findall(r"#\s*(?:noqa|type:\s*ignore)[^#]*(?:#.*)?$", line)
+            if marks and not re.search(r"(noqa: [A-Z0-9, ]+\s{1,2}\S.*\s\S|ignore\[[a-z, -]+\]\s+#\s*\S)", line):
+                bare.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert bare == []
+
+
+def test_tests_wait_on_conditions() -> None:
+    """No test sleeps for a fixed time; polling with a deadline is what the wait helpers are for."""
+    sleepers = []
+    for path in tracked("tests/*.py"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.search(r"\btime\.sleep\(", line) and "condition" not in line:
+                sleepers.append(f"{path.relative_to(ROOT)}:{number}")
+    assert sleepers == []

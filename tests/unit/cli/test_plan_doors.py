@@ -1,0 +1,133 @@
+"""The plan doors as programs see them: JSON in, JSON out, exit status (S63-S68, shapes of the doors)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PLAN: dict[str, Any] = {
+    "date": "2026-03-02",
+    "tz": "Europe/Amsterdam",
+    "events": [
+        {"n": "Write", "d": "", "t": "DW", "p": {"a": "fs", "st": "09:00", "dur": "PT1H"}, "key": "w"},
+        {"n": "Read", "d": "", "t": "SW", "p": {"a": "ap", "dur": "PT30M"}, "key": "r"},
+    ],
+}
+
+
+class Door:
+    """Runs the program as a person would."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def file(self, name: str, content: Any) -> str:
+        path = self.folder / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return str(path)
+
+    def run(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "fateforger", *arguments], input=stdin, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def json(self, *arguments: str, stdin: str = "") -> tuple[int, Any]:
+        status, out, _ = self.run(*arguments, "--json", stdin=stdin)
+        return status, json.loads(out)
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Door:
+    return Door(tmp_path)
+
+
+def test_resolve_gives_instants(door: Door) -> None:
+    """S66: RFC 3339 with offset, keys, minutes; from a file or from stdin."""
+    expected = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "events": [
+            {
+                "index": 0, "key": "w", "name": "Write", "type": "DW", "minutes": 60,
+                "start": "2026-03-02T09:00:00+01:00", "end": "2026-03-02T10:00:00+01:00",
+            },
+            {
+                "index": 1, "key": "r", "name": "Read", "type": "SW", "minutes": 30,
+                "start": "2026-03-02T10:00:00+01:00", "end": "2026-03-02T10:30:00+01:00",
+            },
+        ],
+    }  # fmt: skip
+    assert door.json("plan", "resolve", door.file("p.json", PLAN)) == (0, expected)
+    assert door.json("plan", "resolve", "-", stdin=json.dumps(PLAN)) == (0, expected)
+
+
+def test_patch_gives_the_new_plan_and_the_way_back(door: Door) -> None:
+    """S68: patching with the inverse gives the first plan again."""
+    patch = {
+        "ops": [
+            {"op": "re", "i": 1},
+            {"op": "ue", "i": 0, "n": "Draft", "p": {"a": "fs", "st": "08:00", "dur": "PT2H"}},
+        ]
+    }
+    status, result = door.json("plan", "patch", door.file("p.json", PLAN), door.file("patch.json", patch))
+    assert (status, [e["n"] for e in result["plan"]["events"]]) == (0, ["Draft"])
+    status, back = door.json(
+        "plan", "patch", door.file("q.json", result["plan"]), door.file("i.json", result["inverse"])
+    )
+    assert (status, back["plan"]) == (0, PLAN)
+
+
+def test_check_names_every_overlap(door: Door) -> None:
+    """S67, S50"""
+    overlapping = {
+        **PLAN,
+        "events": [*PLAN["events"], {"n": "Call", "t": "M", "p": {"a": "fw", "st": "09:30", "et": "10:15"}}],
+    }
+    status, result = door.json("plan", "check", door.file("p.json", overlapping))
+    assert (status, result["ok"]) == (0, False)
+    assert result["errors"] == [
+        {"message": "“Call” starts at 09:30, but “Write” runs until 10:00.", "events": [0, 2]},
+        {"message": "“Read” starts at 10:00, but “Call” runs until 10:15.", "events": [2, 1]},
+    ]
+    status, result = door.json("plan", "check", door.file("p.json", PLAN))
+    assert (status, result["ok"], result["errors"]) == (0, True, [])
+    assert sorted(result["quality"]) == ["label", "level", "next_step"]
+    assert door.run("plan", "check", door.file("p.json", overlapping), "--exit-code")[0] == 1
+
+
+def test_batch_answers_line_by_line(door: Door) -> None:
+    lines = "\n".join([json.dumps(PLAN), "{not json", "", json.dumps({**PLAN, "tz": "Mars"})])
+    status, out, _ = door.run("plan", "resolve", "--batch", "-", "--json", stdin=lines)
+    results = [json.loads(line) for line in out.splitlines()]
+    assert (status, [sorted(r) for r in results]) == (0, [["date", "events", "tz"], ["error"], ["error"]])
+    assert results[1]["error"]["where"] == "-, line 2, line 1, column 2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "kind"),
+    [
+        (("plan", "resolve", "-"), "{", "bad_input"),
+        (("plan", "resolve", "-"), "[]", "plan_invalid"),
+        (("plan", "resolve", "/nowhere/plan.json"), "", "bad_input"),
+        (("plan", "resolve"), "", "usage"),
+        (("plan", "fly"), "", "usage"),
+        (("plan", "patch", "-", "-"), "{}", "bad_input"),
+        (("plan", "resolve", "-"), '{"date":"2026-03-02","tz":"Mars","events":[]}', "plan_invalid"),
+        (("plan", "resolve", "-"), "[" * 100_000, "bad_input"),
+    ],
+)
+def test_bad_input_is_status_two_and_one_sentence(
+    door: Door, arguments: tuple[str, ...], stdin: str, kind: str
+) -> None:
+    status, result = door.json(*arguments, stdin=stdin)
+    assert (status, sorted(result), result["error"]["kind"]) == (2, ["error"], kind)
+    assert sorted(result["error"]) == ["kind", "message", "where"]
+    status, out, err = door.run(*arguments, stdin=stdin)
+    assert (status, out) == (2, "")
+    assert result["error"]["message"] in err
