@@ -1,0 +1,81 @@
+"""The real program, started as a person starts it, and killed as the world kills it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from tests.scenarios.person import NotSeen, Person, eventually
+
+
+@dataclass
+class Program:
+    """``fateforger up`` on a data directory of its own, on the same port after each restart."""
+
+    data: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    port: int = 0
+    process: subprocess.Popen[bytes] | None = None
+    url: str = ""
+
+    @property
+    def log(self) -> Path:
+        return self.data.parent / f"{self.data.name}.log"
+
+    def start(self) -> Program:
+        output: IO[bytes] = self.log.open("ab")
+        offset = self.log.stat().st_size
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "fateforger", "up", "--port", str(self.port), "--data-dir", str(self.data)],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **self.environment},
+        )
+        output.close()
+        self.url = eventually(lambda: self._address(offset), "the program's address")
+        self.port = int(self.url.rsplit(":", 1)[1])
+        return self
+
+    def _address(self, offset: int) -> str | None:
+        assert self.process is not None
+        said = self.log.read_bytes()[offset:].decode(errors="replace")
+        if self.process.poll() is not None:
+            raise NotSeen(f"the program ended with {self.process.returncode}:\n{said}")
+        found = re.search(r"Ready: (http://\S+?)/?\s", said)
+        return found.group(1) if found else None
+
+    def kill(self) -> None:
+        """kill -9: nothing is flushed, nobody is told."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+    def restart(self) -> None:
+        self.kill()
+        self.start()
+
+    def stop(self) -> int:
+        """Ctrl-C, and wait for it to end well."""
+        if self.process is None:
+            return 0
+        self.process.send_signal(signal.SIGINT)
+        status = self.process.wait(timeout=20)
+        self.process = None
+        return status
+
+    def person(self) -> Person:
+        person = Person(self.url)
+        person.wait_connected()
+        return person
+
+    def caldav_url(self) -> str:
+        """The calendar's address as the program printed it."""
+        found = re.findall(r"CalDAV: (http://\S+)", self.log.read_text(errors="replace"))
+        return str(found[-1])
