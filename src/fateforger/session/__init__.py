@@ -4,6 +4,7 @@ from fateforger.session.model import (
     Depth,
     FrameFacts,
     InputFacts,
+    Notice,
     Outgoing,
     Quality,
     RefineUpdate,
@@ -12,12 +13,14 @@ from fateforger.session.model import (
     SyncReport,
     Task,
     Unplaced,
+    Written,
 )
 
 __all__ = [
     "Depth",
     "FrameFacts",
     "InputFacts",
+    "Notice",
     "Outgoing",
     "Quality",
     "RefineUpdate",
@@ -26,4 +29,5 @@ __all__ = [
     "SyncReport",
     "Task",
     "Unplaced",
+    "Written",
 ]

@@ -94,6 +94,23 @@ class RefineUpdate(BaseModel):
     sentence: str
 
 
+class Written(BaseModel):
+    """What the current write group did to the calendar so far, in counts."""
+
+    model_config = _FROZEN
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+
+class Notice(BaseModel):
+    """What the last turn has to say, once, on its card: what it did, or why it did not."""
+
+    model_config = _FROZEN
+    lines: tuple[str, ...] = Field(min_length=1)
+    refused: bool = False
+
+
 class SessionStatus(StrEnum):
     ACTIVE = "active"
     CANCELLED = "cancelled"
@@ -124,6 +141,8 @@ class Session(BaseModel):
     plan: TBPlan | None = None
     """The person's own blocks. Meetings are not in it; they come from the snapshot."""
     unplaced: tuple[Unplaced, ...] = ()
+    draft_basis: str | None = None
+    """Fingerprint of everything the draft was made from: another one means that it is stale (S46)."""
     overview: str | None = None
     """The skeleton as CommonMark (Stage 3)."""
     quality: Quality | None = None
@@ -131,9 +150,15 @@ class Session(BaseModel):
     """Applied changes that can still be taken back, the latest last."""
     write_group: str | None = None
     """Transactions since the last whole undo share this group; Undo takes them all back."""
+    written: Written | None = None
+    """What that group did so far; ``None`` when nothing of it is on the calendar."""
     last_sync: SyncReport | None = None
     problem: str | None = None
-    """What went wrong in the last turn and can be tried again, as a sentence."""
+    """What went wrong with the calendar and can be tried again, as a sentence."""
+    notice: Notice | None = None
+    """Said on the next card and then forgotten."""
+    root_line: str | None = None
+    """The first message's line as last sent, so that it is sent again only when it changes."""
     handled: tuple[str, ...] = ()
     """Ids of the commands that led here, the latest last: a repeated command is recognised by them."""
 

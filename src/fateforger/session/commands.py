@@ -1,0 +1,196 @@
+"""What a person can ask for, as typed messages (S58, S99, S107). Each is one meaning with one executor, whichever
+way it was said: by a button, a form, a slash command or, with a model, in words.
+
+``command_id`` is unique to the click, submit or message and the same for its repetitions: a command is carried out
+once. ``at`` is the aware instant at which the person acted.
+"""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import datetime, time
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from fateforger.session.model import Depth, FrameFacts, Task
+from fateforger.stages import Move
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class Start(BaseModel):
+    """Begin planning in a channel, or in an existing thread. ``tz`` is the person's IANA zone."""
+
+    model_config = _FROZEN
+    kind: Literal["start"] = "start"
+    command_id: str
+    user_id: str
+    at: datetime
+    channel: str
+    thread_ts: str | None = None
+    tz: str
+    date: Date | None = None
+
+
+class InSession(BaseModel):
+    """What all commands to a running session carry."""
+
+    model_config = _FROZEN
+    command_id: str
+    user_id: str
+    at: datetime
+    session_id: str
+
+
+class ChooseDate(InSession):
+    """Stage 0: another day, or another zone, not confirmed yet."""
+
+    kind: Literal["choose_date"] = "choose_date"
+    date: Date | None = None
+    tz: str | None = None
+
+
+class TimeboxingCommitDate(InSession):
+    """Stage 0: the day and zone are right."""
+
+    kind: Literal["commit_date"] = "commit_date"
+
+
+class TimeboxingUserReply(InSession):
+    """The person wrote something in the thread."""
+
+    kind: Literal["user_reply"] = "user_reply"
+    text: str
+
+
+class StageAction(InSession):
+    """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
+
+    ``seen`` is what the button carried (:func:`fateforger.session.moves.seen`). A move from a card that is out of
+    date is not carried out, so that the second half of a double click does nothing.
+    """
+
+    kind: Literal["stage_action"] = "stage_action"
+    move: Move
+    seen: str | None = None
+
+
+class SetFrame(InSession):
+    """Stage 1: the frame of the day."""
+
+    kind: Literal["set_frame"] = "set_frame"
+    frame: FrameFacts
+
+
+class AdjustFrame(InSession):
+    """Stage 1: another start or end of the day; ``None`` leaves it as it is."""
+
+    kind: Literal["adjust_frame"] = "adjust_frame"
+    day_start: time | None = None
+    day_end: time | None = None
+
+
+class AddTasks(InSession):
+    """Stage 2: more to do. ``proceed`` also moves on to the skeleton."""
+
+    kind: Literal["add_tasks"] = "add_tasks"
+    tasks: tuple[Task, ...] = Field(min_length=1)
+    proceed: bool = False
+
+
+class UpdateTask(InSession):
+    """Stage 2: a task as it shall be; its id says which."""
+
+    kind: Literal["update_task"] = "update_task"
+    task: Task
+
+
+class RemoveTask(InSession):
+    kind: Literal["remove_task"] = "remove_task"
+    task_id: str
+
+
+class MarkOneThing(InSession):
+    """Stage 2: this task is the one that matters."""
+
+    kind: Literal["mark_one_thing"] = "mark_one_thing"
+    task_id: str
+
+
+class AddBlock(InSession):
+    """Stage 4: a new block at a local time of day."""
+
+    kind: Literal["add_block"] = "add_block"
+    title: str
+    start: time
+    minutes: int
+    depth: Depth | None = None
+    notes: str = ""
+
+
+class EditBlock(InSession):
+    """Stage 4: change the given parts of a block; ``None`` leaves a part as it is."""
+
+    kind: Literal["edit_block"] = "edit_block"
+    key: str
+    title: str | None = None
+    notes: str | None = None
+    start: time | None = None
+    minutes: int | None = None
+
+
+class RemoveBlock(InSession):
+    kind: Literal["remove_block"] = "remove_block"
+    key: str
+
+
+class ShiftBlock(InSession):
+    """Stage 4: move a block earlier or later by minutes."""
+
+    kind: Literal["shift_block"] = "shift_block"
+    key: str
+    minutes: int
+
+
+class SwapBlock(InSession):
+    """Stage 4: let a block trade places with the one before (-1) or after (+1) it."""
+
+    kind: Literal["swap_block"] = "swap_block"
+    key: str
+    direction: Literal[-1, 1]
+
+
+SessionCommand = (
+    ChooseDate
+    | TimeboxingCommitDate
+    | TimeboxingUserReply
+    | StageAction
+    | SetFrame
+    | AdjustFrame
+    | AddTasks
+    | UpdateTask
+    | RemoveTask
+    | MarkOneThing
+    | AddBlock
+    | EditBlock
+    | RemoveBlock
+    | ShiftBlock
+    | SwapBlock
+)
+Command = Annotated[Start | SessionCommand, Field(discriminator="kind")]
+COMMAND: TypeAdapter[Start | SessionCommand] = TypeAdapter(Command)
+"""Reads and writes any command as JSON."""
+
+
+class Click(BaseModel):
+    """A control was used: the envelope of every card (S214). ``value`` is what was chosen, where there is a choice."""
+
+    model_config = _FROZEN
+    command_id: str
+    user_id: str
+    at: datetime
+    session_id: str
+    action: str
+    target: str = ""
+    value: str | Date | time | None = None
