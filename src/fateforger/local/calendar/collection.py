@@ -1,0 +1,131 @@
+"""One calendar on a CalDAV server."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import quote, urljoin
+from zoneinfo import ZoneInfo
+
+from .dav import Dav
+from .errors import NotFound, ServerTrouble
+from .ids import is_hashed, uid_of
+from .multistatus import propfind, query_between, query_uid
+from .objects import Resource
+
+_MARGIN = timedelta(days=2)
+_KEPT = 4000
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a calendar: its address, its name, its zone, and whether it may be changed.
+
+    `key` names it for good; unlike `url` it does not change when the embedded server gets another port.
+    """
+
+    calendar_id: str
+    key: str
+    url: str
+    name: str
+    zone: ZoneInfo
+    color: str | None = None
+    description: str | None = None
+    writable: bool = True
+
+
+class Collection:
+    """Reads and guarded writes of one calendar's objects. Raises `ServiceError`s."""
+
+    def __init__(self, dav: Dav, about: About) -> None:
+        self._dav = dav
+        self.about = about
+        self._known: dict[str, Resource] = {}
+
+    def href_for(self, uid: str) -> str:
+        """Where a new object with that UID is put."""
+        return urljoin(self.about.url, f"{quote(uid, safe='')}.ics")
+
+    async def find(self, event_id: str) -> Resource | None:
+        """The stored object of an event id (not of an occurrence), or None."""
+        uid = uid_of(event_id)
+        found = await self._get(self.href_for(uid))
+        if found is not None and found.uid == uid:
+            return found
+        candidates = await self._query(query_uid(uid))
+        if is_hashed(event_id):
+            candidates += await self._query(query_between(None, None))
+        return next((r for r in candidates if r.uid == uid or r.event_id == event_id), None)
+
+    async def touching(self, start: datetime | None, end: datetime | None) -> list[Resource]:
+        """Objects that may have something between two instants; more than those may come.
+
+        The margin covers floating and all-day times, which a server may read in another zone than ours.
+        """
+        return await self._query(query_between(start - _MARGIN if start else None, end + _MARGIN if end else None))
+
+    async def create(self, href: str, text: str) -> Resource:
+        """Store a new object; `PreconditionFailed` or `Conflict` when the place or the UID is taken."""
+        return await self._put(href, text, {"If-None-Match": "*"})
+
+    async def replace(self, before: Resource, text: str) -> Resource:
+        """Store a new state of an object; `PreconditionFailed` when it is no longer in the state `before`."""
+        return await self._put(before.href, text, {"If-Match": before.etag})
+
+    async def remove(self, before: Resource) -> None:
+        """Delete an object; `PreconditionFailed` when it changed, `NotFound` when it is gone."""
+        await self._dav.request("DELETE", before.href, headers={"If-Match": before.etag})
+
+    async def state(self) -> str:
+        """A text that changes whenever anything in the calendar does; also proof that the calendar is there."""
+        names = ("CS:getctag", "D:sync-token", "D:getetag")
+        found = await self._dav.multistatus("PROPFIND", self.about.url, propfind(*names), depth=0)
+        for name in names:
+            if found and (text := found[0].text(name)):
+                return text
+        raise ServerTrouble("The calendar server does not say when a calendar changes")
+
+    async def _put(self, href: str, text: str, guard: dict[str, str]) -> Resource:
+        headers = {"Content-Type": "text/calendar; charset=utf-8", **guard}
+        response = await self._dav.request("PUT", href, body=text.encode(), headers=headers)
+        etag = response.headers.get("ETag")
+        if etag and not etag.startswith("W/"):
+            return self._kept(href, etag, text)
+        stored = await self._get(href)
+        if stored is None:
+            raise ServerTrouble("The calendar server accepted an event and does not have it")
+        return stored
+
+    async def _get(self, href: str) -> Resource | None:
+        try:
+            response = await self._dav.request("GET", href)
+        except NotFound:
+            return None
+        return self._kept(href, response.headers.get("ETag", ""), response.text)
+
+    async def _query(self, body: bytes) -> list[Resource]:
+        found = await self._dav.multistatus("REPORT", self.about.url, body, depth=1)
+        return [
+            resource
+            for r in found
+            if (text := r.text("C:calendar-data")) is not None
+            if (resource := self._kept(urljoin(self.about.url, r.href), r.text("D:getetag") or "", text)).is_readable
+        ]
+
+    def _kept(self, href: str, etag: str, text: str) -> Resource:
+        """The object, already parsed when it was read in the same state before."""
+        text = text.replace("\r\n", "\n")
+        before = self._known.get(href)
+        if before is not None and before.etag == etag and before.text == text:
+            return before
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        self._known[href] = Resource(href, etag, text)
+        return self._known[href]
+
+
+async def gather_states(collections: list[Collection]) -> dict[str, str]:
+    """The state texts of several calendars, by key."""
+    states = await asyncio.gather(*(collection.state() for collection in collections))
+    return {c.about.key: state for c, state in zip(collections, states, strict=True)}

@@ -1,0 +1,128 @@
+"""HTTP to a CalDAV server: time limit, retries, and failures as `ServiceError`s.
+
+Plain `httpx` rather than the `caldav` package: what matters here is exact control of `If-Match` and `If-None-Match`, a
+total time limit for each request, and nothing blocking; the XML involved is small.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from urllib.parse import urlsplit
+
+import httpx
+
+from .errors import (
+    BadRequest,
+    Conflict,
+    ConnectionLost,
+    Forbidden,
+    NoAnswer,
+    NotFound,
+    PreconditionFailed,
+    RateLimited,
+    ServerTrouble,
+    ServiceError,
+    Unauthorized,
+)
+from .multistatus import DavResponse, read_multistatus
+
+_TIME_LIMIT = 3.0
+_PAUSES = (0.1, 0.5)
+_REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
+_MESSAGES = {500: "Backend Error", 503: "Service Unavailable", 507: "Insufficient Storage"}
+_BY_STATUS: dict[int, type[ServiceError]] = {
+    400: BadRequest, 401: Unauthorized, 403: Forbidden, 404: NotFound, 405: Forbidden, 409: Conflict,
+    410: NotFound, 412: PreconditionFailed, 429: RateLimited,
+}  # fmt: skip
+
+
+class Dav:
+    """One account at one server.
+
+    Requests have 3 s in all. Reads are tried up to three times when the server answers 5xx or hangs up; writes are sent
+    once, because nobody can tell here whether the first one arrived.
+    """
+
+    def __init__(
+        self,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+        use_proxies: bool = True,
+        time_limit: float = _TIME_LIMIT,
+    ) -> None:
+        self._client = httpx.AsyncClient(
+            auth=None if username is None else (username, password or ""),
+            follow_redirects=True,
+            timeout=time_limit,
+            trust_env=use_proxies,
+        )
+        self._time_limit = time_limit
+
+    async def __aenter__(self) -> Dav:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.aclose()
+
+    async def request(
+        self, method: str, url: str, *, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """Send one request; raises the `ServiceError` that a failure or an error status stands for."""
+        pauses = list(_PAUSES) if method in _REPEATABLE else []
+        while True:
+            try:
+                return _checked(await self._once(method, url, body, headers or {}))
+            except (ConnectionLost, ServerTrouble):
+                if not pauses:
+                    raise
+            await asyncio.sleep(pauses.pop(0))
+
+    async def multistatus(self, method: str, url: str, body: bytes, *, depth: int) -> list[DavResponse]:
+        headers = {"Depth": str(depth), "Content-Type": "application/xml; charset=utf-8"}
+        response = await self.request(method, url, body=body, headers=headers)
+        try:
+            return read_multistatus(response.content)
+        except ValueError as error:
+            raise ServerTrouble(f"The calendar server's answer was not understood ({error})") from error
+
+    async def _once(
+        self, method: str, url: str, body: bytes | str | None, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        try:
+            async with asyncio.timeout(self._time_limit):
+                return await self._client.request(method, url, content=body, headers=dict(headers))
+        except (TimeoutError, httpx.TimeoutException):
+            raise NoAnswer from None
+        except (httpx.TransportError, httpx.TooManyRedirects, httpx.InvalidURL) as error:
+            raise ConnectionLost(_public(url), _reason(error)) from error
+
+
+def _checked(response: httpx.Response) -> httpx.Response:
+    status = response.status_code
+    if status < 400:
+        return response
+    if status >= 500:
+        raise ServerTrouble(_MESSAGES.get(status, response.reason_phrase or f"Status {status}"))
+    raise _BY_STATUS.get(status, BadRequest)()
+
+
+def _public(url: str) -> str:
+    """The address without any user name or password in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _reason(error: Exception) -> str:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError):
+            return "connect ECONNREFUSED"
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ConnectError):
+        return f"connect {error}".strip()
+    return "read ECONNRESET"

@@ -1,0 +1,109 @@
+"""What can go wrong, and the words a calling program reads about it.
+
+    CalendarError
+    ├── ToolError            a finished sentence, shown as it is
+    └── ServiceError         the calendar behind the tools refused or failed
+        ├── BadRequest · Unauthorized · Forbidden · NotFound · Conflict · Gone · PreconditionFailed · RateLimited
+        ├── ServerTrouble    it answered 5xx (a full disk included)
+        ├── ConnectionLost   it did not answer because nobody is there
+        └── NoAnswer         it did not answer in time
+
+The texts are those of google-calendar-mcp 2.6.3, because for its callers the text is the only signal. Most tools show
+the long form (`full`); `update-event` shows the upstream's own words (`bare`).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CalendarError(Exception):
+    """Root of everything this package raises on purpose."""
+
+
+class ToolError(CalendarError):
+    """A sentence for the caller, complete as it stands."""
+
+
+class ServiceError(CalendarError):
+    """The calendar refused or failed; `bare` is its own message, `full` what most tools show."""
+
+    template: ClassVar[str] = "MCP error -32600: Google API error: {0}"
+    default: ClassVar[str] = "Unknown error"
+
+    def __init__(self, message: str | None = None) -> None:
+        self.bare = self.default if message is None else message
+        super().__init__(self.bare)
+
+    @property
+    def full(self) -> str:
+        return self.template.format(self.bare)
+
+
+class BadRequest(ServiceError):
+    template = "MCP error -32600: Bad Request: {0}. Details: {0}"
+    default = "Bad Request"
+
+
+class Unauthorized(ServiceError):
+    template = "MCP error -32600: Google API error: {0}. Details: {0} (Authorization)"
+    default = "Invalid Credentials"
+
+
+class Forbidden(ServiceError):
+    template = "MCP error -32600: Access denied: {0}"
+    default = "You need to have writer access to this calendar."
+
+
+class NotFound(ServiceError):
+    template = "MCP error -32600: Resource not found: {0}"
+    default = "Not Found"
+
+
+class Conflict(ServiceError):
+    template = "MCP error -32600: Google API error: {0}. Details: {0}"
+    default = "Conflict"
+
+
+class Gone(ServiceError):
+    template = "MCP error -32600: Google API error: {0}. Details: {0}"
+    default = "Resource has been deleted"
+
+
+class PreconditionFailed(ServiceError):
+    template = "MCP error -32600: Google API error: {0}. Details: {0} (If-Match)"
+    default = "Precondition Failed"
+
+
+class RateLimited(ServiceError):
+    template = "MCP error -32603: Rate limit exceeded. Please try again later. {0}"
+    default = "Rate Limit Exceeded"
+
+
+class ServerTrouble(ServiceError):
+    template = "MCP error -32603: Google API server error: {0}"
+    default = "Backend Error"
+
+
+class ConnectionLost(ServiceError):
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"request to {url} failed, reason: {reason}")
+
+
+class NoAnswer(ServiceError):
+    default = "The operation was aborted."
+
+
+def invalid_arguments(tool: str, issues: list[str]) -> ToolError:
+    """The refusal of arguments that do not fit the tool's declaration."""
+    return ToolError(
+        f"MCP error -32602: Input validation error: Invalid arguments for tool {tool}: {'; '.join(issues)}"
+    )
+
+
+def invalid_request(sentence: str) -> ToolError:
+    return ToolError(f"MCP error -32600: {sentence}")
+
+
+def internal(sentence: str) -> ToolError:
+    return ToolError(f"MCP error -32603: Internal error: {sentence}")

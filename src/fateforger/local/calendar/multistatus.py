@@ -1,0 +1,125 @@
+"""WebDAV XML: the requests we send and the multistatus answers we read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
+
+DAV, CALDAV = "DAV:", "urn:ietf:params:xml:ns:caldav"
+SERVER, APPLE = "http://calendarserver.org/ns/", "http://apple.com/ns/ical/"
+_PREFIXES = {"D": DAV, "C": CALDAV, "CS": SERVER, "A": APPLE}
+
+
+@dataclass(frozen=True)
+class DavResponse:
+    """One `response` of a multistatus: its path, its own status, and the properties found (status 200)."""
+
+    href: str
+    status: int
+    properties: dict[str, ET.Element]
+
+    def text(self, name: str) -> str | None:
+        """The text of a property given as `D:displayname`, or None when absent or empty."""
+        element = self.properties.get(qualified(name))
+        return element.text if element is not None and element.text else None
+
+    def href_in(self, name: str) -> str | None:
+        element = self.properties.get(qualified(name))
+        found = None if element is None else element.find(qualified("D:href"))
+        return found.text if found is not None else None
+
+    def contains(self, name: str, child: str) -> bool:
+        """Whether a property has an element of that name anywhere inside."""
+        element = self.properties.get(qualified(name))
+        return element is not None and element.find(f".//{qualified(child)}") is not None
+
+
+def qualified(name: str) -> str:
+    prefix, _, local = name.partition(":")
+    return f"{{{_PREFIXES[prefix]}}}{local}"
+
+
+def read_multistatus(body: bytes) -> list[DavResponse]:
+    """Parse a multistatus body; raises `ValueError` when it is none."""
+    try:
+        root = ET.fromstring(body)  # noqa: S314  expat 2.6 caps entity expansion, and the server is the user's own
+    except ET.ParseError as error:
+        raise ValueError(f"not XML: {error}") from error
+    if root.tag != qualified("D:multistatus"):
+        raise ValueError(f"not a multistatus: {root.tag}")
+    return list(_responses(root))
+
+
+def _responses(root: ET.Element) -> Iterator[DavResponse]:
+    for response in root.iter(qualified("D:response")):
+        properties: dict[str, ET.Element] = {}
+        for propstat in response.iter(qualified("D:propstat")):
+            if _status(propstat) == 200:
+                properties.update({p.tag: p for prop in propstat.iter(qualified("D:prop")) for p in prop})
+        yield DavResponse(response.findtext(qualified("D:href"), ""), _status(response), properties)
+
+
+def _status(element: ET.Element) -> int:
+    words = element.findtext(qualified("D:status"), "HTTP/1.1 200 OK").split()
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 200
+
+
+def propfind(*names: str) -> bytes:
+    root = ET.Element(qualified("D:propfind"))
+    _prop(root, *names)
+    return _bytes(root)
+
+
+def make_calendar(name: str, timezone: str) -> bytes:
+    root = ET.Element(qualified("C:mkcalendar"))
+    prop = ET.SubElement(ET.SubElement(root, qualified("D:set")), qualified("D:prop"))
+    ET.SubElement(prop, qualified("D:displayname")).text = name
+    ET.SubElement(prop, qualified("C:calendar-timezone")).text = timezone
+    kinds = ET.SubElement(prop, qualified("C:supported-calendar-component-set"))
+    ET.SubElement(kinds, qualified("C:comp"), name="VEVENT")
+    return _bytes(root)
+
+
+def set_timezone(timezone: str) -> bytes:
+    root = ET.Element(qualified("D:propertyupdate"))
+    prop = ET.SubElement(ET.SubElement(root, qualified("D:set")), qualified("D:prop"))
+    ET.SubElement(prop, qualified("C:calendar-timezone")).text = timezone
+    return _bytes(root)
+
+
+def query_between(start: datetime | None, end: datetime | None) -> bytes:
+    """A calendar-query for events that may touch a span of time; an open side is None."""
+    root, events = _query()
+    if start is not None or end is not None:
+        span = ET.SubElement(events, qualified("C:time-range"))
+        for name, bound in (("start", start), ("end", end)):
+            if bound is not None:
+                span.set(name, f"{bound.astimezone(UTC):%Y%m%dT%H%M%SZ}")
+    return _bytes(root)
+
+
+def query_uid(uid: str) -> bytes:
+    root, events = _query()
+    prop_filter = ET.SubElement(events, qualified("C:prop-filter"), name="UID")
+    match = ET.SubElement(prop_filter, qualified("C:text-match"), collation="i;octet")
+    match.text = uid
+    return _bytes(root)
+
+
+def _query() -> tuple[ET.Element, ET.Element]:
+    root = ET.Element(qualified("C:calendar-query"))
+    _prop(root, "D:getetag", "C:calendar-data")
+    whole = ET.SubElement(ET.SubElement(root, qualified("C:filter")), qualified("C:comp-filter"), name="VCALENDAR")
+    return root, ET.SubElement(whole, qualified("C:comp-filter"), name="VEVENT")
+
+
+def _prop(root: ET.Element, *names: str) -> None:
+    prop = ET.SubElement(root, qualified("D:prop"))
+    for name in names:
+        ET.SubElement(prop, qualified(name))
+
+
+def _bytes(root: ET.Element) -> bytes:
+    return ET.tostring(root, encoding="utf-8", xml_declaration=True)

@@ -1,0 +1,109 @@
+"""Calendar objects as read from a CalDAV collection, and their times."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import icalendar
+
+from .ids import id_of
+from .times import Moment, day_moment, zone_named
+
+_log = logging.getLogger(__name__)
+
+OWN_ZONE = "X-FATEFORGER-TZID"
+"""Parameter naming the zone of a time that had to be written in UTC."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One stored calendar object: where it is, which state of it, and its iCalendar text."""
+
+    href: str
+    etag: str
+    text: str
+
+    @cached_property
+    def calendar(self) -> icalendar.Calendar:
+        return icalendar.Calendar.from_ical(self.text)
+
+    @cached_property
+    def events(self) -> list[icalendar.Event]:
+        """All `VEVENT`s: the event or series itself and its changed occurrences."""
+        return [event for event in self.calendar.walk("VEVENT") if "DTSTART" in event]
+
+    @cached_property
+    def is_readable(self) -> bool:
+        """Whether there is an event in it that can be shown; an unreadable one is logged once."""
+        try:
+            if self.events:
+                return True
+        except ValueError as error:
+            _log.warning("calendar object %s cannot be read: %s", self.href, error)
+        return False
+
+    @property
+    def master(self) -> icalendar.Event:
+        """The event itself (for a lone changed occurrence of somebody's series: that one)."""
+        return next((event for event in self.events if "RECURRENCE-ID" not in event), self.events[0])
+
+    @property
+    def uid(self) -> str:
+        return str(self.master.get("UID", ""))
+
+    @property
+    def event_id(self) -> str:
+        return id_of(self.uid)
+
+    @property
+    def is_series(self) -> bool:
+        return any(name in event for event in self.events for name in ("RRULE", "RDATE", "RECURRENCE-ID"))
+
+    @property
+    def is_cancelled(self) -> bool:
+        return "RECURRENCE-ID" not in self.master and is_cancelled(self.master)
+
+
+def is_cancelled(event: icalendar.Event) -> bool:
+    return str(event.get("STATUS", "")).upper() == "CANCELLED"
+
+
+def start_of(event: icalendar.Event, calendar_zone: ZoneInfo) -> Moment:
+    return moment_of(event["DTSTART"], calendar_zone)
+
+
+def end_of(event: icalendar.Event, calendar_zone: ZoneInfo) -> Moment:
+    """The end from DTEND or DURATION; without either a day lasts one day and a time no time."""
+    start = start_of(event, calendar_zone)
+    if "DTEND" in event:
+        return moment_of(event["DTEND"], calendar_zone)
+    duration = event["DURATION"].dt if "DURATION" in event else None
+    if start.day is not None:
+        return day_moment(start.day + (duration or timedelta(days=1)), calendar_zone)
+    if duration is None:
+        return start
+    return Moment(_later(event["DTSTART"].dt, duration, calendar_zone), None, start.zone)
+
+
+def moment_of(value: Any, calendar_zone: ZoneInfo) -> Moment:
+    """A DTSTART-like value. Floating times are read in the calendar's zone."""
+    when: date | datetime = value.dt
+    if not isinstance(when, datetime):
+        return day_moment(when, calendar_zone)
+    if when.tzinfo is None:
+        return Moment(when.replace(tzinfo=calendar_zone).astimezone(UTC), None, calendar_zone.key)
+    named = value.params.get(OWN_ZONE) or getattr(when.tzinfo, "key", None) or str(when.tzname())
+    zone = named if zone_named(str(named)) else calendar_zone.key
+    return Moment(when.astimezone(UTC), None, str(zone))
+
+
+def _later(when: datetime, duration: timedelta, calendar_zone: ZoneInfo) -> datetime:
+    """Add a duration as RFC 5545 says: whole days by the clock on the wall, the rest exactly."""
+    aware = when.replace(tzinfo=calendar_zone) if when.tzinfo is None else when
+    days = timedelta(days=duration.days)
+    return (aware + days).astimezone(UTC) + (duration - days)

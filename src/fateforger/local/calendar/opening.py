@@ -1,0 +1,167 @@
+"""Opening a local calendar: the store, the tools on it, and the two web applications."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import icalendar
+from mcp.server.lowlevel.server import Server
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from .collection import Collection
+from .dav import Dav
+from .discovery import Account, discover
+from .embedded import USER, EmbeddedRadicale
+from .errors import NotFound
+from .mcp_server import mcp_server
+from .multistatus import make_calendar, set_timezone
+from .register import Register
+from .tools import CalendarTools
+from .tools.calendars import Calendars
+
+
+@dataclass(frozen=True)
+class LocalCalendarConfig:
+    """Where the calendar is kept.
+
+    `data_dir` holds the embedded store and the register of ids; `time_zone` is an IANA name. With `caldav_url` (a calendar
+    or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port.
+    """
+
+    data_dir: Path
+    time_zone: str
+    caldav_url: str | None = None
+    username: str | None = None
+    password: str | None = None
+    radicale_port: int = 0
+    calendar_name: str = "My calendar"
+
+
+class LocalCalendar:
+    """An open calendar. Close it with `aclose`, or use it as an async context manager.
+
+    `mcp_app` answers MCP over streamable HTTP at `/mcp`, `pane_app` shows a day; both may be mounted anywhere in another
+    application and need no lifespan of their own. `tools` is the same without a transport, `server` for other transports.
+    """
+
+    def __init__(self, parts: _Parts, stop: asyncio.Event, task: asyncio.Task[None]) -> None:
+        self.caldav_url = parts.calendars.primary.about.url
+        self.tools = parts.tools
+        self.server = parts.server
+        self.mcp_app = parts.mcp_app
+        self.pane_app = parts.pane_app
+        self._stop = stop
+        self._task = task
+
+    async def __aenter__(self) -> LocalCalendar:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Stop everything that was started; calling it again does nothing."""
+        self._stop.set()
+        await self._task
+
+
+@dataclass(frozen=True)
+class _Parts:
+    calendars: Calendars
+    tools: CalendarTools
+    server: Server[Any]
+    mcp_app: ASGIApp
+    pane_app: ASGIApp
+
+
+async def open_local_calendar(config: LocalCalendarConfig, *, now: Callable[[], datetime]) -> LocalCalendar:
+    """Start what is needed and find the calendar. `now` returns the current, aware time.
+
+    Raises a `ServiceError` (its text says why) when the CalDAV server cannot be used, `OSError` when the folder or the
+    port cannot.
+    """
+    ready: asyncio.Future[_Parts] = asyncio.get_running_loop().create_future()
+    stop = asyncio.Event()
+
+    # One task owns everything from start to end: the protocol's session machinery has to be left by the task that
+    # entered it, and `aclose` may be called from any.
+    async def run() -> None:
+        try:
+            async with _parts(config, now) as parts:
+                ready.set_result(parts)
+                await stop.wait()
+        except Exception as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    task = asyncio.create_task(run(), name="local calendar")
+    try:
+        parts = await asyncio.shield(ready)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    return LocalCalendar(parts, stop, task)
+
+
+@asynccontextmanager
+async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> AsyncIterator[_Parts]:
+    async with AsyncExitStack() as stack:
+        config.data_dir.mkdir(parents=True, exist_ok=True)
+        embedded = config.caldav_url is None
+        dav = await stack.enter_async_context(
+            Dav(username=USER, use_proxies=False)
+            if embedded
+            else Dav(username=config.username, password=config.password)
+        )
+        if config.caldav_url is None:
+            radicale = EmbeddedRadicale(config.data_dir / "radicale", config.radicale_port)
+            stack.push_async_callback(asyncio.to_thread, radicale.stop)
+            account = await _embedded_account(dav, radicale.calendar_url, config)
+        else:
+            account = await discover(dav, config.caldav_url, time_zone=config.time_zone, name=config.calendar_name)
+        register = Register(config.data_dir / "events.sqlite")
+        stack.callback(register.close)
+        collections = tuple(Collection(dav, about) for about in account.calendars)
+        calendars = Calendars(collections, account.addresses or (_owner(config),), register, now)
+        tools = CalendarTools(calendars)
+        server = mcp_server(tools)
+        mcp_app = server.streamable_http_app(json_response=True)
+        await stack.enter_async_context(server.session_manager.run())
+        yield _Parts(calendars, tools, server, mcp_app, Starlette())
+
+
+async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig) -> Account:
+    """The embedded store's calendar, made when it is not there yet, in the configured zone."""
+    zone = icalendar.Calendar()
+    zone.add("VERSION", "2.0")
+    zone.add("PRODID", "-//fateforger//local calendar//EN")
+    zone.add_component(icalendar.Timezone.from_tzid(config.time_zone))
+    timezone = zone.to_ical().decode()
+    xml = {"Content-Type": "application/xml; charset=utf-8"}
+    try:
+        account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")
+    except NotFound:
+        await dav.request("MKCALENDAR", url, body=make_calendar(config.calendar_name, timezone), headers=xml)
+        account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")
+    about = account.calendars[0]
+    if about.zone.key != config.time_zone:
+        await dav.request("PROPPATCH", url, body=set_timezone(timezone), headers=xml)
+        account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")
+        about = account.calendars[0]
+    return Account((replace(about, calendar_id="calendar@localhost"),), account.addresses)
+
+
+def _owner(config: LocalCalendarConfig) -> str:
+    name = config.username or "me"
+    return name.lower() if "@" in name else f"{name.lower()}@localhost"

@@ -1,0 +1,53 @@
+"""`create-event`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..editing import new_object
+from ..errors import BadRequest, Conflict, PreconditionFailed, ToolError
+from ..event_json import event_json
+from ..ids import check_new_id, new_id, uid_of
+from .calendars import Calendars, Named
+from .given import check_span, read_changes, read_times
+from .overlaps import Proposal, overlaps
+
+
+async def create_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
+    """Create an event and answer it, with warnings about what it overlaps."""
+    named = calendars.one(given["calendarId"], given.get("account"), "write")
+    start, end = read_times(given, named.collection.about.zone)
+    if start is None or end is None:
+        raise BadRequest
+    check_span(start.moment, end.moment)
+    if given.get("recurrence") and start.has_offset:
+        raise BadRequest("Missing time zone definition for start time.")
+    proposal = Proposal(given["summary"], start.moment, end.moment)
+    warnings = await overlaps(calendars, named, proposal, given, duplicates=True)
+    event_id = given.get("eventId") or new_id()
+    check_new_id(event_id)
+    changes = read_changes(given, start.moment, end.moment)
+    event = await _store(calendars, named, event_id, new_object(uid_of(event_id), changes, calendars.now()))
+    return {"event": event, **warnings}
+
+
+async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -> dict[str, Any]:
+    key, collection = named.collection.about.key, named.collection
+    if await calendars.register.recall(key, event_id) is not None:
+        raise _taken(event_id)
+    try:
+        stored = await collection.create(collection.href_for(uid_of(event_id)), text)
+    except (PreconditionFailed, Conflict):
+        there = await collection.find(event_id)
+        if there is None:
+            await collection.state()
+            raise
+        if there.uid == event_id:
+            await calendars.register.remember(key, event_id, there.text)
+        raise _taken(event_id) from None
+    await calendars.register.remember(key, event_id, text)
+    return event_json(stored.master, event_id, calendars.showing(named, stored))
+
+
+def _taken(event_id: str) -> ToolError:
+    return ToolError(f"Event ID '{event_id}' already exists. Please use a different ID.")

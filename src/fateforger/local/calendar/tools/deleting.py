@@ -1,0 +1,60 @@
+"""`delete-event`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..editing import without_occurrence
+from ..errors import Gone, NotFound, PreconditionFailed
+from ..ids import split_instance
+from ..objects import Resource
+from ..occurrences import occurrence_at
+from .calendars import Calendars, Named
+from .retrying import guarded
+
+
+async def delete_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
+    """Delete an event, or one occurrence of a series. Raises `Gone` for one that is deleted already."""
+    named = calendars.one(given["calendarId"], given.get("account"), "write")
+    event_id = given["eventId"]
+
+    async def attempt() -> None:
+        series_id, stamp = split_instance(event_id)
+        resource = await named.collection.find(series_id)
+        if resource is None:
+            raise await _absent(calendars, named, event_id)
+        if given.get("ifMatch", resource.etag) != resource.etag:
+            raise PreconditionFailed
+        if resource.is_cancelled:
+            raise Gone
+        if stamp is None:
+            await _delete(calendars, named, resource)
+        else:
+            await _delete_occurrence(calendars, named, resource, stamp)
+
+    await guarded(attempt, repeat="ifMatch" not in given)
+    message = "Event deleted successfully"
+    return {"success": True, "eventId": event_id, "calendarId": named.shown, "message": message}
+
+
+async def _absent(calendars: Calendars, named: Named, event_id: str) -> Exception:
+    known = await calendars.register.recall(named.collection.about.key, event_id)
+    await named.collection.state()
+    return NotFound() if known is None else Gone()
+
+
+async def _delete(calendars: Calendars, named: Named, resource: Resource) -> None:
+    # The last state goes to the register first: whatever happens next, "known and no longer there" means deleted.
+    key = named.collection.about.key
+    await calendars.register.remember(key, resource.event_id, resource.text)
+    await named.collection.remove(resource)
+    await calendars.register.remember(key, resource.event_id, resource.text, deleted_at=calendars.now())
+
+
+async def _delete_occurrence(calendars: Calendars, named: Named, resource: Resource, stamp: str) -> None:
+    zone = named.collection.about.zone
+    occurrence = occurrence_at(resource, stamp, zone) if resource.is_series else None
+    if occurrence is None:
+        raise NotFound
+    text = without_occurrence(resource, occurrence.event, calendars.now())
+    await named.collection.replace(resource, text)

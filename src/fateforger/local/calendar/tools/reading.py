@@ -1,0 +1,108 @@
+"""`list-events` and `get-event`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from ..collection import Collection
+from ..errors import BadRequest, internal
+from ..event_json import event_json, only_fields
+from ..ids import split_instance
+from ..objects import Resource
+from ..occurrences import MOST, Occurrence, occurrence_at, occurrences
+from ..times import read_bound, rfc3339_milliseconds
+from .calendars import Calendars, Named
+
+
+async def list_events(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
+    """Events that overlap the open span (timeMin, timeMax), by start; the first 250 of each calendar."""
+    asked = given["calendarId"]
+    named = calendars.several(asked if isinstance(asked, list) else [asked], given.get("account"))
+    events: list[tuple[datetime, dict[str, Any]]] = []
+    for calendar in named:
+        events += await _events(calendars, calendar, given)
+    events.sort(key=lambda pair: pair[0])
+    answer: dict[str, Any] = {"events": [event for _, event in events], "totalCount": len(events)}
+    if len(named) > 1:
+        answer["calendars"] = [calendar.shown for calendar in named]
+    return answer
+
+
+async def _events(calendars: Calendars, named: Named, given: dict[str, Any]) -> list[tuple[datetime, dict[str, Any]]]:
+    zone = named.collection.about.zone
+    earliest = read_bound(given.get("timeMin"), given.get("timeZone"), zone)
+    latest = read_bound(given.get("timeMax"), given.get("timeZone"), zone)
+    if earliest is not None and latest is not None and earliest >= latest:
+        raise BadRequest("The specified time range is empty.")
+    shown = []
+    for occurrence in await occurrences_in(named.collection, earliest, latest):
+        event = occurrence_json(calendars, named, occurrence)
+        if _has_properties(event, given):
+            shown.append((occurrence.start.instant, only_fields(event, given.get("fields"))))
+    return shown[:MOST]
+
+
+async def occurrences_in(
+    collection: Collection, earliest: datetime | None, latest: datetime | None
+) -> list[Occurrence]:
+    """Everything in a calendar that overlaps an open span of time, by start, then by end."""
+    zone = collection.about.zone
+    resources = await collection.touching(earliest, latest)
+    found = [occurrence for r in resources for occurrence in occurrences(r, earliest, latest, zone)]
+    return sorted(found, key=lambda o: (o.start.instant, o.end.instant, o.resource.href))
+
+
+def occurrence_json(calendars: Calendars, named: Named, occurrence: Occurrence) -> dict[str, Any]:
+    resource = occurrence.resource
+    showing = calendars.showing(named, resource)
+    return event_json(occurrence.event, resource.event_id, showing, occurrence=occurrence.in_series)
+
+
+def _has_properties(event: dict[str, Any], given: dict[str, Any]) -> bool:
+    extended = event.get("extendedProperties", {})
+    for kind in ("private", "shared"):
+        for pair in given.get(f"{kind}ExtendedProperty", []):
+            key, _, value = pair.partition("=")
+            if extended.get(kind, {}).get(key) != value:
+                return False
+    return True
+
+
+async def get_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
+    """One event or occurrence; a deleted one is answered with the status `cancelled`."""
+    named = calendars.one(given["calendarId"], given.get("account"), "read")
+    event_id = given["eventId"]
+    event = await shown_event(calendars, named, event_id)
+    if event is None:
+        raise internal(f"Event with ID '{event_id}' not found in calendar '{named.shown}'.")
+    return {"event": only_fields(event, given.get("fields"))}
+
+
+async def shown_event(calendars: Calendars, named: Named, event_id: str) -> dict[str, Any] | None:
+    """An event as JSON, also a deleted one; None when there never was one."""
+    series_id, stamp = split_instance(event_id)
+    resource = await named.collection.find(series_id)
+    if resource is None:
+        return await buried_event(calendars, named, event_id)
+    showing = calendars.showing(named, resource)
+    if stamp is None:
+        return event_json(resource.master, resource.event_id, showing)
+    occurrence = occurrence_at(resource, stamp, named.collection.about.zone) if resource.is_series else None
+    return None if occurrence is None else occurrence_json(calendars, named, occurrence)
+
+
+async def buried_event(calendars: Calendars, named: Named, event_id: str) -> dict[str, Any] | None:
+    """A deleted event with its last known details; None when the id is unknown.
+
+    A calendar that is gone as a whole is an error: then nothing can be said about its events. Raises `NotFound`.
+    """
+    about = named.collection.about
+    known = await calendars.register.recall(about.key, event_id)
+    await named.collection.state()
+    if known is None:
+        return None
+    resource = Resource(named.collection.href_for(event_id), "", known.text)
+    event = event_json(resource.master, resource.event_id, calendars.showing(named, resource))
+    deleted = {"updated": rfc3339_milliseconds(known.deleted_at)} if known.deleted_at else {}
+    return event | {"status": "cancelled"} | deleted
