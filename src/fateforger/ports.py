@@ -148,21 +148,26 @@ class Journal(Protocol):
     :class:`~fateforger.errors.StoreError` and has done nothing."""
 
     async def begin(self, transaction: Transaction) -> None:
-        """Record a transaction with all its ops pending, and reserve the generations of its creates."""
+        """Record a transaction with all its ops pending, and reserve the generations of its creates. Raises
+        ``VersionConflict`` when the id or one of the generations was used before, or when what it undoes is not
+        (or no longer) there to be undone."""
         ...
 
     async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
-        """Set the state of several ops at once; ``INFLIGHT`` also counts an attempt."""
+        """Set the state of several ops at once; ``INFLIGHT`` also counts an attempt. An op that has ended never
+        changes again: asking for it is an ``InternalError``, here and in ``settle``."""
         ...
 
     async def settle(
         self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
     ) -> None:
-        """Record how an op ended, together with the block's new head, or with forgetting the head of a key."""
+        """Record how an op ended, together with the block's new head, or with forgetting the head of a key (of the
+        transaction's day). A record that is pending replaces what was decided about the op."""
         ...
 
     async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
-        """Record how a transaction ended. A committed or partial undo also marks what it undid as undone."""
+        """Record how a transaction ended, which takes that all its ops have; or that it is paused, or goes on. A
+        committed or partial undo also marks what it undid as undone."""
         ...
 
     async def get(self, transaction_id: str) -> Transaction | None: ...
@@ -182,11 +187,12 @@ class Journal(Protocol):
         ...
 
     async def ledger(self, calendar: str, day: date) -> Ledger:
-        """The heads of one day, and all generations ever used in this calendar."""
+        """The heads of one day, and the generations ever used of the seeds that start with its date."""
         ...
 
     async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
-        """Take or renew the lease of a calendar; ``None`` while somebody else holds it."""
+        """Take the lease of a calendar, or renew the owner's own, which keeps its fence; ``None`` while somebody
+        else holds it."""
         ...
 
     async def release(self, lease: Lease) -> None:
@@ -242,7 +248,11 @@ class Outbox(Protocol):
         ...
 
     async def slot(self, session_id: str, slot: str) -> Sent | None:
-        """Where the last message of a slot was sent."""
+        """Where the last message of a slot was sent. Messages to one person only (``ephemeral_to``) do not count."""
+        ...
+
+    async def shown(self, session_id: str, slot: str) -> Outgoing | None:
+        """The message that stands at :meth:`slot`, to show it again without its controls."""
         ...
 
 

@@ -1,0 +1,56 @@
+"""Values of the house as JSON texts with a version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from fateforger.errors import InternalError, StoreUnavailable
+
+JOURNAL_VERSION = 1
+"""Shape of transactions, ops and heads."""
+
+OUTBOX_VERSION = 1
+"""Shape of outgoing messages."""
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def expect_version(what: str, found: int, known: int) -> None:
+    """Refuse what a newer program has written. Raises ``StoreUnavailable``."""
+    if found > known:
+        raise StoreUnavailable(
+            f"{what} was saved by a newer fateforger (format {found}, this one knows {known}); please upgrade."
+        )
+
+
+def parse(model: type[M], text: str, what: str) -> M:
+    """The value in a stored text. Raises ``StoreUnavailable`` when it is damaged."""
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(map(str, problem["loc"])) or "its start"
+        raise StoreUnavailable(f"{what} cannot be read from the database: {problem['msg']} at {where}.") from error
+
+
+def parse_mapping(text: str, what: str) -> Mapping[str, Any]:
+    """The object in a stored JSON text. Raises ``StoreUnavailable`` when it is damaged."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise StoreUnavailable(f"{what} cannot be read from the database: {error}.") from error
+    if not isinstance(value, dict):
+        raise StoreUnavailable(f"{what} cannot be read from the database: it is not an object.")
+    return value
+
+
+def dump_mapping(value: Mapping[str, Any], what: str) -> str:
+    """The JSON text of a mapping of plain values. Raises ``InternalError`` when it is something else."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InternalError(f"{what} is not JSON: {error}") from error

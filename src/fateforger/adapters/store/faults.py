@@ -1,0 +1,62 @@
+"""What a database complains about, as one sentence for a person."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
+
+from fateforger.errors import InternalError, StoreUnavailable
+
+_SQLITE = {
+    sqlite3.SQLITE_FULL: "there is no space left for it; free some disk space and try again",
+    sqlite3.SQLITE_BUSY: "another program keeps it locked; try again in a moment",
+    sqlite3.SQLITE_LOCKED: "another program keeps it locked; try again in a moment",
+    sqlite3.SQLITE_READONLY: "it cannot be written to; check the permissions of the file and its folder",
+    sqlite3.SQLITE_PERM: "access to it is denied; check the permissions of the file and its folder",
+    sqlite3.SQLITE_AUTH: "access to it is denied; check the permissions of the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that the folder exists and can be written to",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; put a backup in its place, or move it away to start afresh",
+    sqlite3.SQLITE_NOTADB: "the file is not a database; name another file, or move this one away to start afresh",
+    sqlite3.SQLITE_IOERR: "the disk reports an error; check that it has space left and works",
+}
+
+SERIALIZATION_FAILURES = frozenset({"40001", "40P01"})
+"""PostgreSQL: two transactions got in each other's way, and this one may simply be tried again."""
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Raise ``StoreUnavailable`` for whatever the database at ``place`` or the disk below it cannot do, and
+    ``InternalError`` for statements that no database could carry out."""
+    try:
+        yield
+    except (IntegrityError, ProgrammingError) as error:
+        if isinstance(error, ProgrammingError) and _is_closed(error):
+            raise StoreUnavailable(f"The database {place} is closed.") from error
+        raise InternalError(f"The database {place} refused a statement of ours: {error.orig}") from error
+    except DBAPIError as error:
+        raise StoreUnavailable(f"The database {place} cannot be used: {_reason(error)}.") from error
+    except SQLAlchemyError as error:
+        raise StoreUnavailable(f"The database {place} cannot be used: {error}.") from error
+    except OSError as error:
+        raise StoreUnavailable(f"The database {place} cannot be used: {error.strerror or error}.") from error
+
+
+def sqlstate(error: DBAPIError) -> str | None:
+    """The five characters by which PostgreSQL names an error."""
+    return getattr(error.orig, "sqlstate", None)
+
+
+def _reason(error: DBAPIError) -> str:
+    if isinstance(error.orig, sqlite3.Error):
+        code = getattr(error.orig, "sqlite_errorcode", None)
+        known = None if code is None else _SQLITE.get(code & 0xFF)
+        return known or f"SQLite says “{error.orig}”"
+    return " ".join(str(error.orig).split()) or type(error.orig).__name__
+
+
+def _is_closed(error: ProgrammingError) -> bool:
+    return "closed" in str(error.orig).lower()

@@ -1,0 +1,118 @@
+"""Transactions, ops and heads of the journal as rows, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, select
+
+from fateforger.adapters.store.documents import (
+    JOURNAL_VERSION,
+    dump_mapping,
+    expect_version,
+    parse,
+    parse_mapping,
+)
+from fateforger.adapters.store.tables import SyncOpRow, SyncTx, table
+from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
+from fateforger.sync.model import EventImage, Head, SyncOp, SyncPlan
+
+TX = table(SyncTx)
+OP = table(SyncOpRow)
+
+
+def tx_values(transaction: Transaction) -> dict[str, Any]:
+    """The row of a transaction, without its ops."""
+    return {
+        "id": transaction.id,
+        "calendar": transaction.calendar,
+        "day": transaction.day,
+        "tz": transaction.tz,
+        "kind": transaction.kind,
+        "state": transaction.state,
+        "created_at": transaction.created_at,
+        "settled_at": transaction.settled_at,
+        "cause": transaction.cause,
+        "tx_group": transaction.group,
+        "undoes": transaction.undoes,
+        "schema_version": JOURNAL_VERSION,
+        "plan": transaction.plan.model_dump_json(),
+        "context": dump_mapping(transaction.context, "The context of a transaction"),
+    }
+
+
+def op_values(transaction_id: str, n: int, record: OpRecord) -> dict[str, Any]:
+    """The row of the ``n``-th op."""
+    return {"tx_id": transaction_id, "n": n, "op_id": record.op.op_id, "attempts": record.attempts} | op_outcome(record)
+
+
+def op_outcome(record: OpRecord) -> dict[str, Any]:
+    """What may change about an op after it was recorded, attempts apart."""
+    return {
+        "state": record.state,
+        "error": record.error,
+        "op": record.op.model_dump_json(),
+        "observed": None if record.observed is None else record.observed.model_dump_json(),
+    }
+
+
+def head_values(calendar: str, head: Head) -> dict[str, Any]:
+    """The row of a head."""
+    return {
+        "calendar": calendar,
+        "day": head.day,
+        "key": head.key,
+        "event_id": head.event_id,
+        "schema_version": JOURNAL_VERSION,
+        "head": head.model_dump_json(),
+    }
+
+
+def head_of(row: Row[Any]) -> Head:
+    """The head in a row. Raises ``StoreUnavailable``."""
+    what = f"The record of block “{row.key}”"
+    expect_version(what, row.schema_version, JOURNAL_VERSION)
+    return parse(Head, row.head, what)
+
+
+def transactions(connection: Connection, query: Select[Any]) -> tuple[Transaction, ...]:
+    """The transactions that ``query``, a select of ``sync_tx``, finds, in its order. Raises ``StoreUnavailable``."""
+    found = connection.execute(query).all()
+    if not found:
+        return ()
+    rows = connection.execute(select(OP).where(OP.c.tx_id.in_([tx.id for tx in found])).order_by(OP.c.tx_id, OP.c.n))
+    ops: Mapping[str, Sequence[Row[Any]]] = {tx_id: list(of) for tx_id, of in groupby(rows, lambda row: row.tx_id)}
+    return tuple(_transaction(tx, ops.get(tx.id, ())) for tx in found)
+
+
+def _transaction(row: Row[Any], ops: Sequence[Row[Any]]) -> Transaction:
+    what = f"Transaction {row.id}"
+    expect_version(what, row.schema_version, JOURNAL_VERSION)
+    return Transaction(
+        id=row.id,
+        calendar=row.calendar,
+        day=row.day,
+        tz=row.tz,
+        kind=row.kind,
+        state=TxState(row.state),
+        created_at=row.created_at,
+        settled_at=row.settled_at,
+        cause=row.cause,
+        group=row.tx_group,
+        undoes=row.undoes,
+        plan=parse(SyncPlan, row.plan, what),
+        records=tuple(_record(op, what) for op in ops),
+        context=parse_mapping(row.context, what),
+    )
+
+
+def _record(row: Row[Any], what: str) -> OpRecord:
+    return OpRecord(
+        op=parse(SyncOp, row.op, what),
+        state=OpState(row.state),
+        attempts=row.attempts,
+        observed=None if row.observed is None else parse(EventImage, row.observed, what),
+        error=row.error,
+    )

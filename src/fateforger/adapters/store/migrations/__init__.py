@@ -1,0 +1,1 @@
+"""Alembic scripts, run when a database is opened."""

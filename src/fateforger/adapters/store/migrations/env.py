@@ -1,0 +1,26 @@
+"""Run by Alembic. The connection comes from the program, inside its transaction."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from fateforger.adapters.store.schema import VERSION_TABLE
+from fateforger.adapters.store.tables import metadata
+
+if context.is_offline_mode():
+    context.configure(
+        dialect_name=context.config.attributes["dialect"],
+        literal_binds=True,
+        target_metadata=metadata,
+        version_table=VERSION_TABLE,
+    )
+else:
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=metadata,
+        version_table=VERSION_TABLE,
+        render_as_batch=True,
+    )
+
+with context.begin_transaction():
+    context.run_migrations()

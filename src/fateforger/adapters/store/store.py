@@ -1,0 +1,42 @@
+"""All durable state of the house in one database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.faults import translated
+from fateforger.adapters.store.journal import SqlJournal
+from fateforger.adapters.store.place import database_url, make_engine, spoken
+from fateforger.adapters.store.schema import bring_up_to_date
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The ports that one database serves."""
+
+    database: Database
+    journal: SqlJournal
+
+    async def aclose(self) -> None:
+        """Wait for what is under way and let go of the database; calling it again does nothing."""
+        await self.database.aclose()
+
+
+def open_store(where: str | Path) -> Store:
+    """Open the database at a path or URL (see :func:`database_url`), creating or migrating its tables if need be.
+
+    It blocks for some milliseconds, or about a second when there is something to migrate. Raises ``BadInput`` for
+    what cannot be a database, ``StoreUnavailable`` for one that cannot be used or is of a newer fateforger.
+    """
+    url = database_url(where)
+    with translated(spoken(url)):
+        engine = make_engine(url)
+    database = Database(engine)
+    try:
+        bring_up_to_date(engine, database.place)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Store(database=database, journal=SqlJournal(database))

@@ -1,0 +1,219 @@
+"""The tables. Instants are kept as whole microseconds since 1970 in UTC: exact, ordered, the same in every database.
+
+Values of the house are kept whole, as JSON text, beside the columns that are searched or change on their own.
+``schema_version`` says which shape such a text has.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Dialect, Index, Integer, MetaData, Table, Text, TypeDecorator, text
+from sqlmodel import Field, SQLModel
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+Counter = BigInteger().with_variant(Integer, "sqlite")
+"""A number that the database counts up by itself; SQLite does so for its own integer type only."""
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware datetime as microseconds since the epoch; it comes back in UTC."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002  its signature
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value} has no time zone")
+        return (value - _EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  its signature
+        return None if value is None else _EPOCH + value * _MICROSECOND
+
+
+class _Table(SQLModel):
+    """Base of our tables, with metadata of their own."""
+
+    metadata: ClassVar[MetaData] = MetaData()
+
+
+class SyncTx(_Table, table=True):
+    """A transaction; its ops are in :class:`SyncOpRow`. ``seq`` is the order in which transactions began."""
+
+    __tablename__ = "sync_tx"
+    __table_args__ = (
+        Index("ix_sync_tx_cause", "calendar", "cause"),
+        Index("ix_sync_tx_day", "calendar", "day"),
+        Index("ix_sync_tx_group", "calendar", "tx_group"),
+        Index("ix_sync_tx_state", "state"),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: int | None = Field(default=None, primary_key=True, sa_type=Counter)
+    id: str = Field(unique=True, sa_type=Text)
+    calendar: str = Field(sa_type=Text)
+    day: date
+    tz: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    state: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=Instant)
+    settled_at: datetime | None = Field(default=None, sa_type=Instant)
+    cause: str = Field(sa_type=Text)
+    tx_group: str = Field(sa_type=Text)
+    undoes: str | None = Field(default=None, foreign_key="sync_tx.id", sa_type=Text)
+    schema_version: int
+    plan: str = Field(sa_type=Text)
+    context: str = Field(sa_type=Text)
+
+
+class SyncOpRow(_Table, table=True):
+    """One op of a transaction and how it stands."""
+
+    __tablename__ = "sync_op"
+
+    tx_id: str = Field(primary_key=True, foreign_key="sync_tx.id", sa_type=Text)
+    n: int = Field(primary_key=True)
+    op_id: str = Field(unique=True, sa_type=Text)
+    state: str = Field(sa_type=Text)
+    attempts: int
+    error: str = Field(sa_type=Text)
+    op: str = Field(sa_type=Text)
+    observed: str | None = Field(default=None, sa_type=Text)
+
+
+class EventHead(_Table, table=True):
+    """What we last wrote for a block of a day, as the calendar showed it."""
+
+    __tablename__ = "event_head"
+
+    calendar: str = Field(primary_key=True, sa_type=Text)
+    day: date = Field(primary_key=True)
+    key: str = Field(primary_key=True, sa_type=Text)
+    event_id: str = Field(sa_type=Text)
+    schema_version: int
+    head: str = Field(sa_type=Text)
+
+
+class EventGeneration(_Table, table=True):
+    """The highest generation ever minted from a seed; ``day`` is the date that the seed starts with."""
+
+    __tablename__ = "event_generation"
+
+    calendar: str = Field(primary_key=True, sa_type=Text)
+    day: str = Field(primary_key=True, sa_type=Text)
+    seed: str = Field(primary_key=True, sa_type=Text)
+    generation: int
+
+
+class CalendarLease(_Table, table=True):
+    """Who may write to a calendar. The row stays when the lease is given back, so that fences only grow."""
+
+    __tablename__ = "calendar_lease"
+
+    calendar: str = Field(primary_key=True, sa_type=Text)
+    owner: str = Field(sa_type=Text)
+    fence: int = Field(sa_type=BigInteger)
+    expires_at: datetime | None = Field(default=None, sa_type=Instant)
+
+
+class SessionRow(_Table, table=True):
+    """A planning session. ``version``, ``channel`` and ``thread_ts`` are true here, not in the text."""
+
+    __tablename__ = "planning_session"
+    __table_args__ = (
+        Index("ix_planning_session_thread", "channel", "thread_ts"),
+        Index("ix_planning_session_user", "user_id", "touched_at"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    version: int
+    user_id: str = Field(sa_type=Text)
+    channel: str = Field(sa_type=Text)
+    thread_ts: str | None = Field(default=None, sa_type=Text)
+    touched_at: datetime = Field(sa_type=Instant)
+    schema_version: int
+    session: str = Field(sa_type=Text)
+
+
+class OutboxRow(_Table, table=True):
+    """A message on its way: ``queued``, then ``sent`` or ``dead``. ``seq`` is the order within a session."""
+
+    __tablename__ = "outbox"
+    __table_args__ = (
+        Index(
+            "ix_outbox_queued",
+            "session_id",
+            "seq",
+            sqlite_where=text("state = 'queued'"),
+            postgresql_where=text("state = 'queued'"),
+        ),
+        Index("ix_outbox_slot", "session_id", "slot", "seq"),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: int | None = Field(default=None, primary_key=True, sa_type=Counter)
+    id: str = Field(unique=True, sa_type=Text)
+    session_id: str = Field(foreign_key="planning_session.id", sa_type=Text)
+    slot: str = Field(sa_type=Text)
+    state: str = Field(sa_type=Text)
+    attempts: int
+    error: str = Field(sa_type=Text)
+    retry_at: datetime | None = Field(default=None, sa_type=Instant)
+    sent_channel: str | None = Field(default=None, sa_type=Text)
+    sent_ts: str | None = Field(default=None, sa_type=Text)
+    sent_at: datetime | None = Field(default=None, sa_type=Instant)
+    schema_version: int
+    message: str = Field(sa_type=Text)
+
+
+class JobRow(_Table, table=True):
+    """Work that is not done yet, or was given up (``dead``). ``seq`` is never used twice."""
+
+    __tablename__ = "job"
+    __table_args__ = (
+        Index(
+            "ix_job_open",
+            "lane",
+            "key",
+            "seq",
+            sqlite_where=text("state = 'open'"),
+            postgresql_where=text("state = 'open'"),
+        ),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: int | None = Field(default=None, primary_key=True, sa_type=Counter)
+    lane: str = Field(sa_type=Text)
+    key: str = Field(sa_type=Text)
+    dedupe: str = Field(sa_type=Text)
+    state: str = Field(sa_type=Text)
+    payload: str = Field(sa_type=Text)
+    enqueued_at: datetime = Field(sa_type=Instant)
+    run_at: datetime = Field(sa_type=Instant)
+    attempts: int
+    fence: int = Field(sa_type=BigInteger)
+    owner: str | None = Field(default=None, sa_type=Text)
+    leased_until: datetime | None = Field(default=None, sa_type=Instant)
+    error: str = Field(sa_type=Text)
+
+
+class JobReceipt(_Table, table=True):
+    """What was ever accepted on a lane; it outlives the job."""
+
+    __tablename__ = "job_receipt"
+
+    lane: str = Field(primary_key=True, sa_type=Text)
+    dedupe: str = Field(primary_key=True, sa_type=Text)
+
+
+metadata = _Table.metadata
+
+
+def table(row: type[_Table]) -> Table:
+    """The table behind a row class, for statements."""
+    return metadata.tables[str(row.__tablename__)]
