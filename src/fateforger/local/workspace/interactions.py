@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fateforger.local.workspace.blocks.elements import ACTION_FIELD, PlacedElement
+from fateforger.local.workspace.blocks.elements import PlacedElement
 from fateforger.local.workspace.config import WorkspaceUser
 from fateforger.local.workspace.directory import APP_ID, TEAM_DOMAIN, TEAM_ID
 from fateforger.local.workspace.manifest import Shortcut
@@ -45,19 +45,16 @@ def common(kind: str, person: WorkspaceUser, trigger_id: str | None) -> Payload:
     return payload
 
 
-def action(placed: PlacedElement, chosen: Any, action_ts: str) -> Payload:
+def action(placed: PlacedElement, chosen: Mapping[str, Any], action_ts: str) -> Payload:
     """One entry of `actions`: the element, what was chosen, and when."""
-    kind = str(placed.element["type"])
-    entry: Payload = {
-        "type": kind,
+    return {
+        "type": placed.element["type"],
         "action_id": placed.action_id,
         "block_id": placed.block_id,
         "action_ts": action_ts,
         **{field: placed.element[field] for field in _ECHOED if field in placed.element},
+        **chosen,
     }
-    if chosen is not None or ACTION_FIELD[kind] != "value":
-        entry[ACTION_FIELD[kind]] = chosen
-    return entry
 
 
 def on_message(channel: Channel, message: StoredMessage, values: Mapping[str, Any]) -> Payload:

@@ -49,6 +49,7 @@ INITIAL_FIELD: Mapping[str, str] = {
 ACTION_FIELD: Mapping[str, str] = {
     **VALUE_FIELD,
     "button": "value",
+    "workflow_button": "value",
     "icon_button": "value",
     "feedback_buttons": "value",
     "overflow": "selected_option",
@@ -78,7 +79,7 @@ def placed_elements(blocks: Sequence[Mapping[str, Any]]) -> Iterator[PlacedEleme
         for element in _inside(block):
             if element.get("type") in ACTION_FIELD:
                 yield PlacedElement(block, element)
-        for field in ("child_blocks", "blocks", "elements"):
+        for field in ("child_blocks", "elements"):
             nested = block.get(field)
             if block.get("type") in {"container", "carousel"} and isinstance(nested, list):
                 yield from placed_elements(nested)
@@ -105,7 +106,7 @@ def _with_ids(block: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(block.get(field), list):
             filled[field] = [_with_action_id(element) for element in block[field]]
     if block.get("type") in {"container", "carousel"}:
-        for field in ("child_blocks", "blocks", "elements"):
+        for field in ("child_blocks", "elements"):
             if isinstance(block.get(field), list):
                 filled[field] = with_ids(block[field])
     return filled

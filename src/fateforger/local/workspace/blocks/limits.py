@@ -1,4 +1,70 @@
-"""Slack's limits, by what they limit."""
+"""Slack's limits, by what they limit: characters, items, or bytes where the name says so."""
+
+from collections.abc import Mapping
 
 MAX_TYPED = 12_000
-"""Characters of a message that a person types."""
+"""Characters of one message that a person types."""
+
+MAX_VIEW_BYTES = 250_000
+
+LIMITS: Mapping[str, int] = {
+    "message.blocks": 50,
+    "view.blocks": 100,
+    "block_id": 255,
+    "action_id": 255,
+    "callback_id": 255,
+    "external_id": 255,
+    "private_metadata": 3_000,
+    "view.title": 24,
+    "view.submit": 24,
+    "view.close": 24,
+    "section.text": 3_000,
+    "section.fields": 10,
+    "section.field": 2_000,
+    "header.text": 150,
+    "actions.elements": 25,
+    "context.elements": 10,
+    "context.text": 3_000,
+    "context_actions.elements": 5,
+    "input.label": 2_000,
+    "input.hint": 2_000,
+    "image.alt_text": 2_000,
+    "image.title": 2_000,
+    "image.image_url": 3_000,
+    "video.title": 199,
+    "video.description": 199,
+    "video.author_name": 49,
+    "markdown.total": 12_000,
+    "alert.text": 3_000,
+    "table.rows": 100,
+    "table.cells": 20,
+    "table.total": 10_000,
+    "data_table.rows": 101,
+    "data_visualization.per_message": 2,
+    "card.title": 150,
+    "card.subtitle": 150,
+    "card.body": 200,
+    "card.actions": 2,
+    "carousel.cards": 10,
+    "container.title": 150,
+    "container.children": 10,
+    "button.text": 75,
+    "button.value": 2_000,
+    "button.url": 3_000,
+    "button.accessibility_label": 75,
+    "button.agent_prompt": 4_000,
+    "placeholder": 150,
+    "confirm.title": 100,
+    "confirm.text": 300,
+    "confirm.button": 30,
+    "option.text": 75,
+    "option.value": 150,
+    "option.description": 75,
+    "select.options": 100,
+    "select.groups": 100,
+    "group.label": 75,
+    "overflow.options": 5,
+    "choice.options": 10,
+    "plain_text_input.length": 3_000,
+    "file_input.files": 10,
+}

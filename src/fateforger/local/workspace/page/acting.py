@@ -9,10 +9,13 @@ from fateforger.local.workspace import events, interactions
 from fateforger.local.workspace.blocks.elements import ACTION_FIELD
 from fateforger.local.workspace.directory import direct_channel_id
 from fateforger.local.workspace.errors import Refusal
+from fateforger.local.workspace.form_state import accepted
 from fateforger.local.workspace.page.asking import asked, channel_of, message_of, person_of
 from fateforger.local.workspace.page.surface import payload_part, placed_in, surface_of
 from fateforger.local.workspace.store.response_urls import ResponseTarget
 from fateforger.local.workspace.workspace import Workspace
+
+_NOT_OFFERED = "That choice is no longer offered. Please choose again."
 
 
 async def act(workspace: Workspace, request: Request) -> dict[str, Any]:
@@ -21,16 +24,34 @@ async def act(workspace: Workspace, request: Request) -> dict[str, Any]:
     surface = surface_of(workspace, me, given.get("surface"))
     action: Mapping[str, Any] = given.get("action") or {}
     placed = placed_in(surface, action)
-    chosen = action.get(ACTION_FIELD[str(placed.element["type"])])
-    if placed.element["type"] == "button":
-        chosen = placed.element.get("value")
     payload = {
         **interactions.common("block_actions", me, workspace.triggers.issue(me.id)),
         **payload_part(workspace, me, surface, given.get("state") or {}),
-        "actions": [interactions.action(placed, chosen, workspace.clock.next())],
+        "actions": [interactions.action(placed, _chosen(placed.element, action), workspace.clock.next())],
     }
     await workspace.interactivity.ask("interactive", payload)
     return {"ok": True}
+
+
+def _chosen(element: Mapping[str, Any], action: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the action that say what was chosen; raises `Refusal` for what the element does not offer."""
+    kind = str(element["type"])
+    field = ACTION_FIELD[kind]
+    given = action.get(field)
+    if kind in {"button", "icon_button", "workflow_button"}:
+        return {"value": element["value"]} if "value" in element else {}
+    if kind == "feedback_buttons":
+        votes = (element["positive_button"], element["negative_button"])
+        vote = next((vote for vote in votes if vote["value"] == given), None)
+        if vote is None:
+            raise Refusal(_NOT_OFFERED)
+        return {"value": vote["value"], "text": vote["text"]}
+    if given is None:
+        return {field: [] if field.endswith("s") else None}
+    value = accepted(element, field, given)
+    if value is None:
+        raise Refusal(_NOT_OFFERED)
+    return {field: value}
 
 
 async def suggest(workspace: Workspace, request: Request) -> dict[str, Any]:

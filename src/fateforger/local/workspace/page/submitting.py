@@ -1,22 +1,22 @@
 """Modals: submitting them, carrying out the app's answer, closing them."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
 
 from fateforger.local.workspace import interactions
+from fateforger.local.workspace.blocks.elements import VALUE_FIELD, placed_elements
 from fateforger.local.workspace.blocks.surfaces import check_view
 from fateforger.local.workspace.config import WorkspaceUser
 from fateforger.local.workspace.errors import Refusal, SlackError
-from fateforger.local.workspace.form_state import missing_required
+from fateforger.local.workspace.form_checks import field_errors
 from fateforger.local.workspace.page.asking import asked, person_of
 from fateforger.local.workspace.page.surface import open_view
+from fateforger.local.workspace.store.response_urls import ResponseTarget
 from fateforger.local.workspace.workspace import Workspace
 
 _UNUSABLE = "The planner's answer to this form could not be used. Please try again."
-_notices: set[asyncio.Task[None]] = set()
 
 
 async def submit(workspace: Workspace, request: Request) -> dict[str, Any]:
@@ -24,12 +24,12 @@ async def submit(workspace: Workspace, request: Request) -> dict[str, Any]:
     me = person_of(workspace, given.get("user"))
     view = open_view(workspace, me, given.get("view_id"))
     view = workspace.modals.remember(view, given.get("state") or {})
-    errors = missing_required(view["blocks"], view["state"]["values"])
+    errors = field_errors(view["blocks"], view["state"]["values"])
     if not errors:
         payload = {
             **interactions.common("view_submission", me, workspace.triggers.issue(me.id)),
             "view": view,
-            "response_urls": [],
+            "response_urls": _response_urls(workspace, me, view),
         }
         answer = await workspace.interactivity.ask("interactive", payload)
         errors = _carry_out(workspace, me, view, answer)
@@ -50,17 +50,8 @@ async def close(workspace: Workspace, request: Request) -> dict[str, Any]:
     for gone in closed:
         if gone["notify_on_close"]:
             payload = {**interactions.common("view_closed", me, None), "view": gone, "is_cleared": clear}
-            task = asyncio.create_task(_notify(workspace, payload))
-            _notices.add(task)
-            task.add_done_callback(_notices.discard)
+            workspace.interactivity.notify(payload)
     return {"ok": True, "stack": workspace.modals.stack(me.id)}
-
-
-async def _notify(workspace: Workspace, payload: Mapping[str, Any]) -> None:
-    try:
-        await workspace.interactivity.ask("interactive", payload)
-    except Refusal:
-        return  # the form is closed either way, and Slack shows nothing here
 
 
 def _carry_out(
@@ -78,12 +69,32 @@ def _carry_out(
             case "push":
                 workspace.modals.push(person.id, _given_view(answer))
             case "errors":
-                return _field_errors(view, answer.get("errors"))
+                return _shown_errors(view, answer.get("errors"))
             case _:
                 raise Refusal(_UNUSABLE)
     except SlackError as error:
         raise Refusal(_UNUSABLE) from error
     return {}
+
+
+def _response_urls(workspace: Workspace, person: WorkspaceUser, view: Mapping[str, Any]) -> list[dict[str, str]]:
+    """One response URL for each conversation that was chosen in a select that asks for it."""
+    found = []
+    for placed in placed_elements(view["blocks"]):
+        if not placed.element.get("response_url_enabled"):
+            continue
+        field = VALUE_FIELD[placed.element["type"]]
+        channel = view["state"]["values"][placed.block_id][placed.action_id][field]
+        if channel:
+            found.append(
+                {
+                    "block_id": placed.block_id,
+                    "action_id": placed.action_id,
+                    "channel_id": channel,
+                    "response_url": workspace.response_url(ResponseTarget(channel, person.id)),
+                }
+            )
+    return found
 
 
 def _given_view(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +103,7 @@ def _given_view(answer: Mapping[str, Any]) -> dict[str, Any]:
     return dict(view or {})
 
 
-def _field_errors(view: Mapping[str, Any], errors: object) -> dict[str, str]:
+def _shown_errors(view: Mapping[str, Any], errors: object) -> dict[str, str]:
     inputs = {block["block_id"] for block in view["blocks"] if block.get("type") == "input"}
     if not isinstance(errors, dict) or not errors or not errors.keys() <= inputs:
         raise Refusal(_UNUSABLE)

@@ -40,6 +40,12 @@ class Interactivity:
             del self._pending[envelope_id]
         return payload_back if isinstance(payload_back, dict) else {}
 
+    def notify(self, payload: Mapping[str, Any]) -> None:
+        """Send an interaction nobody waits for; that it was not acknowledged changes nothing for the person."""
+        if self._hub.connected:
+            frame = {"envelope_id": str(uuid4()), "type": "interactive", "payload": payload}
+            self._hub.send({**frame, "accepts_response_payload": False})
+
     def _acknowledged(self, envelope_id: str, payload: Any) -> None:
         pending = self._pending.get(envelope_id)
         if pending is not None and not pending.done():

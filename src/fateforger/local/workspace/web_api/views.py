@@ -1,7 +1,7 @@
 """views.*: modals and Home tabs."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from fateforger.local.workspace.blocks.surfaces import check_view
 from fateforger.local.workspace.errors import SlackError, bad_arguments
@@ -31,7 +31,7 @@ def update(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     if found is None:
         raise SlackError("not_found")
     before = found[1]
-    view = _view(arguments, before["type"])
+    view = _view(arguments, "home" if before["type"] == "home" else "modal")
     return {"view": workspace.modals.update(before["id"], view, arguments.optional_text("hash"))}
 
 
@@ -45,7 +45,7 @@ def publish(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     return {"view": workspace.modals.publish_home(user, view, arguments.optional_text("hash"))}
 
 
-def _view(arguments: Arguments, kind: str) -> dict[str, Any]:
+def _view(arguments: Arguments, kind: Literal["modal", "home"]) -> dict[str, Any]:
     view = arguments.structure("view")
     check_view(view, kind)
     return dict(view)

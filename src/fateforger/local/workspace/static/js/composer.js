@@ -7,7 +7,7 @@ export class Composer {
   #key = "";
   #suggesting = false;
 
-  /** `place()` answers {channel, threadTs}; `send(text)` and `openShortcuts(button)` do what their names say. */
+  /** `send(text)` answers a sentence when it did not work; `editLast()` says whether there was something to edit. */
   constructor({ store, inThread, send, editLast }) {
     this.store = store;
     this.inThread = inThread;
@@ -17,7 +17,7 @@ export class Composer {
     this.box = h("textarea", {
       class: "composer-text", rows: 1, id: inThread ? "thread-composer" : "composer", enterkeyhint: "send", autocomplete: "off",
       role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": this.list.root.id,
-      oninput: () => this.#typed(), onkeydown: (event) => this.#key_(event), onblur: () => this.#hideSuggestions(),
+      oninput: () => this.#typed(), onkeydown: (event) => this.#pressed(event), onblur: () => this.#hideSuggestions(),
     });
     this.list.holder = this.box;
     this.button = h("button", { type: "button", class: "send", "aria-label": "Send", title: "Send (Enter)", disabled: true, onclick: () => this.#submit() }, icon("send"));
@@ -85,7 +85,7 @@ export class Composer {
     this.box.style.height = `${Math.min(this.box.scrollHeight, 220)}px`;
   }
 
-  #key_(event) {
+  #pressed(event) {
     if (event.isComposing) return;
     if (this.#suggesting && event.key === "Escape") {
       event.preventDefault();
@@ -94,11 +94,16 @@ export class Composer {
     } else if (this.#suggesting && event.key === "Tab" && !event.shiftKey) {
       event.preventDefault();
       this.list.chooseActive();
-    } else if (this.#suggesting && this.list.key(event)) return;
+    } else if (this.#suggesting && !this.#isCommand(event) && this.list.key(event)) return;
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.#submit();
     } else if (event.key === "ArrowUp" && this.box.value === "" && this.editLast()) event.preventDefault();
+  }
+
+  // A command written out whole is sent by Enter, also while longer ones are still on offer.
+  #isCommand(event) {
+    return event.key === "Enter" && this.store.app.commands.some(({ command }) => command === this.box.value);
   }
 
   #suggest() {

@@ -1,7 +1,7 @@
 // One message: who, when, what, and what can be done with it.
 
 import { avatar } from "./avatar.js";
-import { arrange, h, icon } from "./dom.js";
+import { fragment, h, icon } from "./dom.js";
 import { openMenu } from "./controls/menu.js";
 import { BlockList } from "./render/blocklist.js";
 import { mrkdwn } from "./render/mrkdwn.js";
@@ -10,16 +10,21 @@ import { ago, clockTime, fullTime, instant } from "./time.js";
 
 export class MessageView {
   #blocks = null;
-  #surface = null;
-  #print = null;
-  #content = h("div", { class: "content" });
+  #slots = new Map();
 
-  /** `desk` carries the store, the surfaces and what can be done from a message (see app.js). */
+  /** `desk` carries the store, the surfaces and what can be done from a message (see desk.js). */
   constructor(desk, channel, { inThread }) {
     this.desk = desk;
     this.channel = channel;
     this.inThread = inThread;
-    this.root = h("article", { class: "message", tabIndex: -1 });
+    const slot = (name, className) => {
+      const node = h("div", { class: className });
+      this.#slots.set(name, { node, print: null });
+      return node;
+    };
+    this.content = h("div", { class: "content" });
+    const body = h("div", { class: "body" }, slot("mark", "mark"), slot("head", "head"), this.content, slot("edited", "edited"), slot("summary", "summary"));
+    this.root = h("article", { class: "message", tabIndex: -1 }, slot("gutter", "gutter"), body, slot("tools", "tools"));
   }
 
   dispose() {
@@ -28,37 +33,40 @@ export class MessageView {
 
   /** Draw the message as it is now; `compact` leaves out the author, who is the same as in the message above. */
   update(message, { compact, fresh }) {
-    const print = JSON.stringify([message, compact, fresh]);
-    if (print === this.#print) return;
-    this.#print = print;
-    this.message = message;
+    const { zone } = this.desk.store;
+    const author = this.#author(message);
     this.root.dataset.ts = message.ts;
+    this.root.setAttribute("aria-label", `${author.real_name || author.name}, ${clockTime(instant(message.ts), zone)}`);
     this.root.classList.toggle("compact", compact);
     this.root.classList.toggle("ephemeral", message.ephemeral === true);
+    this.#fill("gutter", [compact, author], () => (compact ? this.#time(message) : avatar(author)));
+    this.#fill("mark", message.ephemeral, () => (message.ephemeral ? "Only visible to you" : null));
+    this.#fill("head", [compact, author], () => (compact ? null : this.#head(message, author)));
     this.#drawContent(message);
-    const body = h("div", { class: "body" });
-    arrange(body, [this.#mark(message), compact ? null : this.#head(message), this.#content, this.#edited(message), this.#summary(message, fresh)].filter(Boolean));
-    this.root.setAttribute("aria-label", `${this.#author(message).real_name}, ${clockTime(instant(message.ts), this.desk.store.zone)}`);
-    this.#keepFocus(() => this.root.replaceChildren(this.#gutter(message, compact), body, ...(message.subtype === "tombstone" ? [] : [this.#tools(message)])));
+    this.#fill("edited", [message.edited, message.blocks?.length], () => this.#edited(message));
+    const { reply_count: count, latest_reply: latest, reply_users: users } = message;
+    this.#fill("summary", [count, latest, users, fresh], () => this.#summary(message, fresh));
+    this.#fill("tools", message, () => this.#tools(message));
   }
 
-  // Moving a node out and in again loses its focus and its scroll place, so both are put back.
-  #keepFocus(change) {
-    const held = this.root.contains(document.activeElement) ? document.activeElement : null;
-    const caret = held && "selectionStart" in held && held.selectionStart !== null ? [held.selectionStart, held.selectionEnd] : null;
-    change();
-    if (!held || held === document.activeElement || !held.isConnected) return;
-    held.focus({ preventScroll: true });
-    if (caret) held.setSelectionRange(...caret);
+  // A part that has not changed keeps its nodes, and with them the focus.
+  #fill(name, data, make) {
+    const slot = this.#slots.get(name);
+    const print = JSON.stringify(data) ?? "";
+    if (slot.print === print) return;
+    slot.print = print;
+    const made = make();
+    slot.node.replaceChildren(...(made === null ? [] : [made]));
+    slot.node.hidden = made === null;
   }
 
   #drawContent(message) {
     const { store, surfaces } = this.desk;
     if (message.blocks?.length) {
-      this.#surface = surfaces.ofMessage(this.channel, message);
+      const surface = surfaces.ofMessage(this.channel, message);
       if (!this.#blocks) {
-        this.#blocks = new BlockList(this.#surface, store);
-        this.#content.replaceChildren(this.#blocks.root);
+        this.#blocks = new BlockList(surface, store);
+        this.content.replaceChildren(this.#blocks.root);
       }
       this.#blocks.render(message.blocks);
       return;
@@ -66,7 +74,7 @@ export class MessageView {
     this.#blocks?.dispose();
     this.#blocks = null;
     const words = message.text ? h("div", { class: "text" }, mrkdwn(store, message.text)) : null;
-    this.#content.replaceChildren(...[words, ...this.#attachments(message)].filter(Boolean));
+    this.content.replaceChildren(...[words, ...this.#attachments(message)].filter(Boolean));
   }
 
   #attachments(message) {
@@ -79,13 +87,8 @@ export class MessageView {
     return { real_name: message.username ?? message.bot_profile?.name ?? "Workspace", is_bot: Boolean(message.bot_id), color: "6b7280" };
   }
 
-  #gutter(message, compact) {
-    return h("div", { class: "gutter" }, compact ? this.#time(message) : avatar(this.#author(message)));
-  }
-
-  #head(message) {
-    const author = this.#author(message);
-    return h("header", { class: "head" }, h("span", { class: "author" }, author.real_name || author.name), author.is_bot && h("span", { class: "badge" }, "App"), this.#time(message));
+  #head(message, author) {
+    return fragment(h("span", { class: "author" }, author.real_name || author.name), author.is_bot && h("span", { class: "badge" }, "App"), this.#time(message));
   }
 
   #time(message) {
@@ -94,14 +97,10 @@ export class MessageView {
     return h("time", { class: "when", datetime: date.toISOString(), title: fullTime(date, zone) }, clockTime(date, zone));
   }
 
-  #mark(message) {
-    return message.ephemeral ? h("p", { class: "only-you" }, "Only visible to you") : null;
-  }
-
   // An app rewrites its messages with blocks all day long; marking that would say nothing to anybody.
   #edited(message) {
     const shown = message.edited && !(this.desk.store.isApp(message) && message.blocks?.length);
-    return shown ? h("span", { class: "edited", title: `Edited ${ago(instant(message.edited.ts), this.desk.store.zone)}` }, "(edited)") : null;
+    return shown ? h("span", { title: `Edited ${ago(instant(message.edited.ts), this.desk.store.zone)}` }, "(edited)") : null;
   }
 
   #summary(message, fresh) {
@@ -120,6 +119,7 @@ export class MessageView {
   }
 
   #tools(message) {
+    if (message.subtype === "tombstone") return null;
     const items = this.desk.messageMenu(this.channel, message, { inThread: this.inThread });
     const more = h(
       "button",
@@ -131,7 +131,7 @@ export class MessageView {
     );
     // The menu holds "Reply in thread" too, so that each message is only one stop of the Tab key.
     const reply = !this.inThread && !message.ephemeral && h("button", { type: "button", class: "tool", tabIndex: -1, "aria-label": "Reply in thread", title: "Reply in thread", onclick: () => this.desk.openThread(message.ts) }, icon("reply"));
-    return h("div", { class: "tools" }, reply, more);
+    return fragment(reply, more);
   }
 }
 

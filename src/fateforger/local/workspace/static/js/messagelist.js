@@ -40,9 +40,8 @@ export class MessageList {
 
   /** Draw these messages, oldest first; `opening` is shown when there are none. */
   show(messages, { opening = null } = {}) {
-    const visible = messages.filter((message) => !this.desk.isDismissed(this.channel, message.ts));
-    const shown = visible.slice(-this.#limit);
-    const nodes = visible.length > shown.length ? [this.#earlier] : [];
+    const shown = messages.slice(-this.#limit);
+    const nodes = messages.length > shown.length ? [this.#earlier] : [];
     let before = null;
     shown.forEach((message, index) => {
       const day = dayOf(instant(message.ts), this.desk.store.zone);
@@ -50,7 +49,7 @@ export class MessageList {
       if (newDay && !this.inThread) nodes.push(this.#day(day));
       const compact = !newDay && !(this.inThread && index < 2) && continues(this.desk.store, before, message);
       nodes.push(this.#message(message, compact));
-      if (this.inThread && index === 0 && message.ts === this.threadTs) nodes.push(this.#repliesLine(visible.length - 1));
+      if (this.inThread && index === 0 && message.ts === this.threadTs) nodes.push(this.#repliesLine(messages.length - 1));
       before = message;
     });
     const outgoing = this.desk.store.outgoing.filter((sent) => sent.channel === this.channel && sent.threadTs === this.threadTs);

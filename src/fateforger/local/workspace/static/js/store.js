@@ -62,10 +62,12 @@ export class Store {
   /** One new or changed message from the live wire. Answers whether it is new to this page. */
   takeMessage(channel, message) {
     const threadTs = isReply(message) ? message.thread_ts : null;
-    let isNew = false;
+    let isNew;
     if (threadTs) {
-      isNew = merge(this.threads.get(threadKey(channel, threadTs)), message);
-      if (!message.ephemeral) this.#countReply(channel, threadTs, message);
+      const known = this.threads.get(threadKey(channel, threadTs));
+      const added = merge(known, message);
+      const counted = !message.ephemeral && this.#countReply(channel, threadTs, message);
+      isNew = known ? added : counted || message.ephemeral === true;
     } else {
       isNew = merge(this.timelines.get(channel), message);
       merge(this.threads.get(threadKey(channel, message.ts)), message);
@@ -126,12 +128,14 @@ export class Store {
     return [...this.channels.values()].reduce((sum, channel) => sum + (channel.unread ?? 0), 0);
   }
 
+  // Answers whether the parent did not know of this reply yet.
   #countReply(channel, threadTs, message) {
     const parent = this.timelines.get(channel)?.get(threadTs);
-    if (!parent || Number(message.ts) <= Number(parent.latest_reply ?? 0)) return;
+    if (!parent || Number(message.ts) <= Number(parent.latest_reply ?? 0)) return false;
     parent.reply_count = (parent.reply_count ?? 0) + 1;
     parent.latest_reply = message.ts;
     parent.reply_users = [...new Set([...(parent.reply_users ?? []), message.user])];
+    return true;
   }
 
   #settleOutgoing(channel, threadTs, message) {

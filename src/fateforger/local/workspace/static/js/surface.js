@@ -1,7 +1,7 @@
 // The form state of one place that holds blocks: a message, a modal or the Home tab.
 // Values live here and not in the DOM, so redrawing blocks never loses what a person typed or chose.
 
-import { confirmDialog } from "./controls/confirm.js";
+import { confirmDialog } from "./controls/ask.js";
 
 const SETTLE_MS = 350;
 const BUSY_MS = 1500;

@@ -43,6 +43,10 @@ export function openPopup(anchor, content, { onClose, className = "", width = 22
   return popup;
 }
 
+export function closePopup() {
+  current?.close();
+}
+
 /** Close the popup if its anchor is inside `node`, which is about to go away. */
 export function closePopupOf(node) {
   if (current && node.contains(current.anchor)) current.close();

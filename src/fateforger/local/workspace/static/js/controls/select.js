@@ -25,7 +25,7 @@ export const lookedUpOptions = {
   async entries(field, query) {
     const answer = await field.surface.api.suggest(field.surface.ref, field.block.block_id, field.element.action_id, query);
     if (!answer.ok) throw new Error(answer.error);
-    const groups = answer.option_groups ?? [{ options: answer.options ?? [] }];
+    const groups = answer.option_groups?.length ? answer.option_groups : [{ options: answer.options ?? [] }];
     return groups.flatMap(({ label, options }) => [...(label ? [{ heading: plain(label) }] : []), ...(options ?? []).map(optionEntry)]);
   },
 };
