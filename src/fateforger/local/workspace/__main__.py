@@ -8,6 +8,7 @@ from pathlib import Path
 import uvicorn
 
 from fateforger.local.workspace.config import WorkspaceConfig
+from fateforger.local.workspace.listening import listening_socket
 from fateforger.local.workspace.server import create_workspace
 
 _SAMPLE = Path(__file__).parent / "sample_manifest.json"
@@ -15,22 +16,25 @@ _SAMPLE = Path(__file__).parent / "sample_manifest.json"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m fateforger.local.workspace", description=__doc__)
-    parser.add_argument("--port", type=int, required=True, help="port on 127.0.0.1")
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
     parser.add_argument("--data", type=Path, required=True, help="directory of the database file")
     parser.add_argument("--manifest", type=Path, default=_SAMPLE, help="Slack app manifest as JSON")
     parser.add_argument("--bot-token", default="xoxb-local")
     parser.add_argument("--app-token", default="xapp-local")
     given = parser.parse_args()
+    listening = listening_socket(given.port)
     config = WorkspaceConfig(
         database=given.data / "workspace.sqlite",
-        public_url=f"http://127.0.0.1:{given.port}",
+        public_url=f"http://127.0.0.1:{listening.getsockname()[1]}",
         bot_token=given.bot_token,
         app_token=given.app_token,
         manifest=json.loads(given.manifest.read_text(encoding="utf-8")),
     )
     workspace = create_workspace(config, now=lambda: datetime.now(UTC))
+    print(config.public_url, flush=True)  # noqa: T201 - where to look, for the person who started it
     try:
-        uvicorn.run(workspace.app, host="127.0.0.1", port=given.port, log_level="warning")
+        server = uvicorn.Server(uvicorn.Config(workspace.app, log_level="warning"))
+        server.run(sockets=[listening])
     finally:
         workspace.close()
 

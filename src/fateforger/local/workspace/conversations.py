@@ -103,9 +103,17 @@ class Conversations:
         if self._directory.app.receives(events.subscription(event)):
             self._delivery.add(events.event_callback(event, self._clock.seconds()))
 
-    def show_again(self, message: StoredMessage) -> None:
-        """Tell the pages of a change around a message, such as a reaction."""
-        self._show(self._channel(message), message)
+    def react(self, message: StoredMessage, name: str, user: str) -> bool:
+        """Add a reaction; False when this user had given it already."""
+        with self._store.database.transaction():
+            added = self._store.messages.react(message.channel, message.ts, name, user)
+            return added and self._reacted("reaction_added", message, name, user)
+
+    def unreact(self, message: StoredMessage, name: str, user: str) -> bool:
+        """Take a reaction back; False when there was none."""
+        with self._store.database.transaction():
+            removed = self._store.messages.unreact(message.channel, message.ts, name, user)
+            return removed and self._reacted("reaction_removed", message, name, user)
 
     def tell_channel(self, channel: Channel, frame: dict[str, Any]) -> None:
         self._tell(channel, None, frame)
@@ -133,6 +141,12 @@ class Conversations:
         message = StoredMessage(channel.id, ts, thread_ts, only_for, body)
         self._store.messages.add(message)
         return message
+
+    def _reacted(self, kind: str, message: StoredMessage, name: str, user: str) -> bool:
+        channel = self._channel(message)
+        self.emit(events.reaction(kind, user, name, message, self._clock.next()), in_channel=channel)
+        self._show(channel, message)
+        return True
 
     def _show(self, channel: Channel, message: StoredMessage) -> None:
         frame = {"type": "message", "channel": channel.id, "message": self.for_reader(message)}

@@ -108,5 +108,31 @@ def reaction(kind: str, user: str, name: str, message: StoredMessage, event_ts: 
     }
 
 
+def session_stopped(user: str, channel: Channel, thread_ts: str, event_ts: str) -> Event:
+    return {
+        "type": "agent_session_stopped",
+        "user": user,
+        "channel": channel.id,
+        "thread_ts": thread_ts,
+        "streaming_message_ts": [],
+        "event_ts": event_ts,
+    }
+
+
+def session_renamed(
+    user: str, channel: Channel, thread_ts: str, title: str, previous_title: str | None, event_ts: str
+) -> Event:
+    event: Event = {
+        "type": "agent_session_title_changed",
+        "user": user,
+        "channel": channel.id,
+        "thread_ts": thread_ts,
+        "team_id": TEAM_ID,
+        "title": title,
+        "event_ts": event_ts,
+    }
+    return event if previous_title is None else event | {"previous_title": previous_title}
+
+
 def _bare(body: Mapping[str, Any]) -> Event:
     return {key: value for key, value in body.items() if key not in _UNSENT}

@@ -1,6 +1,9 @@
-"""The ASGI application of a workspace: Web API, Socket Mode, response URLs and the page."""
+"""The ASGI application of a workspace: Web API, Socket Mode, response URLs, files and the page."""
 
-from collections.abc import Awaitable, Callable
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,12 +17,17 @@ from starlette.websockets import WebSocket
 
 from fateforger.local.workspace.config import WorkspaceConfig
 from fateforger.local.workspace.errors import Refusal
-from fateforger.local.workspace.page import acting, showing, submitting, talking
+from fateforger.local.workspace.page import acting, sessions, showing, submitting, talking
+from fateforger.local.workspace.page.asking import is_own_page
 from fateforger.local.workspace.respond import answer_response_url
 from fateforger.local.workspace.web_api.dispatch import answer_call
+from fateforger.local.workspace.web_api.files import receive_upload, serve_file
 from fateforger.local.workspace.workspace import Workspace
 
+_LOG = logging.getLogger(__name__)
 _STATIC = Path(__file__).parent / "static"
+_REVALIDATE = {"cache-control": "no-cache"}
+_NOT_STORED = "The workspace could not save that. Is the disk full? Please try again."
 
 PageEndpoint = Callable[[Workspace, Request], Awaitable[dict[str, Any]]]
 
@@ -40,16 +48,26 @@ _DEEDS: dict[str, PageEndpoint] = {
     "home_opened": acting.open_home,
     "view_submit": submitting.submit,
     "view_close": submitting.close,
+    "react": sessions.react,
+    "stop": sessions.stop,
+    "rename": sessions.rename,
 }
 
 
 def create_workspace(config: WorkspaceConfig, *, now: Callable[[], datetime]) -> Workspace:
     """Open a workspace, as its database file left it, with `Workspace.app` ready to be served.
 
-    `now` returns aware datetimes and decides all timestamps and expiries. `Workspace.close()` lets go of the file.
+    `now` returns aware datetimes and decides all timestamps and expiries; the time an app has to acknowledge runs on
+    the event loop's clock. `Workspace.close()` lets go of the file.
     """
     workspace = Workspace(config, now)
-    workspace.app = Starlette(routes=_routes(workspace))
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        workspace.postbox.wake()
+        yield
+
+    workspace.app = Starlette(routes=_routes(workspace), lifespan=lifespan)
     return workspace
 
 
@@ -60,25 +78,32 @@ def _routes(workspace: Workspace) -> list[BaseRoute]:
     async def respond(request: Request) -> Response:
         return await answer_response_url(workspace, request)
 
+    async def file(request: Request) -> Response:
+        return await receive_upload(workspace, request) if request.method == "POST" else serve_file(workspace, request)
+
     async def link(socket: WebSocket) -> None:
         await workspace.hub.serve(socket)
 
     async def live(socket: WebSocket) -> None:
         person = workspace.directory.person(socket.query_params.get("user", ""))
-        await workspace.pages.serve(socket, (person or workspace.directory.people[0]).id)
+        if person is None or not is_own_page(socket):
+            await socket.close(code=4403)
+        else:
+            await workspace.pages.serve(socket, person.id)
 
     async def page(_request: Request) -> Response:
-        return FileResponse(_STATIC / "index.html")
+        return FileResponse(_STATIC / "index.html", headers=_REVALIDATE)
 
     return [
         Route("/api/{method}", api, methods=["GET", "POST"]),
         Route("/respond/{token}", respond, methods=["POST"]),
+        Route("/files/{file_id}", file, methods=["GET", "POST"]),
         WebSocketRoute("/link/", link),
         WebSocketRoute("/ui/ws", live),
         *(Route(f"/ui/{name}", _endpoint(workspace, read), methods=["GET"]) for name, read in _READS.items()),
         *(Route(f"/ui/{name}", _endpoint(workspace, deed), methods=["POST"]) for name, deed in _DEEDS.items()),
         Route("/", page),
-        Mount("/static", StaticFiles(directory=_STATIC, check_dir=False)),
+        Mount("/static", _PageFiles(directory=_STATIC, check_dir=False)),
     ]
 
 
@@ -88,5 +113,17 @@ def _endpoint(workspace: Workspace, run: PageEndpoint) -> Callable[[Request], Aw
             return JSONResponse(await run(workspace, request))
         except Refusal as refusal:
             return JSONResponse({"ok": False, "error": str(refusal)})
+        except sqlite3.Error:
+            _LOG.exception("the workspace's database refused a write")
+            return JSONResponse({"ok": False, "error": _NOT_STORED})
 
     return endpoint
+
+
+class _PageFiles(StaticFiles):
+    """The page's files, revalidated each time so that an upgrade shows at once."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers.update(_REVALIDATE)
+        return response

@@ -10,9 +10,11 @@ from starlette.applications import Starlette
 from fateforger.local.workspace.config import WorkspaceConfig
 from fateforger.local.workspace.conversations import Conversations
 from fateforger.local.workspace.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
+from fateforger.local.workspace.faults import Faults
 from fateforger.local.workspace.manifest import read_manifest
 from fateforger.local.workspace.modals import Modals
 from fateforger.local.workspace.page.live import LivePages
+from fateforger.local.workspace.postbox import Postbox
 from fateforger.local.workspace.socket_mode.event_delivery import EventDelivery
 from fateforger.local.workspace.socket_mode.hub import SocketHub
 from fateforger.local.workspace.socket_mode.interactivity import Interactivity
@@ -40,18 +42,29 @@ class Workspace:
         self.hub = SocketHub(config.public_url)
         self.delivery = EventDelivery(self.store.database, self.hub, ack_seconds=ACK_SECONDS)
         self.interactivity = Interactivity(self.hub, ack_seconds=ACK_SECONDS)
+        self.faults = Faults()
         self.triggers = Triggers(now)
         self.conversations = Conversations(self.directory, self.clock, self.store, self.delivery, self.pages)
         self.modals = Modals(self.clock, self.store, self.pages)
+        self.postbox = Postbox(self.clock, self.store, self.conversations)
         self.hub.on_connections_changed.append(self._show_connection)
         self._open_channels()
 
     def close(self) -> None:
         """Let go of timers, sockets and the file; nothing is lost by not calling it."""
         self.delivery.close()
+        self.postbox.close()
         self.hub.drop()
         self.pages.close()
         self.store.database.close()
+
+    def set_ack_seconds(self, seconds: float) -> None:
+        """Give the app another time to acknowledge in (Slack's own is 3 s)."""
+        self.delivery.ack_seconds = self.interactivity.ack_seconds = seconds
+
+    def drop_sockets(self) -> None:
+        """Cut every connection of the app without a word."""
+        self.hub.drop()
 
     def response_url(self, target: ResponseTarget) -> str:
         """A fresh URL at which the app may answer this interaction."""

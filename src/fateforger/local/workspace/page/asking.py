@@ -1,11 +1,12 @@
 """Reading what the page asks, and who asks it."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
+from starlette.websockets import WebSocket
 
 from fateforger.local.workspace.config import WorkspaceUser
-from fateforger.local.workspace.directory import BOT_USER_ID
 from fateforger.local.workspace.errors import Refusal
 from fateforger.local.workspace.store.channels import Channel
 from fateforger.local.workspace.store.messages import StoredMessage
@@ -15,14 +16,25 @@ NO_MESSAGE = "That message is no longer there."
 
 
 async def asked(request: Request) -> dict[str, Any]:
-    """The JSON object a page posted."""
+    """The JSON object a page posted.
+
+    Only JSON is read: another site's page cannot send it here without the browser asking first.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        document = await request.json()
+        document = await request.json() if kind == "application/json" else None
     except ValueError:
         document = None
     if not isinstance(document, dict):
         raise Refusal("The page sent something that is not a JSON object. Please reload it.")
     return document
+
+
+def is_own_page(socket: WebSocket) -> bool:
+    """Whether a socket was opened by this server's own page, or by something that is not a browser."""
+    origin = socket.headers.get("origin")
+    hosts = {socket.headers.get("host"), socket.headers.get("x-forwarded-host")}
+    return origin is None or urlsplit(origin).netloc in hosts
 
 
 def person_of(workspace: Workspace, user_id: object) -> WorkspaceUser:
@@ -47,7 +59,3 @@ def message_of(workspace: Workspace, person: WorkspaceUser, channel: Channel, ts
     if message is None or message.only_for not in (None, person.id):
         raise Refusal(NO_MESSAGE)
     return message
-
-
-def with_bot(workspace: Workspace, channel: Channel) -> bool:
-    return workspace.store.channels.has_member(channel.id, BOT_USER_ID)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from fateforger.local.workspace.store.channels import Channels
 from fateforger.local.workspace.store.database import Database
+from fateforger.local.workspace.store.files import Files
 from fateforger.local.workspace.store.messages import Messages
 from fateforger.local.workspace.store.response_urls import ResponseUrls
+from fateforger.local.workspace.store.schedule import Schedule
 from fateforger.local.workspace.store.sessions import Sessions
 from fateforger.local.workspace.store.views import Views
 
@@ -19,6 +21,8 @@ class Store:
     views: Views
     response_urls: ResponseUrls
     sessions: Sessions
+    schedule: Schedule
+    files: Files
 
 
 def open_store(path: Path) -> Store:
@@ -31,4 +35,6 @@ def open_store(path: Path) -> Store:
         views=Views(database),
         response_urls=ResponseUrls(database),
         sessions=Sessions(database),
+        schedule=Schedule(database),
+        files=Files(database),
     )

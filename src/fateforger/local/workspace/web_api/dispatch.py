@@ -1,5 +1,7 @@
 """One endpoint for all Web API methods: token, scopes, arguments, then the method."""
 
+import logging
+import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,10 +9,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from fateforger.local.workspace.errors import SlackError
-from fateforger.local.workspace.web_api import agents, chat, conversations, team, views
+from fateforger.local.workspace.faults import Fault
+from fateforger.local.workspace.web_api import agents, chat, conversations, files, reactions, schedule, team, views
 from fateforger.local.workspace.web_api.arguments import Arguments, read_arguments
 from fateforger.local.workspace.web_api.method import Method
 from fateforger.local.workspace.workspace import Workspace
+
+_LOG = logging.getLogger(__name__)
 
 METHODS: Mapping[str, Method] = {
     **team.METHODS,
@@ -18,21 +23,37 @@ METHODS: Mapping[str, Method] = {
     **conversations.METHODS,
     **views.METHODS,
     **agents.METHODS,
+    **schedule.METHODS,
+    **reactions.METHODS,
+    **files.METHODS,
 }
 
 
 async def answer_call(workspace: Workspace, request: Request) -> Response:
     """Answer `/api/METHOD`: JSON with HTTP 200 whether it worked or not, as Slack does."""
+    name = request.path_params["method"]
+    fault = workspace.faults.take(name)
+    if fault is not None and not fault.after_effect:
+        return _failed(fault)
     try:
-        arguments = await read_arguments(request)
-        body = _call(workspace, request, request.path_params["method"], arguments)
+        body = _call(workspace, request, name, await read_arguments(request))
     except SlackError as error:
         body = error.body()
+    except sqlite3.Error:
+        _LOG.exception("the workspace's database refused a write")
+        body = SlackError("internal_error").body()
+    if fault is not None:
+        return _failed(fault)
     headers = {
         "x-oauth-scopes": ",".join(workspace.directory.app.scopes),
         "x-slack-req-id": request.headers.get("x-request-id", "local"),
     }
     return JSONResponse(body, headers=headers)
+
+
+def _failed(fault: Fault) -> Response:
+    headers = None if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+    return JSONResponse({"ok": False, "error": fault.error}, status_code=fault.status, headers=headers)
 
 
 def _call(workspace: Workspace, request: Request, name: str, arguments: Arguments) -> dict[str, Any]:
