@@ -1,0 +1,79 @@
+"""How a control says what it is about when it comes back from Slack.
+
+A button carries an :class:`Address` in its ``value``. Pickers and menus have no such field, so the ``block_id`` of
+the block they stand in carries one too, without a target. The choices of a row's menu carry a :class:`Deed` each.
+``v`` names the rendering: the same control of a later rendering has another ``v``, so a click on it is another
+click, while two clicks on one rendering are the same one twice.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+ACTION_MARK = "#"
+"""Parts a control's action from the suffix that makes its ``action_id`` unique within a message."""
+
+FORM_PREFIX = "form."
+"""A control whose action begins so asks for the form named by the rest."""
+
+START = "start"
+"""The action of a control that begins a session; only the chat side knows where it was used and in which zone."""
+
+MORE = "more"
+"""The action of the button in a form that asks for more rows."""
+
+VALUE_ACTION = "value"
+"""The ``action_id`` of every field of a form; the ``block_id`` says which one."""
+
+FIELD_PREFIX = "field."
+"""Begins the ``block_id`` of a form's field, before its name."""
+
+
+class _Compact(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def packed(self) -> str:
+        return self.model_dump_json(exclude_defaults=True)
+
+
+class Address(_Compact):
+    """Which session a control belongs to, what it is about, which rendering it stands in, and its block's number."""
+
+    session: str = ""
+    target: str = ""
+    v: str = ""
+    n: int = 0
+
+
+class Deed(_Compact):
+    """What a choice of a row's menu does, and to what."""
+
+    action: str
+    target: str = ""
+
+
+class FormAddress(_Compact):
+    """What a form comes back with, in its ``private_metadata``."""
+
+    form: str
+    session: str = ""
+    target: str = ""
+    size: int = 0
+
+
+A = TypeVar("A", bound=_Compact)
+
+
+def unpacked(kind: type[A], text: str | None) -> A | None:
+    """The address in a text that came back from Slack; ``None`` when the text is not one of ours."""
+    try:
+        return kind.model_validate_json(text or "")
+    except ValidationError:
+        return None
+
+
+def action_of(action_id: str) -> str:
+    """The action of a control, without the suffix."""
+    return action_id.rpartition(ACTION_MARK)[0] or action_id

@@ -1,0 +1,96 @@
+"""What a Slack payload turned out to be. Nothing here has been looked up or believed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fateforger.coordinator.commands import Click
+from fateforger.session.cards import FormRequest, FormSubmission
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in Slack something happened. In App Home and in modals there is no channel."""
+
+    channel: str | None
+    thread_ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartAsked:
+    """``/timebox``, or a start button. ``said`` is what was typed after the command."""
+
+    command_id: str
+    user_id: str
+    place: Place
+    said: str = ""
+    by_button: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A person wrote something. ``thread_ts`` is the thread it belongs to, or would open (then ``opens``).
+    ``event`` tells the two events of one post apart that mention the bot in a channel."""
+
+    command_id: str
+    user_id: str
+    channel: str
+    thread_ts: str
+    ts: str
+    text: str
+    event: str
+    direct: bool
+    mention: bool
+    opens: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Clicked:
+    """A control of a session's card was used."""
+
+    click: Click
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class FormAsked:
+    """A control asked for a form. ``trigger_id`` opens one within three seconds."""
+
+    request: FormRequest
+    trigger_id: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class MoreRowsAsked:
+    """The button in an open form. ``request`` has the size to show; ``view_hash`` is that of the view as it was."""
+
+    request: FormRequest
+    view_id: str
+    view_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormFilled:
+    """A form was submitted. ``names`` are its fields in order; ``unreadable`` has a sentence for each field whose
+    value has the wrong shape."""
+
+    submission: FormSubmission
+    names: tuple[str, ...]
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeOpened:
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Nothing for us; ``because`` is for the log."""
+
+    because: str
+
+
+Arrival = StartAsked | Said | Clicked | FormAsked | MoreRowsAsked | FormFilled | HomeOpened | Ignored

@@ -1,0 +1,123 @@
+"""Controls of a card as Block Kit elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, assert_never
+
+from fateforger.session.cards import Button, Choice, Control, DatePick, Menu, Select, TimePick
+from fateforger.slack.addresses import ACTION_MARK, Address, Deed
+
+MAX_LABEL = 75
+MAX_OPTIONS = 100
+MAX_OVERFLOW = 5
+MAX_PLACEHOLDER = 150
+MAX_CONFIRM = 300
+
+Element = dict[str, Any]
+
+
+def plain_text(text: str, limit: int = MAX_LABEL) -> Element:
+    """A text object without markup, shortened with an ellipsis where Slack has no room for more."""
+    return {"type": "plain_text", "text": text if len(text) <= limit else text[: limit - 1].rstrip() + "…"}
+
+
+def element(control: Control, address: Address, numbers: Iterator[int]) -> Element | None:
+    """The element for a control, its ``action_id`` made unique by the next number; ``None`` for a choice of nothing.
+
+    A menu that is too long for Slack's small one becomes a select; one with a single choice becomes a button.
+    """
+    match control:
+        case Button():
+            return _button(control, address, numbers)
+        case Menu():
+            return _menu(control, address, numbers)
+        case Select():
+            return _select(control, numbers)
+        case DatePick():
+            return {
+                "type": "datepicker",
+                "action_id": _action_id(control.action, numbers),
+                "initial_date": control.selected.isoformat(),
+            }
+        case TimePick():
+            picker: Element = {
+                "type": "timepicker",
+                "action_id": _action_id(control.action, numbers),
+                "placeholder": plain_text(control.placeholder, MAX_PLACEHOLDER),
+            }
+            if control.selected is not None:
+                picker["initial_time"] = control.selected.strftime("%H:%M")
+            return picker
+        case _:
+            assert_never(control)
+
+
+def left_out(control: Control) -> str | None:
+    """A sentence about choices that Slack has no room for, if there are any."""
+    choices = control.choices if isinstance(control, Select | Menu) else ()
+    if len(choices) <= MAX_OPTIONS:
+        return None
+    return f"Slack lists {MAX_OPTIONS} choices at most, so {len(choices) - MAX_OPTIONS} are not in this list."
+
+
+def option(choice: Choice, value: str | None = None) -> Element:
+    return {"text": plain_text(choice.label), "value": choice.value if value is None else value}
+
+
+def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element:
+    made: Element = {
+        "type": "button",
+        "action_id": _action_id(button.action, numbers),
+        "text": plain_text(button.label),
+        "value": address.model_copy(update={"target": button.target, "n": 0}).packed(),
+    }
+    if button.style != "default":
+        made["style"] = button.style
+    if button.confirm is not None:
+        made["confirm"] = {
+            "title": plain_text("Are you sure?"),
+            "text": plain_text(button.confirm, MAX_CONFIRM),
+            "confirm": plain_text("Yes"),
+            "deny": plain_text("No"),
+        }
+    return made
+
+
+def _menu(menu: Menu, address: Address, numbers: Iterator[int]) -> Element | None:
+    if not menu.choices:
+        return None
+    if len(menu.choices) == 1:
+        only = menu.choices[0]
+        return _button(Button(label=only.label, action=only.value, target=menu.target), address, numbers)
+    options = [
+        option(choice, Deed(action=choice.value, target=menu.target).packed()) for choice in menu.choices[:MAX_OPTIONS]
+    ]
+    if len(options) <= MAX_OVERFLOW:
+        return {"type": "overflow", "action_id": _action_id("menu", numbers), "options": options}
+    return {
+        "type": "static_select",
+        "action_id": _action_id("menu", numbers),
+        "placeholder": plain_text("Change…"),
+        "options": options,
+    }
+
+
+def _select(select: Select, numbers: Iterator[int]) -> Element | None:
+    if not select.choices:
+        return None
+    options = [option(choice) for choice in select.choices[:MAX_OPTIONS]]
+    made: Element = {
+        "type": "static_select",
+        "action_id": _action_id(select.action, numbers),
+        "placeholder": plain_text(select.placeholder, MAX_PLACEHOLDER),
+        "options": options,
+    }
+    chosen = next((shown for shown in options if shown["value"] == select.selected), None)
+    if chosen is not None:
+        made["initial_option"] = chosen
+    return made
+
+
+def _action_id(action: str, numbers: Iterator[int]) -> str:
+    return f"{action}{ACTION_MARK}{next(numbers)}"

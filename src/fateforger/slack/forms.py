@@ -1,0 +1,147 @@
+"""Forms as Slack modals, within Slack's limits."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from fateforger.session.cards import (
+    Choice,
+    ChoiceField,
+    DateField,
+    FlagField,
+    Form,
+    FormField,
+    NumberField,
+    TextField,
+    TextPart,
+    TimeField,
+)
+from fateforger.slack.addresses import ACTION_MARK, FIELD_PREFIX, MORE, VALUE_ACTION, FormAddress
+from fateforger.slack.controls import MAX_OPTIONS, MAX_PLACEHOLDER, option, plain_text
+from fateforger.slack.mrkdwn import escaped, mrkdwn
+from fateforger.slack.splitting import split
+
+MAX_BLOCKS = 100
+MAX_TITLE = 24
+MAX_WORDS = 2000
+MAX_TYPED = 3000
+RADIO = 4
+"""Up to so many choices are shown as radio buttons, more as a select."""
+
+View = dict[str, Any]
+Block = dict[str, Any]
+
+
+def modal(form: Form) -> View:
+    """A form as a modal. The names of its fields are its block ids, so what was typed survives more rows."""
+    blocks = [block for field in form.fields for block in _blocks(field)]
+    if len(form.title) > MAX_TITLE:
+        blocks.insert(0, _words(f"*{escaped(form.title)}*"))
+    room = MAX_BLOCKS - 1
+    if len(blocks) > room:
+        blocks = [*blocks[: room - 1], _words("There is no room for more fields here. Send these, then open it again.")]
+    elif form.more is not None:
+        blocks.append(_more(form.more))
+    address = FormAddress(form=form.form, session=form.session_id, target=form.target, size=form.size)
+    return {
+        "type": "modal",
+        "callback_id": form.form,
+        "title": plain_text(form.title, MAX_TITLE),
+        "submit": plain_text(form.submit, MAX_TITLE),
+        "close": plain_text("Cancel"),
+        "private_metadata": address.packed(),
+        "blocks": blocks,
+    }
+
+
+def _blocks(field: FormField) -> list[Block]:
+    match field:
+        case TextPart():
+            return [_words(words) for words in split(mrkdwn(field.text), MAX_TYPED)]
+        case TextField():
+            hint = field.hint
+            if len(field.value) > _longest(field):
+                hint = f"{hint} This is longer than fits here; only its beginning is shown.".strip()
+            return [_input(field, _text(field), hint, optional=field.optional)]
+        case NumberField():
+            return [_input(field, _number(field), field.hint, optional=field.optional)]
+        case ChoiceField():
+            hint = field.hint
+            if len(field.choices) > MAX_OPTIONS:
+                hint = f"{hint} These are the first {MAX_OPTIONS} of {len(field.choices)} choices.".strip()
+            return [_input(field, _choice(field), hint, optional=field.optional)] if field.choices else []
+        case DateField():
+            initial = {} if field.value is None else {"initial_date": field.value.isoformat()}
+            return [_input(field, {"type": "datepicker"} | initial, "", optional=field.optional)]
+        case TimeField():
+            initial = {} if field.value is None else {"initial_time": field.value.strftime("%H:%M")}
+            return [_input(field, {"type": "timepicker"} | initial, field.hint, optional=field.optional)]
+        case FlagField():
+            # An unticked box is an empty input to Slack, so it has to be optional.
+            return [_input(field, _flag(field), "", optional=True)]
+        case _:
+            assert_never(field)
+
+
+def _input(
+    field: TextField | NumberField | ChoiceField | DateField | TimeField | FlagField,
+    element: Block,
+    hint: str,
+    *,
+    optional: bool,
+) -> Block:
+    block: Block = {
+        "type": "input",
+        "block_id": f"{FIELD_PREFIX}{field.name}",
+        "label": plain_text(field.label, MAX_WORDS),
+        "element": element | {"action_id": VALUE_ACTION},
+        "optional": optional,
+    }
+    if hint:
+        block["hint"] = plain_text(hint, MAX_WORDS)
+    return block
+
+
+def _text(field: TextField) -> Block:
+    longest = _longest(field)
+    element: Block = {"type": "plain_text_input", "multiline": field.multiline, "max_length": longest}
+    if field.value:
+        element["initial_value"] = field.value[:longest]
+    if field.placeholder:
+        element["placeholder"] = plain_text(field.placeholder, MAX_PLACEHOLDER)
+    return element
+
+
+def _longest(field: TextField) -> int:
+    return min(field.max_length, MAX_TYPED)
+
+
+def _number(field: NumberField) -> Block:
+    element: Block = {"type": "number_input", "is_decimal_allowed": False}
+    given = {"initial_value": field.value, "min_value": field.minimum, "max_value": field.maximum}
+    return element | {name: str(value) for name, value in given.items() if value is not None}
+
+
+def _choice(field: ChoiceField) -> Block:
+    options = [option(choice) for choice in field.choices[:MAX_OPTIONS]]
+    element: Block = {"type": "radio_buttons" if len(options) <= RADIO else "static_select", "options": options}
+    chosen = next((shown for shown in options if shown["value"] == field.value), None)
+    return element if chosen is None else element | {"initial_option": chosen}
+
+
+def _flag(field: FlagField) -> Block:
+    tick = option(Choice(label="Yes", value="yes"))
+    element: Block = {"type": "checkboxes", "options": [tick]}
+    return element | {"initial_options": [tick]} if field.value else element
+
+
+def _more(label: str) -> Block:
+    return {
+        "type": "actions",
+        "block_id": MORE,
+        "elements": [{"type": "button", "action_id": f"{MORE}{ACTION_MARK}0", "text": plain_text(label)}],
+    }
+
+
+def _words(words: str) -> Block:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": words, "verbatim": True}}

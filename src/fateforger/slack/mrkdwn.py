@@ -1,0 +1,179 @@
+"""CommonMark, in which the house writes, to Slack's mrkdwn or to plain text; and what people typed, from mrkdwn.
+
+Slack has no way to escape its own marks. Where a literal ``*``, ``_``, ``~`` or backtick could be taken for one, a
+character that looks the same stands in for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+_LOOKALIKES = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ"}
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_ESCAPABLE = frozenset(r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~""")
+
+_TOKEN = re.compile(
+    r"(?P<escape>\\[^\w\s])"
+    r"|(?P<code>(?P<ticks>`+)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
+    r"|\[(?P<label>(?:\\.|[^\[\]\\])+)\]\((?P<url>[^()\s]+)\)"
+    r"|<(?P<auto>[a-z][a-z0-9+.-]*:[^<>\s]+)>"
+    r"|(?P<bold>\*\*|__)"
+    r"|(?P<strike>~~)"
+    r"|(?P<italic>[*_])",
+    re.DOTALL | re.IGNORECASE,
+)
+_BULLET = re.compile(r"(?P<indent>\s*)[-*+] +(?P<rest>.*)")
+_HEADING = re.compile(r"#{1,6} +(?P<rest>.*?)( +#+)?")
+_QUOTE = re.compile(r"> ?(?P<rest>.*)")
+_FENCE = re.compile(r"\s*(```|~~~).*")
+_REFERENCE = re.compile(r"<(?P<what>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
+
+
+class _Dialect(NamedTuple):
+    """How styles are written: marks for bold, italic, strike and code, and whether text has to be made safe."""
+
+    marks: dict[str, str]
+    slack: bool
+
+
+_Opened = dict[str, tuple[int, str]]
+"""Styles that are open: where in the output, and with which mark."""
+
+_MRKDWN = _Dialect({"bold": "*", "italic": "_", "strike": "~", "code": "`"}, slack=True)
+_PLAIN = _Dialect({"bold": "", "italic": "", "strike": "", "code": ""}, slack=False)
+
+
+def mrkdwn(text: str) -> str:
+    """A CommonMark text as Slack shows it: bold, italic, strike, code, links, lists, headings, quotes."""
+    return _lines(text, _MRKDWN)
+
+
+def unmarked(text: str) -> str:
+    """A CommonMark text without its marks, for places where Slack shows plain text."""
+    return _lines(text, _PLAIN)
+
+
+def typed(text: str, *, without_mentions_of: Collection[str]) -> str:
+    """What a person typed, from the text of an event: entities and links resolved, mentions of the bot left out."""
+
+    def resolved(match: re.Match[str]) -> str:
+        what, shown = match["what"], match["shown"]
+        if what.startswith("@"):
+            return "" if what[1:] in without_mentions_of else f"@{shown or what[1:]}"
+        return shown or what.removeprefix("!").removeprefix("mailto:")
+
+    words = _REFERENCE.sub(resolved, text)
+    return words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+
+
+def escaped(text: str) -> str:
+    """A text with Slack's three control characters made harmless."""
+    return "".join(_ENTITIES.get(c, c) for c in text)
+
+
+def _lines(text: str, dialect: _Dialect) -> str:
+    lines: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        if _FENCE.fullmatch(line):
+            fenced = not fenced
+            lines.append("```" if dialect.slack else "")
+        elif fenced:
+            lines.append(escaped(line) if dialect.slack else line)
+        else:
+            lines.append(_line(line, dialect))
+    return "\n".join(lines)
+
+
+def _line(line: str, dialect: _Dialect) -> str:
+    if bullet := _BULLET.fullmatch(line):
+        return f"{bullet['indent']}• {_inline(bullet['rest'], dialect)}"
+    if heading := _HEADING.fullmatch(line):
+        bold = dialect.marks["bold"]
+        return f"{bold}{_inline(heading['rest'], dialect)}{bold}"
+    if quote := _QUOTE.fullmatch(line):
+        return f"{'> ' if dialect.slack else ''}{_inline(quote['rest'], dialect)}"
+    return _inline(line, dialect)
+
+
+def _inline(text: str, dialect: _Dialect) -> str:
+    out: list[str] = []
+    opened: _Opened = {}
+    end = 0
+    for match in _TOKEN.finditer(text):
+        out.append(_literal(text[end : match.start()], dialect))
+        end = match.end()
+        out.append(_token(match, text, dialect, opened, len(out)))
+    out.append(_literal(text[end:], dialect))
+    # A mark that was never closed is no mark.
+    for at, mark in opened.values():
+        out[at] = _lookalike(mark, dialect)
+    return "".join(out)
+
+
+def _token(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int) -> str:
+    if match["escape"]:
+        return _escaped_mark(match, text, dialect)
+    if match["code"]:
+        inside = match["inside"].strip()
+        return f"{dialect.marks['code']}{_safe(inside.replace('`', _LOOKALIKES['`']), dialect)}{dialect.marks['code']}"
+    if match["auto"]:
+        return f"<{escaped(match['auto'])}>" if dialect.slack else match["auto"]
+    if match["url"]:
+        label = _inline(match["label"], _PLAIN)
+        if not dialect.slack:
+            return label
+        return f"<{escaped(match['url']).replace('|', '%7C')}|{escaped(label).replace('|', '¦')}>"
+    return _mark(match, text, dialect, opened, at)
+
+
+def _mark(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int) -> str:
+    """A style mark: it opens before a word, closes after one, and else is the character itself."""
+    style = next(name for name in ("bold", "strike", "italic") if match[name])
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    inside_word = "_" in match[0] and before.isalnum() and after.isalnum()
+    key = style + match[0]
+    if key in opened and before and not before.isspace() and not inside_word:
+        del opened[key]
+        return dialect.marks[style]
+    if key not in opened and after and not after.isspace() and not inside_word and _closes(match, text):
+        opened[key] = (at, match[0])
+        return dialect.marks[style]
+    return match[0] if inside_word else _lookalike(match[0], dialect)
+
+
+def _closes(match: re.Match[str], text: str) -> bool:
+    """Whether the same mark comes again, so that this one can be its beginning."""
+    return any(
+        other.start() > match.start() and other[0] == match[0] and not other["escape"] and not other["code"]
+        for other in _TOKEN.finditer(text, match.end())
+    )
+
+
+def _escaped_mark(match: re.Match[str], text: str, dialect: _Dialect) -> str:
+    """The character after a backslash: as it is where Slack cannot take it for a mark."""
+    character = match[0][1]
+    if character not in _ESCAPABLE:
+        return _safe(match[0], dialect)
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    harmless = (before.isalnum() and after.isalnum()) or (before in {"", " "} and after in {"", " "})
+    if character in _LOOKALIKES and (character == "`" or not harmless):
+        return _lookalike(character, dialect)
+    return _safe(character, dialect)
+
+
+def _literal(text: str, dialect: _Dialect) -> str:
+    """Text between marks: a lone tilde or backtick is no mark in CommonMark, but would be one for Slack."""
+    if not dialect.slack:
+        return text
+    return escaped(text).replace("~", _LOOKALIKES["~"]).replace("`", _LOOKALIKES["`"])
+
+
+def _safe(text: str, dialect: _Dialect) -> str:
+    return escaped(text) if dialect.slack else text
+
+
+def _lookalike(text: str, dialect: _Dialect) -> str:
+    return "".join(_LOOKALIKES.get(c, c) for c in text) if dialect.slack else text

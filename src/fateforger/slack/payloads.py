@@ -1,0 +1,197 @@
+"""From Slack's payload to what it asks for, by pure functions. Nothing is looked up here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, assert_never
+
+from pydantic import ValidationError
+
+from fateforger.coordinator.commands import Click
+from fateforger.session.cards import FormRequest
+from fateforger.slack.addresses import (
+    FORM_PREFIX,
+    MORE,
+    START,
+    Address,
+    Deed,
+    FormAddress,
+    action_of,
+    unpacked,
+)
+from fateforger.slack.arrivals import (
+    Arrival,
+    Clicked,
+    FormAsked,
+    HomeOpened,
+    Ignored,
+    MoreRowsAsked,
+    Place,
+    Said,
+    StartAsked,
+)
+from fateforger.slack.inputs import filled
+from fateforger.slack.mrkdwn import typed
+from fateforger.slack.shapes import (
+    Action,
+    BlockActions,
+    EventCallback,
+    HomeEvent,
+    Message,
+    OtherEvent,
+    Slash,
+    View,
+    ViewSubmission,
+)
+
+COMMAND_NAME = "/timebox"
+
+_SHAPES: Mapping[str, type[EventCallback | BlockActions | ViewSubmission | Slash]] = {
+    "event_callback": EventCallback,
+    "block_actions": BlockActions,
+    "view_submission": ViewSubmission,
+}
+_BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
+"""Subtypes of messages that a person wrote; the others are edits, joins, topics and the like."""
+
+
+def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
+    """What a payload asks for. ``at`` is the aware instant at which it arrived."""
+    shape = _SHAPES.get(str(body.get("type", ""))) or (Slash if "command" in body else None)
+    if shape is None:
+        return Ignored(f"a payload of type {body.get('type')}")
+    try:
+        payload = shape.model_validate(body)
+    except ValidationError as error:
+        where = ".".join(str(step) for step in error.errors()[0]["loc"])
+        return Ignored(f"a payload of type {body.get('type')} that cannot be read at {where}")
+    match payload:
+        case EventCallback():
+            return _event(payload)
+        case BlockActions():
+            return _action(payload, at)
+        case ViewSubmission():
+            return filled(payload, at, command_id("submit", payload.view.id, payload.view.hash))
+        case Slash():
+            if payload.command != COMMAND_NAME:
+                return Ignored(f"the command {payload.command}")
+            asked = command_id("slash", payload.trigger_id)
+            return StartAsked(asked, payload.user_id, Place(payload.channel_id), payload.text.strip())
+        case _:
+            assert_never(payload)
+
+
+def command_id(kind: str, *parts: str) -> str:
+    """An id that is the same for repetitions of one deed, and short whatever the parts are."""
+    digest = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+    return f"{kind}-{digest[:32]}"
+
+
+def _event(payload: EventCallback) -> Arrival:
+    match payload.event:
+        case Message():
+            return _message(payload.event, payload)
+        case HomeEvent():
+            if payload.event.tab != "home":
+                return Ignored("the messages tab was opened")
+            return HomeOpened(payload.event.user)
+        case OtherEvent():
+            return Ignored(f"the event {payload.event.type}")
+        case _:
+            assert_never(payload.event)
+
+
+def _message(event: Message, payload: EventCallback) -> Arrival:
+    bots = {authorization.user_id for authorization in payload.authorizations}
+    if event.user is None or event.bot_id is not None or event.user in bots:
+        return Ignored("a message by a bot")
+    if event.subtype not in _BY_PEOPLE:
+        return Ignored(f"a message of subtype {event.subtype}")
+    return Said(
+        # The two events about one post that mentions us differ in all ids but these.
+        command_id=command_id("message", payload.team_id, event.channel, event.ts),
+        user_id=event.user,
+        channel=event.channel,
+        thread_ts=event.thread_ts or event.ts,
+        ts=event.ts,
+        text=typed(event.text, without_mentions_of=bots),
+        event=event.type,
+        direct=event.channel_type == "im",
+        mention=event.type == "app_mention" or any(f"<@{bot}>" in event.text for bot in bots),
+        opens=event.thread_ts is None,
+    )
+
+
+def _action(payload: BlockActions, at: datetime) -> Arrival:
+    action = payload.actions[0]
+    if payload.view is not None and payload.view.type == "modal":
+        return _in_form(payload.view, action, payload.user.id)
+    found = _use(action)
+    if found is None:
+        return Ignored(f"the control {action.action_id}")
+    address, deed, value = found
+    # The card stands in a thread, or at the root of the thread that the answer belongs to.
+    container = payload.container
+    place = Place(payload.channel.id if payload.channel else None, container.thread_ts or container.message_ts)
+    once = command_id(
+        "click",
+        container.message_ts or container.view_id or "",
+        action.action_id,
+        address.packed(),
+        deed.packed(),
+        "" if value is None else str(value),
+    )
+    if deed.action == START:
+        return StartAsked(once, payload.user.id, place, by_button=True)
+    if deed.action.startswith(FORM_PREFIX):
+        request = FormRequest(
+            form=deed.action.removeprefix(FORM_PREFIX),
+            session_id=address.session,
+            user_id=payload.user.id,
+            target=deed.target,
+        )
+        return FormAsked(request, payload.trigger_id, place)
+    click = Click(
+        command_id=once,
+        user_id=payload.user.id,
+        at=at,
+        session_id=address.session,
+        action=deed.action,
+        target=deed.target,
+        value=value,
+    )
+    return Clicked(click, place)
+
+
+def _use(action: Action) -> tuple[Address, Deed, Any] | None:
+    """The address, the deed and the value chosen, if any; ``None`` for what is not a control of ours."""
+    name = action_of(action.action_id)
+    if action.type == "button":
+        address = unpacked(Address, action.value)
+        return None if address is None else (address, Deed(action=name, target=address.target), None)
+    address = unpacked(Address, action.block_id)
+    if address is None:
+        return None
+    if action.selected_option is not None:
+        deed = unpacked(Deed, action.selected_option.value)
+        if deed is not None:
+            return address, deed, None
+        return address, Deed(action=name), action.selected_option.value
+    value = action.selected_date or action.selected_time
+    return None if value is None else (address, Deed(action=name), value)
+
+
+def _in_form(view: View, action: Action, user_id: str) -> Arrival:
+    address = unpacked(FormAddress, view.private_metadata)
+    if address is None or action_of(action.action_id) != MORE:
+        return Ignored(f"the control {action.action_id} of a form")
+    request = FormRequest(
+        form=address.form,
+        session_id=address.session,
+        user_id=user_id,
+        target=address.target,
+        size=address.size + 1,
+    )
+    return MoreRowsAsked(request, view.id, view.hash)

@@ -1,0 +1,133 @@
+"""Cards as Slack messages, within Slack's limits. What does not fit is left out with a sentence that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, NamedTuple, assert_never
+
+from fateforger.session.cards import Card, Control, Controls, Divider, Heading, Note, Part, Prose
+from fateforger.slack.addresses import Address
+from fateforger.slack.controls import element, left_out, plain_text
+from fateforger.slack.fitting import Piece, fitted
+from fateforger.slack.mrkdwn import mrkdwn, unmarked
+from fateforger.slack.splitting import split
+
+Block = dict[str, Any]
+
+MAX_ELEMENTS = 25
+MAX_HEADER = 150
+MAX_SECTION = 3000
+MAX_CONTEXT = 2000
+MAX_TEXT = 3500
+"""``chat.update`` refuses more than 4,000 characters, entities included."""
+
+
+class Size(NamedTuple):
+    """How much a message may hold."""
+
+    blocks: int
+    characters: int
+
+
+MESSAGE = Size(50, 12_000)
+HOME = Size(100, 24_000)
+COMPACT = (Size(25, 3_000), Size(8, 800))
+"""What to try, one after the other, when Slack finds a message too long all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """``text`` is what notifications and screen readers say."""
+
+    text: str
+    blocks: list[Block]
+
+
+def render(card: Card, *, session: str, v: str, size: Size = MESSAGE) -> Rendered:
+    """A card as a message. ``session`` and ``v`` (the name of this rendering) travel with every control."""
+    address = Address(session=session, v=v)
+    numbers = count()
+    limit = max(200, min(MAX_SECTION, size.characters // 4))
+    pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit)]
+    words = _summary(card)
+    if not pieces:
+        pieces = [Piece(_section(words[:limit]))]
+    return Rendered(words, fitted(pieces, size.blocks, size.characters, _note))
+
+
+def retired(card: Card) -> Card:
+    """The card without its controls."""
+    parts = (
+        part.model_copy(update={"control": None}) if isinstance(part, Prose) else part
+        for part in card.parts
+        if not isinstance(part, Controls)
+    )
+    return card.model_copy(update={"parts": tuple(parts)})
+
+
+def _summary(card: Card) -> str:
+    words = mrkdwn(card.text)
+    return words if len(words) <= MAX_TEXT else words[:MAX_TEXT].rsplit(" ", 1)[0] + " … (shortened)"
+
+
+def _pieces(part: Part, address: Address, numbers: Iterator[int], limit: int) -> list[Piece]:
+    match part:
+        case Heading():
+            words = unmarked(part.text)
+            if len(words) > MAX_HEADER:
+                return [Piece(_section(f"*{words}*")) for words in split(mrkdwn(part.text), limit - 2)]
+            return [Piece({"type": "header", "text": plain_text(words, MAX_HEADER)})] if words else []
+        case Prose():
+            return _prose(part, address, numbers, limit)
+        case Note():
+            return [Piece(_note(words)) for words in split(mrkdwn(part.text), min(MAX_CONTEXT, limit))]
+        case Divider():
+            return [Piece({"type": "divider"}, lines=0)]
+        case Controls():
+            return _controls(part.items, address, numbers)
+        case _:
+            assert_never(part)
+
+
+def _prose(part: Prose, address: Address, numbers: Iterator[int], limit: int) -> list[Piece]:
+    words = split(mrkdwn(part.text), limit)
+    if not words:
+        return [] if part.control is None else _controls([part.control], address, numbers)
+    sections = [Piece(_section(one)) for one in words]
+    if part.control is None:
+        return sections
+    accessory = element(part.control, address, numbers)
+    if accessory is not None:
+        sections[0].block.update(accessory=accessory, block_id=_block_id(address, numbers))
+    return [*sections, *_about([part.control])]
+
+
+def _controls(items: Sequence[Control], address: Address, numbers: Iterator[int]) -> list[Piece]:
+    elements = [made for item in items if (made := element(item, address, numbers)) is not None]
+    rows = [elements[at : at + MAX_ELEMENTS] for at in range(0, len(elements), MAX_ELEMENTS)]
+    return [
+        *(
+            Piece({"type": "actions", "block_id": _block_id(address, numbers), "elements": row}, fixed=True)
+            for row in rows
+        ),
+        *_about(items),
+    ]
+
+
+def _about(controls: Sequence[Control]) -> list[Piece]:
+    return [Piece(_note(words)) for control in controls if (words := left_out(control)) is not None]
+
+
+def _block_id(address: Address, numbers: Iterator[int]) -> str:
+    return address.model_copy(update={"n": next(numbers)}).packed()
+
+
+def _section(words: str) -> Block:
+    # Verbatim: a calendar title like "@channel" or "#general" must not become a mention.
+    return {"type": "section", "text": {"type": "mrkdwn", "text": words, "verbatim": True}}
+
+
+def _note(words: str) -> Block:
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": words, "verbatim": True}]}

@@ -1,0 +1,134 @@
+"""The parts of Slack's payloads that are read, as schemas. What Slack sends besides is left alone."""
+
+from __future__ import annotations
+
+from datetime import date, time
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Ref(_Shape):
+    """Anything that is known by its id."""
+
+    id: str
+
+
+# --- events ---------------------------------------------------------------------------------------------------
+
+
+class Message(_Shape):
+    """A ``message`` or ``app_mention`` event."""
+
+    type: Literal["message", "app_mention"]
+    channel: str
+    ts: str
+    user: str | None = None
+    bot_id: str | None = None
+    subtype: str | None = None
+    text: str = ""
+    thread_ts: str | None = None
+    channel_type: str | None = None
+
+
+class HomeEvent(_Shape):
+    type: Literal["app_home_opened"]
+    user: str
+    tab: str = "home"
+
+
+class OtherEvent(_Shape):
+    type: str
+
+
+class Authorization(_Shape):
+    user_id: str
+
+
+class EventCallback(_Shape):
+    """The envelope of an event. ``authorizations`` names our bot."""
+
+    type: Literal["event_callback"]
+    team_id: str
+    event: Annotated[Message | HomeEvent, Field(discriminator="type")] | OtherEvent = Field(union_mode="left_to_right")
+    authorizations: tuple[Authorization, ...] = ()
+
+
+# --- slash commands -------------------------------------------------------------------------------------------
+
+
+class Slash(_Shape):
+    command: str
+    channel_id: str
+    user_id: str
+    trigger_id: str
+    text: str = ""
+
+
+# --- interactions ---------------------------------------------------------------------------------------------
+
+
+class Option(_Shape):
+    value: str
+
+
+class Action(_Shape):
+    """A control that was used, with what was chosen."""
+
+    type: str
+    action_id: str
+    block_id: str
+    value: str | None = None
+    selected_option: Option | None = None
+    selected_date: date | None = None
+    selected_time: time | None = None
+
+
+class Container(_Shape):
+    type: str
+    message_ts: str | None = None
+    thread_ts: str | None = None
+    view_id: str | None = None
+
+
+class Entry(_Shape):
+    """What stands in a field of a form, in its place for the field's type."""
+
+    type: str
+    value: str | None = None
+    selected_option: Option | None = None
+    selected_options: tuple[Option, ...] = ()
+    selected_date: date | None = None
+    selected_time: time | None = None
+
+
+class ViewState(_Shape):
+    values: dict[str, dict[str, Entry]] = Field(default_factory=dict)
+
+
+class View(_Shape):
+    id: str
+    type: str
+    hash: str
+    private_metadata: str = ""
+    state: ViewState = ViewState()
+
+
+class BlockActions(_Shape):
+    type: Literal["block_actions"]
+    user: Ref
+    trigger_id: str
+    container: Container
+    actions: tuple[Action, ...] = Field(min_length=1)
+    channel: Ref | None = None
+    view: View | None = None
+
+
+class ViewSubmission(_Shape):
+    type: Literal["view_submission"]
+    user: Ref
+    view: View
