@@ -1,0 +1,1 @@
+"""The only room that builds adapters: from settings to a running house, or to as much of it as a door needs."""

@@ -1,0 +1,42 @@
+"""One running program per data directory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from fateforger.errors import BadInput, StoreUnavailable
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # pragma: no cover - Windows has no fcntl; SQLite's own locks still keep the data whole
+    fcntl = None  # type: ignore[assignment]  # checked where it is used
+
+
+@contextlib.contextmanager
+def claimed(data_dir: Path) -> Iterator[None]:
+    """Hold the data directory for this process; the system lets go of it even after ``kill -9``.
+
+    Raises :class:`BadInput` when another process holds it, ``StoreUnavailable`` when it cannot be used.
+    """
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.chmod(0o700)
+        handle = os.open(data_dir / "running.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot use the data directory {data_dir}: {error.strerror}.") from None
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise BadInput(
+                    f"Another fateforger is running on {data_dir}. Stop it first, or give this one a directory of"
+                    " its own with --data-dir.",
+                    where="data_dir",
+                ) from None
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,115 @@
+"""One web server for everything local, in the program's own event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fateforger.errors import BadInput
+
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to the program."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class SameOrigin:
+    """Refuses requests that another web page made: a foreign ``Origin``, or a ``Host`` that is not this server's.
+
+    Without it, any page open in the same browser could press buttons here (DNS rebinding, cross-site posts).
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in {"http", "websocket"} and not self._welcome(scope):
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            body = b"This page only answers to its own address."
+            headers = [(b"content-type", b"text/plain; charset=utf-8")]
+            await send({"type": "http.response.start", "status": 403, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+            return
+        await self._app(scope, receive, send)
+
+    def _welcome(self, scope: Scope) -> bool:
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        host = _host_of(f"//{headers.get(b'host', '')}")
+        origin = headers.get(b"origin")
+        return host in self._hosts and (origin is None or _host_of(origin) in self._hosts)
+
+
+def _host_of(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+class WebServer:
+    """Listens as soon as it is made, so that its address is known; serves from :meth:`start` until :meth:`stop`.
+
+    Raises :class:`BadInput` when the port is taken.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self._socket = _listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{self.port}"  # noqa: S104  compared, not bound
+        self._hosts = frozenset(_LOOPBACK | {host})
+        self._server: _Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            SameOrigin(app, self._hosts),
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=2,
+            ws="websockets-sansio",
+        )
+        self._server = _Server(config)
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]), name="web server")
+        while not self._server.started:
+            if self._serving.done():
+                await self._serving
+            await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        if self._server is not None and self._serving is not None:
+            self._server.should_exit = True
+            await self._serving
+        self._socket.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise BadInput(
+            f"I cannot listen on {host}, port {port}: {error.strerror}. Is fateforger running already? Otherwise"
+            " choose another port with --port or FATEFORGER_PORT.",
+            where="port",
+        ) from None
+    listener.listen(128)
+    listener.setblocking(False)  # noqa: FBT003  the socket module's own signature
+    return listener
