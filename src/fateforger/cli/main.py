@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
     try:
-        doors.main(args=arguments, prog_name="fateforger", standalone_mode=False)
+        status = doors.main(args=arguments, prog_name="fateforger", standalone_mode=False)
     except FateforgerError as error:
         _fail(error.kind, error.message, error.where, as_json=as_json, status=_status(error))
     except click.UsageError as error:
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
-    sys.exit(0)
+    sys.exit(status if isinstance(status, int) else 0)
 
 
 def _status(error: FateforgerError) -> int:

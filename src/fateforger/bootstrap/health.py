@@ -1,0 +1,157 @@
+"""What is real, what is local, what is missing: each part looked at for itself, each with its fix."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from fateforger.config import Settings
+from fateforger.errors import FateforgerError
+
+State = Literal["real", "local", "missing", "broken"]
+_ENOUGH_BYTES = 200 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``real``: an outside service that answers. ``local``: the embedded stand-in. ``missing``: not needed, not there.
+    ``broken``: configured, but it does not work; ``fix`` says what to do."""
+
+    name: str
+    state: State
+    message: str
+    fix: str = ""
+
+
+async def examine(settings: Settings) -> tuple[Check, ...]:
+    """Look at every part. Each gets ten seconds; nothing is changed except that missing tables are made."""
+    parts: tuple[tuple[str, Callable[[Settings], Awaitable[Check]]], ...] = (
+        ("python", _python),
+        ("data", _data),
+        ("state", _state),
+        ("calendar", _calendar),
+        ("slack", _slack),
+        ("model", _model),
+    )
+    return tuple([await _within_time(name, part, settings) for name, part in parts])
+
+
+async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], settings: Settings) -> Check:
+    try:
+        return await asyncio.wait_for(part(settings), 10)
+    except TimeoutError:
+        return Check(name, "broken", "It did not answer within ten seconds.", "Check its address and the network.")
+    except FateforgerError as error:
+        return Check(name, "broken", error.message, _FIXES[name])
+
+
+_FIXES = {
+    "python": "Install Python 3.11 or newer.",
+    "data": "Choose another directory with --data-dir or FATEFORGER_DATA_DIR.",
+    "state": "Move the database away, or choose another directory with --data-dir.",
+    "calendar": "Check FATEFORGER_CALENDAR_URL (or FATEFORGER_CALDAV_URL) and that the server runs; leave it out for"
+    " the embedded calendar.",
+    "slack": "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; leave both out for the local page.",
+    "model": "",
+}
+
+
+async def _python(_: Settings) -> Check:
+    return Check("python", "real", f"Python {sys.version.split()[0]}.")
+
+
+async def _data(settings: Settings) -> Check:
+    folder = settings.data_dir
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return Check("data", "broken", f"I cannot use {folder}: {error.strerror}.", _FIXES["data"])
+    if not os.access(folder, os.W_OK):
+        return Check("data", "broken", f"I cannot write to {folder}.", _FIXES["data"])
+    if free < _ENOUGH_BYTES:
+        return Check("data", "broken", f"{folder} has only {free // 2**20} MiB left.", "Free some space on that disk.")
+    return Check("data", "local", f"{folder}, {free / 2**30:.1f} GiB free.")
+
+
+async def _state(settings: Settings) -> Check:
+    from fateforger.adapters.store import open_store  # noqa: PLC0415  heavy
+
+    where = settings.database_url or settings.data_dir / "fateforger.db"
+    store = await asyncio.to_thread(open_store, where)
+    await store.aclose()
+    if settings.database_url:
+        return Check("state", "real", "The database answers.")
+    return Check("state", "local", f"SQLite at {where}.")
+
+
+async def _calendar(settings: Settings) -> Check:
+    if settings.calendar_url:
+        from fateforger.adapters.calendar import look_at_server  # noqa: PLC0415  heavy
+
+        report = await look_at_server(settings.calendar_url, account=settings.calendar_account)
+        writable = [c.summary for c in report.calendars if c.writable]
+        names = ", ".join(writable[:5]) or "none"
+        message = f"{report.server} {report.version} answers in {report.seconds:.1f} s; calendars to write to: {names}."
+        if not writable:
+            return Check("calendar", "broken", message, "Log in to a Google account with a calendar of its own.")
+        return Check("calendar", "real", message)
+    if settings.caldav_url:
+        return await _caldav(settings)
+    return Check(
+        "calendar",
+        "local",
+        f"The embedded CalDAV calendar, in {settings.time_zone}.",
+        "For Google set FATEFORGER_CALENDAR_URL, for any CalDAV calendar FATEFORGER_CALDAV_URL.",
+    )
+
+
+async def _caldav(settings: Settings) -> Check:
+    import httpx  # noqa: PLC0415  heavy
+
+    password = settings.caldav_password.get_secret_value() if settings.caldav_password else ""
+    auth = (settings.caldav_username, password) if settings.caldav_username else None
+    try:
+        async with httpx.AsyncClient(timeout=8, follow_redirects=True) as http:
+            answer = await http.request("PROPFIND", str(settings.caldav_url), auth=auth, headers={"Depth": "0"})
+    except httpx.HTTPError as error:
+        return Check("calendar", "broken", f"The CalDAV server cannot be reached: {error}.", _FIXES["calendar"])
+    if answer.status_code in {401, 403}:
+        fix = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSWORD (often an app password)."
+        return Check("calendar", "broken", "The CalDAV server refuses the login.", fix)
+    if answer.status_code >= 400:
+        return Check("calendar", "broken", f"The CalDAV server answers {answer.status_code}.", _FIXES["calendar"])
+    return Check("calendar", "real", "The CalDAV server answers.")
+
+
+async def _slack(settings: Settings) -> Check:
+    if settings.slack_bot_token is None or settings.slack_app_token is None:
+        return Check(
+            "slack",
+            "local",
+            f"The local page, at http://{settings.host}:{settings.port} once it is up.",
+            "For your workspace create an app from manifest.yaml and set SLACK_BOT_TOKEN and SLACK_APP_TOKEN.",
+        )
+    from slack_sdk.errors import SlackApiError  # noqa: PLC0415  heavy
+    from slack_sdk.web.async_client import AsyncWebClient  # noqa: PLC0415  heavy
+
+    client = AsyncWebClient(token=settings.slack_bot_token.get_secret_value(), timeout=8)
+    if settings.slack_api_base_url:
+        client.base_url = settings.slack_api_base_url
+    try:
+        who = await client.auth_test()
+        await client.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
+    except SlackApiError as error:
+        return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
+    except OSError as error:
+        return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network.")
+    return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.")
+
+
+async def _model(_: Settings) -> Check:
+    return Check("model", "missing", "None is needed: buttons and forms do the whole job.")

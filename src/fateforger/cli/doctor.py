@@ -1,0 +1,35 @@
+"""``fateforger doctor``: what is real, what is local, what is missing, each with its fix."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+
+import click
+
+from fateforger.cli.documents import write_json
+from fateforger.cli.options import as_json, placed, settings_from
+
+_SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
+
+
+@click.command("doctor")
+@placed
+@as_json
+@click.pass_context
+def command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool) -> None:
+    """Say what is real, what is local and what is missing, each with its fix. Exits with 3 when something is broken."""
+    from fateforger.bootstrap.health import examine  # noqa: PLC0415  heavy
+
+    checks = asyncio.run(examine(settings_from(ctx, now=now, data_dir=data_dir)))
+    ok = all(check.state != "broken" for check in checks)
+    if as_json:
+        write_json({"ok": ok, "checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            click.echo(f"{_SIGNS[check.state]} {check.name:<9} {check.state:<8} {check.message}")
+            if check.fix:
+                click.echo(f"{'':21}→ {check.fix}")
+        click.echo("\nAll is well." if ok else "\nSomething needs mending; see above.")
+    if not ok:
+        raise click.exceptions.Exit(3)
