@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from fateforger.adapters.store.documents import (
     JOURNAL_VERSION,
@@ -15,12 +16,28 @@ from fateforger.adapters.store.documents import (
     parse,
     parse_mapping,
 )
-from fateforger.adapters.store.tables import SyncOpRow, SyncTx, table
+from fateforger.adapters.store.tables import EventGeneration, EventHead, SyncOpRow, SyncTx, table
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.sync.model import EventImage, Head, SyncOp, SyncPlan
+from fateforger.sync.model import EventImage, Head, Ledger, SyncOp, SyncPlan
 
 TX = table(SyncTx)
 OP = table(SyncOpRow)
+HEAD = table(EventHead)
+GENERATION = table(EventGeneration)
+
+UNSETTLED_OPS = (OpState.PENDING, OpState.INFLIGHT)
+UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
+
+_STATE = select(TX.c.state).where(TX.c.id == bindparam("of_tx"))
+_OPS = select(OP).where(OP.c.tx_id.in_(bindparam("of_txs", expanding=True))).order_by(OP.c.tx_id, OP.c.n)
+_HEADS = (
+    select(HEAD)
+    .where(HEAD.c.calendar == bindparam("of_calendar"), HEAD.c.day == bindparam("of_day"))
+    .order_by(HEAD.c.key)
+)
+_GENERATIONS = select(GENERATION.c.seed, GENERATION.c.generation).where(
+    GENERATION.c.calendar == bindparam("of_calendar"), GENERATION.c.day == bindparam("of_date")
+)
 
 
 def tx_values(transaction: Transaction) -> dict[str, Any]:
@@ -70,21 +87,35 @@ def head_values(calendar: str, head: Head) -> dict[str, Any]:
     }
 
 
-def head_of(row: Row[Any]) -> Head:
-    """The head in a row. Raises ``StoreUnavailable``."""
+def transactions(connection: Connection, query: Select[Any], values: Mapping[str, Any]) -> tuple[Transaction, ...]:
+    """The transactions that ``query``, a select of ``sync_tx``, finds, in its order. Raises ``StoreUnavailable``."""
+    found = connection.execute(query, values).all()
+    if not found:
+        return ()
+    rows = connection.execute(_OPS, {"of_txs": [tx.id for tx in found]})
+    ops: Mapping[str, Sequence[Row[Any]]] = {tx_id: list(of) for tx_id, of in groupby(rows, lambda row: row.tx_id)}
+    return tuple(_transaction(tx, ops.get(tx.id, ())) for tx in found)
+
+
+def state_of(connection: Connection, transaction_id: str) -> TxState | None:
+    """The state of a transaction, ``None`` for an unknown one."""
+    found = connection.execute(_STATE, {"of_tx": transaction_id}).scalar()
+    return None if found is None else TxState(found)
+
+
+def ledger(connection: Connection, calendar: str, day: date) -> Ledger:
+    """Heads and generations of a day. Raises ``StoreUnavailable``."""
+    heads = connection.execute(_HEADS, {"of_calendar": calendar, "of_day": day})
+    generations = connection.execute(_GENERATIONS, {"of_calendar": calendar, "of_date": day.isoformat()})
+    return Ledger(
+        heads=tuple(_head(row) for row in heads), generations={row.seed: row.generation for row in generations}
+    )
+
+
+def _head(row: Row[Any]) -> Head:
     what = f"The record of block “{row.key}”"
     expect_version(what, row.schema_version, JOURNAL_VERSION)
     return parse(Head, row.head, what)
-
-
-def transactions(connection: Connection, query: Select[Any]) -> tuple[Transaction, ...]:
-    """The transactions that ``query``, a select of ``sync_tx``, finds, in its order. Raises ``StoreUnavailable``."""
-    found = connection.execute(query).all()
-    if not found:
-        return ()
-    rows = connection.execute(select(OP).where(OP.c.tx_id.in_([tx.id for tx in found])).order_by(OP.c.tx_id, OP.c.n))
-    ops: Mapping[str, Sequence[Row[Any]]] = {tx_id: list(of) for tx_id, of in groupby(rows, lambda row: row.tx_id)}
-    return tuple(_transaction(tx, ops.get(tx.id, ())) for tx in found)
 
 
 def _transaction(row: Row[Any], ops: Sequence[Row[Any]]) -> Transaction:

@@ -8,8 +8,10 @@ from pathlib import Path
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.faults import translated
 from fateforger.adapters.store.journal import SqlJournal
+from fateforger.adapters.store.outbox import SqlOutbox
 from fateforger.adapters.store.place import database_url, make_engine, spoken
 from fateforger.adapters.store.schema import bring_up_to_date
+from fateforger.adapters.store.sessions import SqlSessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,8 @@ class Store:
 
     database: Database
     journal: SqlJournal
+    sessions: SqlSessions
+    outbox: SqlOutbox
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -39,4 +43,9 @@ def open_store(where: str | Path) -> Store:
     except BaseException:
         engine.dispose()
         raise
-    return Store(database=database, journal=SqlJournal(database))
+    return Store(
+        database=database,
+        journal=SqlJournal(database),
+        sessions=SqlSessions(database),
+        outbox=SqlOutbox(database),
+    )

@@ -160,6 +160,7 @@ class OutboxRow(_Table, table=True):
     id: str = Field(unique=True, sa_type=Text)
     session_id: str = Field(foreign_key="planning_session.id", sa_type=Text)
     slot: str = Field(sa_type=Text)
+    ephemeral: bool
     state: str = Field(sa_type=Text)
     attempts: int
     error: str = Field(sa_type=Text)

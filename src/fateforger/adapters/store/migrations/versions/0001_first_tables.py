@@ -113,6 +113,7 @@ def _sessions() -> None:
         sa.Column("id", sa.Text, nullable=False, unique=True),
         sa.Column("session_id", sa.Text, sa.ForeignKey("planning_session.id"), nullable=False),
         _needed("slot"),
+        _needed("ephemeral", sa.Boolean),
         _needed("state"),
         _needed("attempts", sa.Integer),
         _needed("error"),

@@ -1,0 +1,40 @@
+"""How a transaction of the journal ends. Called inside one database transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, exists, select, update
+
+from fateforger.adapters.store.journal_rows import OP, TX, UNDOABLE, UNSETTLED_OPS, state_of
+from fateforger.errors import InternalError
+from fateforger.journal.model import TxState
+
+_OPEN = (TxState.APPLYING, TxState.PAUSED)
+_HAS_OPEN_OPS = select(exists().where(OP.c.tx_id == bindparam("of_tx"), OP.c.state.in_(UNSETTLED_OPS)))
+_CLOSE = (
+    update(TX)
+    .where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(_OPEN))
+    .values(state=bindparam("new_state"), settled_at=bindparam("at"))
+)
+_UNDO = update(TX).where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(UNDOABLE)).values(state=TxState.UNDONE)
+_UNDOES = select(TX.c.undoes).where(TX.c.id == bindparam("of_tx"))
+
+
+def close(connection: Connection, transaction_id: str, state: TxState, at: datetime) -> None:
+    """Change the state of a transaction as far as it may. Raises ``InternalError``."""
+    this = {"of_tx": transaction_id}
+    if state not in _OPEN and connection.execute(_HAS_OPEN_OPS, this).scalar_one():
+        raise InternalError(f"Transaction {transaction_id} cannot be {state}: some of its ops have not ended.")
+    if state is TxState.UNDONE:
+        changed = connection.execute(_UNDO, this).rowcount
+    else:
+        changed = connection.execute(
+            _CLOSE, this | {"new_state": state, "at": at if state in UNDOABLE else None}
+        ).rowcount
+    if changed != 1:
+        before = state_of(connection, transaction_id) or "unknown"
+        raise InternalError(f"Transaction {transaction_id} is {before} and cannot become {state}.")
+    undoes = connection.execute(_UNDOES, this).scalar() if state in UNDOABLE else None
+    if undoes is not None:
+        connection.execute(_UNDO, {"of_tx": undoes})

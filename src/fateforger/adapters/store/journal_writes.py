@@ -1,0 +1,136 @@
+"""What the journal writes while a transaction is under way. Each function is called inside one database transaction.
+
+Statements are built once: building one anew takes several times as long as carrying it out.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, bindparam, case, delete, insert, select, update
+
+from fateforger.adapters.store.journal_rows import (
+    GENERATION,
+    HEAD,
+    OP,
+    TX,
+    UNDOABLE,
+    UNSETTLED_OPS,
+    head_values,
+    op_outcome,
+    op_values,
+    state_of,
+    tx_values,
+)
+from fateforger.errors import InternalError, VersionConflict
+from fateforger.journal.model import OpRecord, OpState, Transaction
+from fateforger.sync.model import Head, Verb
+
+_INSERT_TX = insert(TX)
+_INSERT_OPS = insert(OP)
+_INSERT_HEAD = insert(HEAD)
+_UPDATE_HEAD = (
+    update(HEAD)
+    .where(
+        HEAD.c.calendar == bindparam("of_calendar"),
+        HEAD.c.day == bindparam("of_day"),
+        HEAD.c.key == bindparam("of_key"),
+    )
+    .values(event_id=bindparam("event_id"), schema_version=bindparam("schema_version"), head=bindparam("head"))
+)
+_INSERT_GENERATION = insert(GENERATION)
+_SAME_SEED = (
+    (GENERATION.c.calendar == bindparam("of_calendar"))
+    & (GENERATION.c.day == bindparam("of_day"))
+    & (GENERATION.c.seed == bindparam("of_seed"))
+)
+_HIGHEST = select(GENERATION.c.generation).where(_SAME_SEED)
+_RAISE_GENERATION = update(GENERATION).where(_SAME_SEED).values(generation=bindparam("new"))
+_MARK = (
+    update(OP)
+    .where(
+        OP.c.tx_id == bindparam("of_tx"),
+        OP.c.op_id.in_(bindparam("of_ops", expanding=True)),
+        OP.c.state.in_(UNSETTLED_OPS),
+    )
+    .values(state=bindparam("new_state"), attempts=OP.c.attempts + bindparam("more"))
+)
+_SETTLE = (
+    update(OP)
+    .where(OP.c.tx_id == bindparam("of_tx"), OP.c.op_id == bindparam("of_op"), OP.c.state.in_(UNSETTLED_OPS))
+    .values(
+        state=bindparam("state"),
+        error=bindparam("error"),
+        op=bindparam("op"),
+        observed=bindparam("observed"),
+        attempts=case((OP.c.attempts > bindparam("made"), OP.c.attempts), else_=bindparam("made")),
+    )
+)
+_WHERE_IT_IS = select(TX.c.calendar, TX.c.day).where(TX.c.id == bindparam("of_tx"))
+_FORGET = delete(HEAD).where(
+    HEAD.c.calendar == bindparam("of_calendar"), HEAD.c.day == bindparam("of_day"), HEAD.c.key == bindparam("of_key")
+)
+
+
+def begin(connection: Connection, transaction: Transaction) -> None:
+    """Record a transaction. Raises ``VersionConflict`` for a used id or generation, or nothing to undo."""
+    if state_of(connection, transaction.id) is not None:
+        raise VersionConflict(f"Transaction {transaction.id} was recorded before.")
+    if transaction.undoes is not None:
+        undone = state_of(connection, transaction.undoes)
+        if undone not in UNDOABLE:
+            raise VersionConflict("What was to be undone is not there to be undone any more.")
+    connection.execute(_INSERT_TX, tx_values(transaction))
+    if transaction.records:
+        rows = [op_values(transaction.id, n, record) for n, record in enumerate(transaction.records)]
+        connection.execute(_INSERT_OPS, rows)
+    for record in transaction.records:
+        if record.op.verb is Verb.CREATE:
+            _reserve(connection, transaction.calendar, record.op.seed, record.op.generation)
+
+
+def mark(connection: Connection, transaction_id: str, op_ids: frozenset[str], state: OpState) -> None:
+    """Set the state of ops that have not ended; all of them, or ``InternalError``."""
+    values = {
+        "of_tx": transaction_id,
+        "of_ops": list(op_ids),
+        "new_state": state,
+        "more": 1 if state is OpState.INFLIGHT else 0,
+    }
+    if connection.execute(_MARK, values).rowcount != len(op_ids):
+        raise InternalError(f"Transaction {transaction_id}: an op to be {state} is unknown or has ended.")
+
+
+def settle(
+    connection: Connection, transaction_id: str, record: OpRecord, head: Head | None, forget: str | None
+) -> None:
+    """Record how an op that had not ended stands now, and what became of its block's head."""
+    values = {"of_tx": transaction_id, "of_op": record.op.op_id, "made": record.attempts} | op_outcome(record)
+    if connection.execute(_SETTLE, values).rowcount != 1:
+        raise InternalError(f"Transaction {transaction_id}: op {record.op.op_id} is unknown or has ended.")
+    if head is None and forget is None:
+        return
+    calendar, day = connection.execute(_WHERE_IT_IS, {"of_tx": transaction_id}).one()
+    if forget is not None:
+        connection.execute(_FORGET, {"of_calendar": calendar, "of_day": day, "of_key": forget})
+    if head is not None:
+        _put(connection, calendar, head)
+
+
+def _put(connection: Connection, calendar: str, head: Head) -> None:
+    row = head_values(calendar, head)
+    same = {f"of_{name}": row.pop(name) for name in ("calendar", "day", "key")}
+    if connection.execute(_UPDATE_HEAD, row | same).rowcount == 0:
+        connection.execute(_INSERT_HEAD, head_values(calendar, head))
+
+
+def _reserve(connection: Connection, calendar: str, seed: str | None, generation: int) -> None:
+    if seed is None:
+        raise InternalError("A create has to say what its event id was minted from.")
+    row = {"calendar": calendar, "day": seed.partition("|")[0], "seed": seed, "generation": generation}
+    same_seed = {"of_calendar": calendar, "of_day": row["day"], "of_seed": seed}
+    highest = connection.execute(_HIGHEST, same_seed).scalar()
+    if highest is None:
+        connection.execute(_INSERT_GENERATION, row)
+    elif highest < generation:
+        connection.execute(_RAISE_GENERATION, same_seed | {"new": generation})
+    else:
+        raise VersionConflict("This calendar was written to in the meantime: an event id was used already.")

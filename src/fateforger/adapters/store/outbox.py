@@ -1,0 +1,150 @@
+"""Messages on their way, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, delete, exists, insert, or_, select, update
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.documents import OUTBOX_VERSION, expect_version, parse
+from fateforger.adapters.store.tables import OutboxRow, table
+from fateforger.errors import InternalError
+from fateforger.ports import Sent
+from fateforger.session.model import Outgoing
+
+OUTBOX = table(OutboxRow)
+
+_QUEUED, _SENT, _DEAD = "queued", "sent", "dead"
+
+_earlier = OUTBOX.alias("earlier")
+_KNOWN = select(OUTBOX.c.id).where(OUTBOX.c.id.in_(bindparam("of_ids", expanding=True))).limit(1)
+_INSERT = insert(OUTBOX)
+_PENDING = (
+    select(OUTBOX)
+    .where(
+        OUTBOX.c.state == _QUEUED,
+        or_(OUTBOX.c.retry_at.is_(None), OUTBOX.c.retry_at <= bindparam("now")),
+        ~exists().where(
+            _earlier.c.session_id == OUTBOX.c.session_id, _earlier.c.state == _QUEUED, _earlier.c.seq < OUTBOX.c.seq
+        ),
+    )
+    .order_by(OUTBOX.c.seq)
+    .limit(bindparam("at_most"))
+)
+_IT = select(OUTBOX.c.session_id, OUTBOX.c.slot, OUTBOX.c.ephemeral, OUTBOX.c.seq).where(
+    OUTBOX.c.id == bindparam("of_id"), OUTBOX.c.state != _SENT
+)
+_ARRIVED = (
+    update(OUTBOX)
+    .where(OUTBOX.c.seq == bindparam("of_seq"))
+    .values(
+        state=_SENT, retry_at=None, sent_channel=bindparam("channel"), sent_ts=bindparam("ts"), sent_at=bindparam("at")
+    )
+)
+_OUTLIVED = delete(OUTBOX).where(
+    OUTBOX.c.session_id == bindparam("of_session"),
+    OUTBOX.c.slot == bindparam("of_slot"),
+    OUTBOX.c.ephemeral == bindparam("as_ephemeral"),
+    OUTBOX.c.state == _SENT,
+    OUTBOX.c.seq < bindparam("of_seq"),
+)
+_FAILED = (
+    update(OUTBOX)
+    .where(OUTBOX.c.id == bindparam("of_id"), OUTBOX.c.state == _QUEUED)
+    .values(
+        state=bindparam("new_state"),
+        retry_at=bindparam("again"),
+        error=bindparam("why"),
+        attempts=OUTBOX.c.attempts + 1,
+    )
+)
+_SLOT = (
+    select(OUTBOX)
+    .where(
+        OUTBOX.c.session_id == bindparam("of_session"),
+        OUTBOX.c.slot == bindparam("of_slot"),
+        OUTBOX.c.state == _SENT,
+        OUTBOX.c.ephemeral.is_(False),
+    )
+    .order_by(OUTBOX.c.seq.desc())
+    .limit(1)
+)
+
+
+def queue(connection: Connection, session_id: str, outgoing: tuple[Outgoing, ...]) -> None:
+    """Append messages of one session; part of the transaction that saves it."""
+    if not outgoing:
+        return
+    if any(message.session_id != session_id for message in outgoing):
+        raise InternalError(f"Session {session_id} cannot send messages of another session.")
+    if connection.execute(_KNOWN, {"of_ids": [message.id for message in outgoing]}).first() is not None:
+        raise InternalError(f"Session {session_id} has queued one of these messages before.")
+    connection.execute(_INSERT, [_values(message) for message in outgoing])
+
+
+class SqlOutbox:
+    """:class:`fateforger.ports.Outbox` over a :class:`Database`.
+
+    Of what was sent, only the last message of each slot is kept. A message that never could be sent stays.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
+        values = {"now": now, "at_most": limit}
+        return await self._all(_PENDING, values)
+
+    async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+        await self._database.write(lambda connection: _sent(connection, outgoing_id, where, now))
+
+    async def failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
+        state = _DEAD if retry_at is None else _QUEUED
+        values = {"of_id": outgoing_id, "new_state": state, "again": retry_at, "why": error}
+        await self._database.write(lambda connection: connection.execute(_FAILED, values).rowcount)
+
+    async def slot(self, session_id: str, slot: str) -> Sent | None:
+        values = {"of_session": session_id, "of_slot": slot}
+        row = await self._database.read(lambda connection: connection.execute(_SLOT, values).first())
+        return None if row is None else Sent(row.sent_channel, row.sent_ts)
+
+    async def shown(self, session_id: str, slot: str) -> Outgoing | None:
+        found = await self._all(_SLOT, {"of_session": session_id, "of_slot": slot})
+        return found[0] if found else None
+
+    async def _all(self, query: Select[Any], values: Mapping[str, Any]) -> tuple[Outgoing, ...]:
+        return await self._database.read(
+            lambda connection: tuple(_outgoing(row) for row in connection.execute(query, values))
+        )
+
+
+def _sent(connection: Connection, outgoing_id: str, where: Sent, now: datetime) -> None:
+    row = connection.execute(_IT, {"of_id": outgoing_id}).first()
+    if row is None:
+        return
+    connection.execute(_ARRIVED, {"of_seq": row.seq, "channel": where.channel, "ts": where.ts, "at": now})
+    same_slot = {"of_session": row.session_id, "of_slot": row.slot, "as_ephemeral": row.ephemeral}
+    connection.execute(_OUTLIVED, same_slot | {"of_seq": row.seq})
+
+
+def _values(message: Outgoing) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "session_id": message.session_id,
+        "slot": message.slot,
+        "ephemeral": message.ephemeral_to is not None,
+        "state": _QUEUED,
+        "attempts": 0,
+        "error": "",
+        "schema_version": OUTBOX_VERSION,
+        "message": message.model_dump_json(),
+    }
+
+
+def _outgoing(row: Row[Any]) -> Outgoing:
+    what = f"Message {row.id}"
+    expect_version(what, row.schema_version, OUTBOX_VERSION)
+    return parse(Outgoing, row.message, what)
