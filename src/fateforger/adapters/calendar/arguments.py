@@ -1,0 +1,113 @@
+"""The arguments of each tool call, in the forms with the fewest surprises.
+
+Always one calendar, the account when there is one to name, times as instants *and* a zone (so that the
+server never asks the calendar for its own, and never falls back to UTC), no duplicate or conflict checks, no mails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from fateforger.adapters.calendar.wire import SHOWN_FIELDS
+from fateforger.sync.model import EventFields, Marker
+
+Arguments = dict[str, Any]
+_NAMES = {"summary": "summary", "description": "description", "color_id": "colorId"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which calendar is meant. ``time_zone`` is an IANA name."""
+
+    calendar_id: str
+    account: str | None
+    time_zone: str
+
+    @property
+    def arguments(self) -> Arguments:
+        account = {} if self.account is None else {"account": self.account}
+        return {"calendarId": self.calendar_id, **account}
+
+
+def list_arguments(target: Target, start: datetime, end: datetime) -> Arguments:
+    """Bounds are widened to whole seconds."""
+    return {
+        **target.arguments,
+        "timeMin": written_time(start),
+        "timeMax": written_time(_up(end)),
+        "timeZone": target.time_zone,
+        "fields": list(SHOWN_FIELDS),
+    }
+
+
+def get_arguments(target: Target, event_id: str) -> Arguments:
+    return {**target.arguments, "eventId": event_id, "fields": list(SHOWN_FIELDS)}
+
+
+def create_arguments(target: Target, event_id: str, fields: EventFields, marker: Marker) -> Arguments:
+    """An empty description and no colour are left out: that is how they are when nobody sets them."""
+    described = {"description": fields.description} if fields.description else {}
+    coloured = {} if fields.color_id is None else {"colorId": fields.color_id}
+    return {
+        **target.arguments,
+        "eventId": event_id,
+        "summary": fields.summary,
+        "start": written_time(fields.start),
+        "end": written_time(fields.end),
+        "timeZone": target.time_zone,
+        **described,
+        **coloured,
+        "extendedProperties": {"private": marker.properties()},
+        "sendUpdates": "none",
+        "allowDuplicates": True,
+        "calendarsToCheck": [],
+    }
+
+
+def update_arguments(
+    target: Target, event_id: str, changes: Mapping[str, Any], marker: Marker, if_match: str | None
+) -> Arguments:
+    """``changes`` hold both ends of the event or none. Text is cleared by ``""``; a colour can be set but not taken
+    away, and ``color_id: None`` is left out."""
+    fields = {_NAMES[name]: value for name, value in changes.items() if name in _NAMES and value is not None}
+    times = {name: written_time(changes[name]) for name in ("start", "end") if name in changes}
+    return {
+        **target.arguments,
+        "eventId": event_id,
+        **fields,
+        **times,
+        "timeZone": target.time_zone,
+        "extendedProperties": {"private": marker.properties()},
+        "checkConflicts": False,
+        "calendarsToCheck": [],
+        "sendUpdates": "none",
+        **_matching(if_match),
+    }
+
+
+def delete_arguments(target: Target, event_id: str, if_match: str | None) -> Arguments:
+    return {**target.arguments, "eventId": event_id, "sendUpdates": "none", **_matching(if_match)}
+
+
+def written_time(moment: datetime) -> str:
+    """RFC 3339 in UTC, in whole seconds (the server refuses fractions)."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def start_instant(moment: datetime | date, time_zone: str) -> datetime:
+    """When it begins; a day begins at its midnight in the zone."""
+    if isinstance(moment, datetime):
+        return moment.astimezone(UTC)
+    return datetime(moment.year, moment.month, moment.day, tzinfo=ZoneInfo(time_zone)).astimezone(UTC)
+
+
+def _matching(if_match: str | None) -> Arguments:
+    return {} if if_match is None else {"ifMatch": if_match}
+
+
+def _up(moment: datetime) -> datetime:
+    return moment + timedelta(seconds=1) if moment.microsecond else moment

@@ -1,0 +1,174 @@
+"""The calendar port over a server with the tools of google-calendar-mcp."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from fateforger.adapters.calendar.arguments import (
+    Arguments,
+    Target,
+    create_arguments,
+    delete_arguments,
+    get_arguments,
+    list_arguments,
+    update_arguments,
+)
+from fateforger.adapters.calendar.outcomes import Write
+from fateforger.adapters.calendar.refusals import Refusal
+from fateforger.adapters.calendar.session import McpSession
+from fateforger.adapters.calendar.tools import CalendarTools, Refused
+from fateforger.adapters.calendar.window import read_window
+from fateforger.adapters.calendar.wire import DeleteAnswer, EventAnswer, EventsAnswer, Unreadable, read_event
+from fateforger.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Stale, Unknown
+from fateforger.sync.model import MANAGED, EventFields, EventImage, Marker, OwnedId
+
+_LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+
+
+class McpCalendar:
+    """One calendar behind an MCP server. Opens its session when first used.
+
+    Before each update and delete the event is read: one without our marker, a series, an occurrence or somebody else's
+    invitation is refused, and so is one that changed since ``expect``. A server that takes ``ifMatch`` closes the gap
+    between that read and the write as well (``traits.conditional_write``, known once the session is open).
+
+    A colour can be changed but not taken away: among other changes ``color_id: None`` is left out, which the image in
+    :class:`~fateforger.ports.Done` shows; alone it is rejected.
+    """
+
+    def __init__(self, session: McpSession, target: Target, *, key: str) -> None:
+        self._session = session
+        self._target = target
+        self._key = key
+        self._tools = CalendarTools(session)
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        welcome = self._session.welcome
+        return CalendarTraits(conditional_write=welcome is not None and welcome.conditional_write)
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        return await read_window(self._tools, self._target, start, end)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        found = await self._find(event_id)
+        if isinstance(found, Refused):
+            raise found.error
+        return found
+
+    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+        arguments = create_arguments(self._target, _owned(event_id), fields, marker)
+        return await self._write("create", "create-event", event_id, arguments)
+
+    async def update(
+        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+    ) -> Outcome:
+        if unmanaged := changes.keys() - set(MANAGED):
+            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
+        if changes and all(name == "color_id" and value is None for name, value in changes.items()):
+            return Rejected("This calendar can change a colour but not take it away.")
+
+        async def write(image: EventImage, if_match: str | None) -> Outcome:
+            whole = _with_both_ends(changes, image)
+            if isinstance(whole, Rejected):
+                return whole
+            arguments = update_arguments(self._target, event_id, whole, marker, if_match)
+            return await self._write("update", "update-event", event_id, arguments)
+
+        return await self._guarded("update", _owned(event_id), expect, write)
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        async def write(_image: EventImage, if_match: str | None) -> Outcome:
+            arguments = delete_arguments(self._target, event_id, if_match)
+            answer = await self._tools.tell("delete", "delete-event", arguments, DeleteAnswer)
+            return Done(None) if isinstance(answer, DeleteAnswer) else answer
+
+        return await self._guarded("delete", _owned(event_id), expect, write)
+
+    async def aclose(self) -> None:
+        await self._session.aclose()
+
+    async def _guarded(
+        self,
+        kind: Write,
+        event_id: OwnedId,
+        expect: str | None,
+        write: Callable[[EventImage, str | None], Awaitable[Outcome]],
+    ) -> Outcome:
+        """Look at the event, and write only if it is ours. Without ``expect`` a write that came too late for what was
+        seen is tried once more."""
+        outcome: Outcome = Gone()
+        for _ in range(2):
+            found = await self._find(event_id)
+            if isinstance(found, Refused):
+                return found.outcome(kind)
+            if found is None or found.gone:
+                return Gone()
+            if not _is_ours(found):
+                return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
+            if expect is not None and found.version != expect:
+                return Stale()
+            outcome = await write(found, found.version if self.traits.conditional_write else None)
+            if expect is not None or not isinstance(outcome, Stale):
+                return outcome
+        return outcome
+
+    async def _find(self, event_id: str) -> EventImage | Refused | None:
+        answer = await self._tools.ask("get-event", get_arguments(self._target, event_id), EventAnswer)
+        if isinstance(answer, Refused):
+            absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
+            return await self._absent() if absent else answer
+        try:
+            image = read_event(answer.event)
+        except Unreadable as problem:
+            return self._tools.unreadable(problem)
+        if image.id != event_id:
+            return self._tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
+        return image
+
+    async def _absent(self) -> Refused | None:
+        """An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence."""
+        arguments = list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
+        answer = await self._tools.ask("list-events", arguments, EventsAnswer)
+        return answer if isinstance(answer, Refused) else None
+
+    async def _write(self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments) -> Outcome:
+        answer = await self._tools.tell(kind, tool, arguments, EventAnswer)
+        if not isinstance(answer, EventAnswer):
+            return answer
+        try:
+            image = read_event(answer.event)
+        except Unreadable as problem:
+            return Unknown(f"an answer that cannot be read: {problem}")
+        if image.id != event_id:
+            return Unknown(f"an answer about event {image.id}")
+        # The server reports success for a change to a deleted event.
+        return Gone() if image.gone else Done(image)
+
+
+def _owned(event_id: str) -> OwnedId:
+    """The type checker keeps plain strings out; so does this, for a caller that is not checked."""
+    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
+
+
+def _is_ours(image: EventImage) -> bool:
+    own_kind = image.series_id is None and image.event_type == "default" and image.organized_by_me
+    return own_kind and image.marker is not None
+
+
+def _with_both_ends(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:
+    """The server wants start and end together; the one that does not change is as it is now."""
+    whole = dict(changes)
+    if not {"start", "end"} & whole.keys():
+        return whole
+    for name in ("start", "end"):
+        moment = whole.setdefault(name, getattr(image, name))
+        if not isinstance(moment, datetime):
+            return Rejected(f"“{image.summary[:60]}” is an all-day event; it has no {name} to keep.")
+    return whole

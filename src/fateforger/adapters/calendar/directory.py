@@ -1,0 +1,92 @@
+"""Which calendars a server offers, and whether it is well: for the doctor and for settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from fateforger.adapters.calendar.endpoint import described, read_endpoint
+from fateforger.adapters.calendar.outcomes import error_of
+from fateforger.adapters.calendar.refusals import read_refusal
+from fateforger.adapters.calendar.session import McpSession, Trouble
+from fateforger.adapters.calendar.wire import CalendarsAnswer, Unreadable, WireCalendar, read_answer
+from fateforger.errors import CalendarIncomplete, CalendarUnreachable
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarEntry:
+    """A calendar that the login can see. ``time_zone`` is an IANA name where the server told; ``access_role`` is one
+    of Google's: ``owner``, ``writer``, ``reader``, ``freeBusyReader``."""
+
+    id: str
+    summary: str
+    time_zone: str | None
+    access_role: str
+    primary: bool = False
+
+    @property
+    def writable(self) -> bool:
+        return self.access_role in ("owner", "writer")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """A server that answered: who it is, how long the answer took, and what it offers."""
+
+    server: str
+    version: str
+    seconds: float
+    conditional_write: bool
+    calendars: tuple[CalendarEntry, ...]
+
+
+async def look_at_server(
+    where: str, *, account: str | None = None, environment: Mapping[str, str] | None = None
+) -> ServerReport:
+    """Open a session of its own, list the calendars, and leave: the liveness check, and the list for settings.
+
+    ``where`` is a URL or a command line. Raises ``BadInput`` for one that is neither, and
+    :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it does not answer.
+    """
+    async with aclosing(McpSession(read_endpoint(where, environment))) as session:
+        begun = time.monotonic()
+        calendars = await list_calendars(session, account=account)
+        welcome = await session.open()
+        return ServerReport(
+            server=welcome.server,
+            version=welcome.version,
+            seconds=time.monotonic() - begun,
+            conditional_write=welcome.conditional_write,
+            calendars=calendars,
+        )
+
+
+async def list_calendars(session: McpSession, *, account: str | None = None) -> tuple[CalendarEntry, ...]:
+    """The calendars of an account (of all, when none is named), the primary one first, then by name.
+
+    Raises :class:`~fateforger.errors.CalendarError`.
+    """
+    arguments = {} if account is None else {"account": account}
+    server = described(session.endpoint)
+    try:
+        reply = await session.call("list-calendars", arguments, repeatable=True)
+        if reply.failed:
+            raise error_of(read_refusal(reply.text), reply.text)
+        answer = read_answer(reply.text, CalendarsAnswer)
+    except Trouble as trouble:
+        raise CalendarUnreachable(f"I cannot reach {server}: {trouble}.") from None
+    except Unreadable as problem:
+        raise CalendarIncomplete(f"I do not understand {server}: {problem}.") from None
+    return tuple(sorted(map(_entry, answer.calendars), key=lambda c: (not c.primary, c.summary.casefold(), c.id)))
+
+
+def _entry(calendar: WireCalendar) -> CalendarEntry:
+    return CalendarEntry(
+        id=calendar.id,
+        summary=calendar.summary_override or calendar.summary or calendar.id,
+        time_zone=calendar.time_zone,
+        access_role=calendar.access_role,
+        primary=calendar.primary,
+    )

@@ -1,0 +1,68 @@
+"""A span of time read whole, from a server whose pages end at 250 events without saying so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from fateforger.adapters.calendar.arguments import Target, list_arguments, start_instant
+from fateforger.adapters.calendar.limits import PAGE_SIZE, SHORTEST_WINDOW
+from fateforger.adapters.calendar.tools import CalendarTools, Refused
+from fateforger.adapters.calendar.wire import EventsAnswer, Unreadable, read_event
+from fateforger.errors import CalendarIncomplete, CalendarNotFound
+from fateforger.sync.model import EventImage
+
+_OVERLAP = timedelta(seconds=1)
+
+
+async def read_window(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+    """All live events that end after ``start`` and begin before ``end``, by start, then id.
+
+    Raises :class:`~fateforger.errors.CalendarError`; ``CalendarIncomplete`` when it cannot be known to be all.
+    """
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    if end <= start:
+        return ()
+    found = {event.id: event for event in await _read(tools, target, start, end)}
+
+    def inside(event: EventImage) -> bool:
+        begins, ends = (start_instant(moment, target.time_zone) for moment in (event.start, event.end))
+        # All-day events lie where the calendar's own zone puts them, so the server's word is taken for those.
+        return not event.gone and (event.all_day or (begins < end and ends > start))
+
+    return tuple(sorted(filter(inside, found.values()), key=lambda e: (start_instant(e.start, target.time_zone), e.id)))
+
+
+async def _read(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> list[EventImage]:
+    events = await _page(tools, target, start, end)
+    if len(events) < PAGE_SIZE:
+        return events
+    if end - start <= SHORTEST_WINDOW:
+        raise CalendarIncomplete(
+            f"More than {PAGE_SIZE - 1} events lie within a minute of {start:%Y-%m-%d %H:%M} UTC; "
+            "the calendar server cannot show them all."
+        )
+    middle = (start + (end - start) / 2).replace(microsecond=0)
+    # The halves overlap, or an event of no length in the very middle would be in neither.
+    return [
+        *await _read(tools, target, start, middle + _OVERLAP),
+        *await _read(tools, target, middle, end),
+    ]
+
+
+async def _page(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> list[EventImage]:
+    answer = await tools.ask("list-events", list_arguments(target, start, end), EventsAnswer)
+    if isinstance(answer, Refused):
+        raise answer.error
+    if answer.partial_failures or answer.total_count != len(answer.events):
+        raise CalendarIncomplete(
+            f"{tools.server[:1].upper()}{tools.server[1:]} could read only a part of the calendar."
+        )
+    if target.account is None and len(answer.accounts) > 1:
+        raise CalendarNotFound(
+            f"The calendar server is logged in to several accounts ({', '.join(answer.accounts)}); "
+            "say which one with FATEFORGER_CALENDAR_ACCOUNT."
+        )
+    try:
+        return [read_event(event) for event in answer.events]
+    except Unreadable as problem:
+        raise tools.unreadable(problem).error from None
