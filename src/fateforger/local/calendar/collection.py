@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from urllib.parse import quote, urljoin
+from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
 
-from .dav import Dav
-from .errors import NotFound, ServerTrouble
-from .ids import is_hashed, uid_of
-from .multistatus import propfind, query_between, query_uid
-from .objects import Resource
+from fateforger.local.calendar.dav import Dav
+from fateforger.local.calendar.errors import NotFound, ServerTrouble
+from fateforger.local.calendar.ids import is_hashed, is_legal, uid_of
+from fateforger.local.calendar.multistatus import propfind, query_between, query_uid
+from fateforger.local.calendar.objects import Resource
 
 _MARGIN = timedelta(days=2)
 _KEPT = 4000
+_PLAIN_UID = re.compile(r"[A-Za-z0-9_@-][A-Za-z0-9_.@-]{0,199}")
 
 
 @dataclass(frozen=True)
@@ -45,18 +48,21 @@ class Collection:
 
     def href_for(self, uid: str) -> str:
         """Where a new object with that UID is put."""
-        return urljoin(self.about.url, f"{quote(uid, safe='')}.ics")
+        name = uid if _PLAIN_UID.fullmatch(uid) else hashlib.sha256(uid.encode()).hexdigest()
+        return urljoin(self.about.url, f"{name}.ics")
 
     async def find(self, event_id: str) -> Resource | None:
         """The stored object of an event id (not of an occurrence), or None."""
+        if not is_legal(event_id):
+            return None
         uid = uid_of(event_id)
         found = await self._get(self.href_for(uid))
-        if found is not None and found.uid == uid:
+        if found is not None and found.event_id == event_id:
             return found
         candidates = await self._query(query_uid(uid))
         if is_hashed(event_id):
             candidates += await self._query(query_between(None, None))
-        return next((r for r in candidates if r.uid == uid or r.event_id == event_id), None)
+        return next((resource for resource in candidates if resource.event_id == event_id), None)
 
     async def touching(self, start: datetime | None, end: datetime | None) -> list[Resource]:
         """Objects that may have something between two instants; more than those may come.

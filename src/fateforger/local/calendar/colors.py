@@ -28,10 +28,10 @@ EVENT_COLORS = {
 }
 
 _OTHER_NAMES = {
-    "blue": "9", "navy": "9", "cornflowerblue": "9", "lavender": "1", "slateblue": "1", "green": "10", "darkgreen": "10",
-    "seagreen": "2", "lightgreen": "2", "purple": "3", "violet": "3", "orchid": "3", "salmon": "4", "pink": "4",
-    "yellow": "5", "khaki": "5", "orange": "6", "tomato": "11", "red": "11", "darkred": "11", "cyan": "7", "aqua": "7",
-    "turquoise": "7", "teal": "7", "gray": "8", "grey": "8", "dimgrey": "8", "black": "8",
+    "lavender": "1", "slateblue": "1", "seagreen": "2", "lightgreen": "2", "purple": "3", "violet": "3", "orchid": "3",
+    "salmon": "4", "pink": "4", "yellow": "5", "khaki": "5", "orange": "6", "cyan": "7", "aqua": "7", "turquoise": "7",
+    "teal": "7", "gray": "8", "grey": "8", "dimgrey": "8", "black": "8", "blue": "9", "navy": "9", "green": "10",
+    "cornflowerblue": "9", "darkgreen": "10", "red": "11", "darkred": "11", "tomato": "11",
 }  # fmt: skip
 
 _BY_NAME = _OTHER_NAMES | {color.css: color_id for color_id, color in EVENT_COLORS.items()}

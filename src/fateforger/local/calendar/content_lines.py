@@ -1,7 +1,7 @@
 """iCalendar text as a tree of content lines, for edits that leave everything else exactly as it was.
 
-A parser that understands properties also rewrites them. Events of other programs carry properties nobody here knows, so an
-update replaces lines by name and copies all other lines verbatim.
+A parser that understands properties also rewrites them. Events of other programs carry properties nobody here knows,
+so an update replaces lines by name and copies all other lines verbatim.
 """
 
 from __future__ import annotations
@@ -98,13 +98,15 @@ def line_name(line: str) -> str:
 
 def text_line(name: str, value: str) -> str:
     """A property holding text; control characters that iCalendar cannot carry are left out."""
-    clean = _CONTROL.sub("", value.replace("\r\n", "\n").replace("\r", "\n"))
+    whole = value.encode(errors="replace").decode()
+    clean = _CONTROL.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))
     return f"{name}:" + "".join(_TEXT_ESCAPES.get(character, character) for character in clean)
 
 
 def parameter(name: str, value: str) -> str:
     """A quoted parameter, `;NAME="value"`; what cannot stand in one is replaced."""
-    clean = _CONTROL.sub("", value).replace("\n", " ").replace('"', "'")
+    whole = value.encode(errors="replace").decode()
+    clean = _CONTROL.sub("", whole).replace("\n", " ").replace('"', "'")
     return f';{name}="{clean}"'
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import TracebackType
+from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
 
-from .errors import (
+from fateforger.local.calendar.errors import (
     BadRequest,
     Conflict,
     ConnectionLost,
@@ -26,10 +27,11 @@ from .errors import (
     ServiceError,
     Unauthorized,
 )
-from .multistatus import DavResponse, read_multistatus
+from fateforger.local.calendar.multistatus import DavResponse, read_multistatus
 
 _TIME_LIMIT = 3.0
 _PAUSES = (0.1, 0.5)
+_MOST_HOPS = 5
 _REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
 _MESSAGES = {500: "Backend Error", 503: "Service Unavailable", 507: "Insufficient Storage"}
 _BY_STATUS: dict[int, type[ServiceError]] = {
@@ -41,8 +43,9 @@ _BY_STATUS: dict[int, type[ServiceError]] = {
 class Dav:
     """One account at one server.
 
-    Requests have 3 s in all. Reads are tried up to three times when the server answers 5xx or hangs up; writes are sent
-    once, because nobody can tell here whether the first one arrived.
+    Each try of a request has 3 s in all. Reads are tried up to three times when the server answers 5xx or hangs up, and
+    follow redirects within the same host, where the password belongs. Writes are sent once, because nobody can tell
+    here whether the first one arrived.
     """
 
     def __init__(
@@ -55,13 +58,12 @@ class Dav:
     ) -> None:
         self._client = httpx.AsyncClient(
             auth=None if username is None else (username, password or ""),
-            follow_redirects=True,
             timeout=time_limit,
             trust_env=use_proxies,
         )
         self._time_limit = time_limit
 
-    async def __aenter__(self) -> Dav:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
@@ -73,14 +75,21 @@ class Dav:
         self, method: str, url: str, *, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
         """Send one request; raises the `ServiceError` that a failure or an error status stands for."""
-        pauses = list(_PAUSES) if method in _REPEATABLE else []
+        repeatable = method in _REPEATABLE
+        pauses = list(_PAUSES) if repeatable else []
+        hops = _MOST_HOPS if repeatable else 0
         while True:
             try:
-                return _checked(await self._once(method, url, body, headers or {}))
+                response = await self._once(method, url, body, headers or {})
+                elsewhere = _elsewhere(response) if hops else None
+                if elsewhere is None:
+                    return _checked(response)
             except (ConnectionLost, ServerTrouble):
                 if not pauses:
                     raise
-            await asyncio.sleep(pauses.pop(0))
+                await asyncio.sleep(pauses.pop(0))
+            else:
+                url, hops = elsewhere, hops - 1
 
     async def multistatus(self, method: str, url: str, body: bytes, *, depth: int) -> list[DavResponse]:
         headers = {"Depth": str(depth), "Content-Type": "application/xml; charset=utf-8"}
@@ -98,17 +107,27 @@ class Dav:
                 return await self._client.request(method, url, content=body, headers=dict(headers))
         except (TimeoutError, httpx.TimeoutException):
             raise NoAnswer from None
-        except (httpx.TransportError, httpx.TooManyRedirects, httpx.InvalidURL) as error:
+        except (httpx.TransportError, httpx.InvalidURL) as error:
             raise ConnectionLost(_public(url), _reason(error)) from error
 
 
 def _checked(response: httpx.Response) -> httpx.Response:
     status = response.status_code
-    if status < 400:
+    if status < 300:
         return response
+    if status < 400:
+        raise ServerTrouble(f"The calendar server sends us elsewhere: {response.headers.get('Location', 'nowhere')}")
     if status >= 500:
         raise ServerTrouble(_MESSAGES.get(status, response.reason_phrase or f"Status {status}"))
-    raise _BY_STATUS.get(status, BadRequest)()
+    raise _BY_STATUS.get(status, BadRequest)
+
+
+def _elsewhere(response: httpx.Response) -> str | None:
+    """Where a redirect within the same host leads, or None."""
+    if not response.has_redirect_location:
+        return None
+    target = response.url.join(response.headers["Location"])
+    return str(target) if target.host == response.url.host else None
 
 
 def _public(url: str) -> str:

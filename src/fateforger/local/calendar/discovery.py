@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 import icalendar
 
-from .collection import About
-from .dav import Dav
-from .errors import NotFound
-from .guests import address_of
-from .multistatus import DavResponse, propfind, qualified
-from .times import zone_named
+from fateforger.local.calendar.collection import About
+from fateforger.local.calendar.dav import Dav
+from fateforger.local.calendar.errors import NotFound
+from fateforger.local.calendar.guests import address_of
+from fateforger.local.calendar.multistatus import DavResponse, propfind, qualified
+from fateforger.local.calendar.times import zone_named
 
 _OF_CALENDAR = (
     "D:resourcetype", "D:displayname", "D:current-user-privilege-set", "D:current-user-principal", "A:calendar-color",

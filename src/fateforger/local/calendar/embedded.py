@@ -1,7 +1,8 @@
 """Radicale in this process: the calendar store when no CalDAV server is configured.
 
-Radicale's WSGI application runs in its own thread behind a loopback socket, so any CalDAV program on the machine can use
-the same calendar. Each change is on disk (fsync, then rename) before it is answered, so killing the process loses nothing.
+Radicale's WSGI application runs in its own thread behind a loopback socket, so any CalDAV program on the machine can
+use the same calendar. Each change is on disk (fsync, then rename) before it is answered, so killing the process loses
+nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import logging
 import socketserver
 import threading
 from pathlib import Path
+from typing import Any
 from wsgiref.simple_server import WSGIServer
 
-from radicale import Application
 from radicale import config as radicale_config
+from radicale.app import Application
 from radicale.server import RequestHandler
 
 USER = "me"
@@ -39,7 +41,7 @@ class EmbeddedRadicale:
             },
             "fateforger",
         )
-        self._server = _Server(("127.0.0.1", port), RequestHandler)
+        self._server = _Server(("127.0.0.1", port))
         self._server.set_app(Application(settings))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="radicale", daemon=True
@@ -51,16 +53,41 @@ class EmbeddedRadicale:
         return f"http://127.0.0.1:{self._server.server_port}{_PATH}"
 
     def stop(self) -> None:
-        """Stop answering; returns when the requests under way are done."""
+        """Stop answering; returns when the requests under way are done, or after 3 s."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+        self._server.wait_for_requests(3.0)
+
+
+class _Handler(RequestHandler):
+    timeout = 30
+    """Seconds that a connection may stay silent."""
 
 
 class _Server(socketserver.ThreadingMixIn, WSGIServer):
-    daemon_threads = False
-    block_on_close = True
+    # A silent connection must not keep the program from ending: its thread is a daemon, waited for only a while.
+    daemon_threads = True
     request_queue_size = 64
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._under_way = 0
+        self._changed = threading.Condition()
+        super().__init__(address, _Handler)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        with self._changed:
+            self._under_way += 1
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify_all()
+
+    def wait_for_requests(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._under_way == 0, seconds)
 
     def server_bind(self) -> None:
         # The base class looks up its own host name, which can take seconds without a network.

@@ -6,7 +6,8 @@ from typing import Any
 
 import icalendar
 
-from .content_lines import Component, parameter
+from fateforger.local.calendar.content_lines import Component, parameter
+from fateforger.local.calendar.values import first, values
 
 _STATUS = {
     "NEEDS-ACTION": "needsAction",
@@ -24,13 +25,24 @@ def address_of(value: Any) -> str:
     return text[7:] if text.lower().startswith("mailto:") else text
 
 
-def read_attendees(event: icalendar.Event, owners: frozenset[str]) -> list[dict[str, Any]]:
-    values = event.get("ATTENDEE", [])
-    organizer = address_of(event.get("ORGANIZER", "")).lower()
-    return [_attendee(v, organizer, owners) for v in (values if isinstance(values, list) else [values])]
+def read_attendees(event: icalendar.Component, owners: tuple[str, ...]) -> list[dict[str, Any]]:
+    organizer = address_of(first(event, "ORGANIZER") or "").lower()
+    return [_attendee(value, organizer, owners) for value in values(event, "ATTENDEE")]
 
 
-def _attendee(value: Any, organizer: str, owners: frozenset[str]) -> dict[str, Any]:
+def read_organizer(event: icalendar.Component, owners: tuple[str, ...]) -> dict[str, Any]:
+    """Who an event is from: its ORGANIZER, else the calendar's owner."""
+    value = first(event, "ORGANIZER")
+    if value is None:
+        return {"email": owners[0], "self": True}
+    address = address_of(value)
+    organizer: dict[str, Any] = {"email": address}
+    if "CN" in value.params:
+        organizer["displayName"] = str(value.params["CN"])
+    return organizer | ({"self": True} if address.lower() in owners else {})
+
+
+def _attendee(value: Any, organizer: str, owners: tuple[str, ...]) -> dict[str, Any]:
     address, parameters = address_of(value), value.params
     guest: dict[str, Any] = {"email": address}
     if "CN" in parameters:
@@ -47,8 +59,12 @@ def _attendee(value: Any, organizer: str, owners: frozenset[str]) -> dict[str, A
     if _COMMENT in parameters:
         guest["comment"] = str(parameters[_COMMENT])
     if _GUESTS in parameters:
-        guest["additionalGuests"] = int(parameters[_GUESTS])
+        guest["additionalGuests"] = _count(parameters[_GUESTS])
     return guest
+
+
+def _count(value: Any) -> int:
+    return int(str(value)) if str(value).isdecimal() else 0
 
 
 def set_attendees(event: Component, given: list[dict[str, Any]]) -> Component:

@@ -1,9 +1,9 @@
 """Event ids and the UIDs they stand for.
 
-A legal event id is 5 to 1024 characters of `a-v0-9` (base32hex). A UID that is itself a legal id *is* the event's id, so an
-event created here keeps the id it was asked for. Any other UID, as written by other CalDAV programs, becomes
-`cdv` + base32hex of its UTF-8 bytes, lower case, unpadded: stable, legal and reversible without a table. A UID too long
-for that becomes `cdh` + base32hex(SHA-256 of it), which is found again by looking through the calendar.
+A legal event id is 5 to 1024 characters of `a-v0-9` (base32hex). A UID that is itself a legal id *is* the event's id,
+so an event created here keeps the id it was asked for. Any other UID, as written by other CalDAV programs, becomes
+`cdv` + base32hex of its UTF-8 bytes, lower case, unpadded: stable, legal and reversible without a table. A UID too
+long for that becomes `cdh` + base32hex(SHA-256 of it), which is found again by looking through the calendar.
 
 `id_of` and `uid_of` are inverse to each other, also for ids that look derived: `uid_of` decodes exactly what `id_of`
 would have encoded. So asking for a new event under a derived id runs into the event that has it.
@@ -18,7 +18,7 @@ import re
 import secrets
 from datetime import UTC, date, datetime
 
-from .errors import internal
+from fateforger.local.calendar.errors import internal
 
 _LEGAL = re.compile(r"[a-v0-9]{5,1024}")
 _ENCODED, _HASHED = "cdv", "cdh"

@@ -19,8 +19,8 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from .tools import CalendarTools
-from .tools.declarations import DECLARATIONS
+from fateforger.local.calendar.tools import CalendarTools
+from fateforger.local.calendar.tools.declarations import DECLARATIONS
 
 NAME, VERSION = "google-calendar", "2.6.3"
 

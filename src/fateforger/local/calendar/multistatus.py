@@ -122,4 +122,5 @@ def _prop(root: ET.Element, *names: str) -> None:
 
 
 def _bytes(root: ET.Element) -> bytes:
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    body: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return body

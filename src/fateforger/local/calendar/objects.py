@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import icalendar
 
-from .ids import id_of
-from .times import Moment, day_moment, zone_named
+from fateforger.local.calendar.ids import id_of
+from fateforger.local.calendar.times import Moment, day_moment, zone_named
+from fateforger.local.calendar.values import first, span_of, text, time_of
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ class Resource:
         return icalendar.Calendar.from_ical(self.text)
 
     @cached_property
-    def events(self) -> list[icalendar.Event]:
+    def events(self) -> list[icalendar.Component]:
         """All `VEVENT`s: the event or series itself and its changed occurrences."""
         return [event for event in self.calendar.walk("VEVENT") if "DTSTART" in event]
 
@@ -43,18 +44,19 @@ class Resource:
         try:
             if self.events:
                 return True
+            _log.warning("calendar object %s has no event in it", self.href)
         except ValueError as error:
             _log.warning("calendar object %s cannot be read: %s", self.href, error)
         return False
 
     @property
-    def master(self) -> icalendar.Event:
+    def master(self) -> icalendar.Component:
         """The event itself (for a lone changed occurrence of somebody's series: that one)."""
         return next((event for event in self.events if "RECURRENCE-ID" not in event), self.events[0])
 
     @property
     def uid(self) -> str:
-        return str(self.master.get("UID", ""))
+        return text(self.master, "UID") or ""
 
     @property
     def event_id(self) -> str:
@@ -69,37 +71,45 @@ class Resource:
         return "RECURRENCE-ID" not in self.master and is_cancelled(self.master)
 
 
-def is_cancelled(event: icalendar.Event) -> bool:
-    return str(event.get("STATUS", "")).upper() == "CANCELLED"
+def is_cancelled(event: icalendar.Component) -> bool:
+    return text(event, "STATUS", str.upper) == "CANCELLED"
 
 
-def start_of(event: icalendar.Event, calendar_zone: ZoneInfo) -> Moment:
-    return moment_of(event["DTSTART"], calendar_zone)
+def start_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
+    return moment_of(event, "DTSTART", calendar_zone)
 
 
-def end_of(event: icalendar.Event, calendar_zone: ZoneInfo) -> Moment:
+def end_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
     """The end from DTEND or DURATION; without either a day lasts one day and a time no time."""
     start = start_of(event, calendar_zone)
     if "DTEND" in event:
-        return moment_of(event["DTEND"], calendar_zone)
-    duration = event["DURATION"].dt if "DURATION" in event else None
+        return moment_of(event, "DTEND", calendar_zone)
+    duration = span_of(event, "DURATION")
     if start.day is not None:
         return day_moment(start.day + (duration or timedelta(days=1)), calendar_zone)
-    if duration is None:
+    when = time_of(event, "DTSTART")
+    if duration is None or not isinstance(when, datetime):
         return start
-    return Moment(_later(event["DTSTART"].dt, duration, calendar_zone), None, start.zone)
+    return Moment(_later(when, duration, calendar_zone), None, start.zone)
 
 
-def moment_of(value: Any, calendar_zone: ZoneInfo) -> Moment:
-    """A DTSTART-like value. Floating times are read in the calendar's zone."""
-    when: date | datetime = value.dt
+def moment_of(event: icalendar.Component, name: str, calendar_zone: ZoneInfo) -> Moment:
+    """A date or time property of an event. Floating times are read in the calendar's zone."""
+    value = first(event, name)
+    when = value.dt
     if not isinstance(when, datetime):
         return day_moment(when, calendar_zone)
     if when.tzinfo is None:
         return Moment(when.replace(tzinfo=calendar_zone).astimezone(UTC), None, calendar_zone.key)
-    named = value.params.get(OWN_ZONE) or getattr(when.tzinfo, "key", None) or str(when.tzname())
-    zone = named if zone_named(str(named)) else calendar_zone.key
-    return Moment(when.astimezone(UTC), None, str(zone))
+    return Moment(when.astimezone(UTC), None, _zone_name(value, when) or calendar_zone.key)
+
+
+def _zone_name(value: Any, when: datetime) -> str | None:
+    """The IANA name of a time's zone; None when it was written in one that has no such name."""
+    name = value.params.get(OWN_ZONE) or getattr(when.tzinfo, "key", None)
+    if name is None and when.tzinfo is UTC:
+        return "UTC"
+    return str(name) if name is not None and zone_named(str(name)) else None
 
 
 def _later(when: datetime, duration: timedelta, calendar_zone: ZoneInfo) -> datetime:

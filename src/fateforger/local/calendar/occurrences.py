@@ -5,21 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
 import icalendar
-import recurring_ical_events
+import recurring_ical_events  # type: ignore[import-untyped]  # it ships no types
 
-from .objects import Resource, end_of, is_cancelled, moment_of, start_of
-from .times import Moment
+from fateforger.local.calendar.objects import Resource, end_of, is_cancelled, moment_of, start_of
+from fateforger.local.calendar.times import Moment, day_moment
+from fateforger.local.calendar.values import values
 
 MOST = 250
 """At most this many events are listed, as at Google."""
 
 _log = logging.getLogger(__name__)
 _MARGIN = timedelta(days=2)
+_DENSE = frozenset({"SECONDLY", "MINUTELY", "HOURLY"})
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Occurrence:
     """Something to show: a single event, or (`in_series`) one occurrence of a series."""
 
     resource: Resource
-    event: icalendar.Event
+    event: icalendar.Component
     start: Moment
     end: Moment
     in_series: bool
@@ -38,64 +40,88 @@ def occurrences(
 ) -> list[Occurrence]:
     """Everything of an object that ends after `earliest` and starts before `latest`; cancelled ones are left out.
 
-    An open end gives the first occurrences only, as many as can be listed.
+    Of a long series only as many occurrences as can be listed, the first ones.
     """
-    found = _expanded(resource, earliest, latest, zone) if resource.is_series else iter([resource.master])
     shown = []
-    for event in found:
-        start, end = start_of(event, zone), end_of(event, zone)
-        inside = (earliest is None or end.instant > earliest) and (latest is None or start.instant < latest)
-        if inside and not is_cancelled(event):
-            shown.append(Occurrence(resource, event, start, end, resource.is_series))
+    for occurrence in _all(resource, earliest, latest, zone):
+        starts_in_time = latest is None or occurrence.start.instant < latest
+        ends_in_time = earliest is None or occurrence.end.instant > earliest
+        if starts_in_time and ends_in_time and not is_cancelled(occurrence.event):
+            shown.append(occurrence)
     return shown
 
 
 def occurrence_at(resource: Resource, stamp: str, zone: ZoneInfo) -> Occurrence | None:
     """The occurrence whose original start is `stamp`: `20270308T080000Z`, or `20270308` for an all-day series."""
-    original = _stamp_time(stamp)
-    if original is None:
+    original = _stamp_time(stamp, zone)
+    if original is None or not resource.is_series:
         return None
-    near = [original - timedelta(days=400), original + timedelta(days=400)]
-    moved = [moment_of(event["DTSTART"], zone).instant for event in resource.events if "RECURRENCE-ID" in event]
-    for event in _expanded(resource, min([*moved, near[0]]) if moved else original - _MARGIN, original + _MARGIN, zone):
-        if "RECURRENCE-ID" in event and stamp_of(event, zone) == stamp:
-            return Occurrence(resource, event, start_of(event, zone), end_of(event, zone), in_series=True)
-    return None
+    own = next((event for event in resource.events if stamp_of(event, zone) == stamp), None)
+    if own is not None:
+        return Occurrence(resource, own, start_of(own, zone), end_of(own, zone), in_series=True)
+    near = _all(resource, original - _MARGIN, original + _MARGIN, zone)
+    return next((found for found in near if stamp_of(found.event, zone) == stamp), None)
 
 
-def stamp_of(event: icalendar.Event, zone: ZoneInfo) -> str:
-    """How an occurrence is named in its id."""
-    original = moment_of(event["RECURRENCE-ID"], zone)
-    if original.day is not None:
-        return f"{original.day:%Y%m%d}"
-    return f"{original.instant:%Y%m%dT%H%M%SZ}"
-
-
-def _stamp_time(stamp: str) -> datetime | None:
-    try:
-        return datetime.strptime(stamp, "%Y%m%dT%H%M%SZ" if "T" in stamp else "%Y%m%d").replace(tzinfo=UTC)
-    except ValueError:
+def stamp_of(event: icalendar.Component, zone: ZoneInfo) -> str | None:
+    """How an occurrence is named in its id; None for what is no occurrence."""
+    if "RECURRENCE-ID" not in event:
         return None
+    original = moment_of(event, "RECURRENCE-ID", zone)
+    return f"{original.day:%Y%m%d}" if original.day is not None else f"{original.instant:%Y%m%dT%H%M%SZ}"
+
+
+def removed_stamps(resource: Resource, zone: ZoneInfo) -> set[str]:
+    """The stamps of occurrences that were taken out of a series."""
+    stamps = set()
+    for removed in (entry.dt for value in values(resource.master, "EXDATE") for entry in value.dts):
+        if isinstance(removed, datetime):
+            aware = removed if removed.tzinfo else removed.replace(tzinfo=zone)
+            stamps.add(f"{aware.astimezone(UTC):%Y%m%dT%H%M%SZ}")
+        else:
+            stamps.add(f"{removed:%Y%m%d}")
+    return stamps
+
+
+def _all(
+    resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
+) -> Iterator[Occurrence]:
+    found = _expanded(resource, earliest, latest, zone) if resource.is_series else iter([resource.master])
+    for event in found:
+        yield Occurrence(resource, event, start_of(event, zone), end_of(event, zone), resource.is_series)
 
 
 def _expanded(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
-) -> Iterator[icalendar.Event]:
-    query = recurring_ical_events.of(resource.calendar, components=["VEVENT"])
-    if earliest is not None and latest is not None:
-        yield from query.between(earliest - _MARGIN, latest + _MARGIN)
-        return
-    first = earliest or _first_start(resource, zone)
-    coming = query.after(first - _MARGIN)
-    if latest is not None:
-        limit = latest + _MARGIN
-        coming = takewhile(lambda event: start_of(event, zone).instant < limit, coming)
-    yield from islice(coming, MOST + 50)
+) -> Iterator[icalendar.Component]:
+    """Occurrences in order of their starts, a little more than asked for: floating times have no exact place here."""
+    try:
+        query = recurring_ical_events.of(resource.calendar, components=["VEVENT"])
+        first = (earliest or min(start_of(event, zone).instant for event in resource.events)) - _MARGIN
+        if latest is not None and not _is_dense(resource):
+            found = query.between(first, latest + _MARGIN)
+            yield from sorted(found, key=lambda event: start_of(event, zone).instant)
+            return
+        coming = query.after(first)
+        if latest is not None:
+            limit = latest + _MARGIN
+            coming = takewhile(lambda event: start_of(event, zone).instant < limit, coming)
+        yield from islice(coming, 2 * MOST)
+    except (ValueError, OverflowError) as error:
+        _log.warning("the series %s cannot be expanded: %s", resource.href, error)
+        yield resource.master
 
 
-def _first_start(resource: Resource, zone: ZoneInfo) -> datetime:
-    return min(start_of(event, zone).instant for event in resource.events)
+def _is_dense(resource: Resource) -> bool:
+    """Whether a span of days may hold more occurrences than anybody wants to compute."""
+    rules = [rule for event in resource.events for rule in values(event, "RRULE")]
+    return any(str(f).upper() in _DENSE for rule in rules for f in rule.get("FREQ", []))
 
 
-def is_date(value: date | datetime) -> bool:
-    return not isinstance(value, datetime)
+def _stamp_time(stamp: str, zone: ZoneInfo) -> datetime | None:
+    try:
+        if "T" in stamp:
+            return datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        return day_moment(datetime.strptime(stamp, "%Y%m%d").replace(tzinfo=UTC).date(), zone).instant
+    except ValueError:
+        return None

@@ -9,31 +9,32 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import icalendar
 from mcp.server.lowlevel.server import Server
-from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from .collection import Collection
-from .dav import Dav
-from .discovery import Account, discover
-from .embedded import USER, EmbeddedRadicale
-from .errors import NotFound
-from .mcp_server import mcp_server
-from .multistatus import make_calendar, set_timezone
-from .register import Register
-from .tools import CalendarTools
-from .tools.calendars import Calendars
+from fateforger.local.calendar.collection import Collection
+from fateforger.local.calendar.dav import Dav
+from fateforger.local.calendar.discovery import Account, discover
+from fateforger.local.calendar.embedded import USER, EmbeddedRadicale
+from fateforger.local.calendar.errors import NotFound
+from fateforger.local.calendar.mcp_server import mcp_server
+from fateforger.local.calendar.multistatus import make_calendar, set_timezone
+from fateforger.local.calendar.pane.app import pane_app
+from fateforger.local.calendar.pane.changes import Changes
+from fateforger.local.calendar.register import Register
+from fateforger.local.calendar.tools import CalendarTools
+from fateforger.local.calendar.tools.calendars import Calendars
 
 
 @dataclass(frozen=True)
 class LocalCalendarConfig:
     """Where the calendar is kept.
 
-    `data_dir` holds the embedded store and the register of ids; `time_zone` is an IANA name. With `caldav_url` (a calendar
-    or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port.
+    `data_dir` holds the embedded store and the register of ids; `time_zone` is an IANA name. With `caldav_url` (a
+    calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port.
     """
 
     data_dir: Path
@@ -48,8 +49,9 @@ class LocalCalendarConfig:
 class LocalCalendar:
     """An open calendar. Close it with `aclose`, or use it as an async context manager.
 
-    `mcp_app` answers MCP over streamable HTTP at `/mcp`, `pane_app` shows a day; both may be mounted anywhere in another
-    application and need no lifespan of their own. `tools` is the same without a transport, `server` for other transports.
+    `mcp_app` answers MCP over streamable HTTP at `/mcp`, `pane_app` shows a day; both may be mounted anywhere in
+    another application and need no lifespan of their own. `tools` is the same without a transport, `server` for other
+    transports.
     """
 
     def __init__(self, parts: _Parts, stop: asyncio.Event, task: asyncio.Task[None]) -> None:
@@ -61,7 +63,7 @@ class LocalCalendar:
         self._stop = stop
         self._task = task
 
-    async def __aenter__(self) -> LocalCalendar:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
@@ -133,12 +135,14 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         register = Register(config.data_dir / "events.sqlite")
         stack.callback(register.close)
         collections = tuple(Collection(dav, about) for about in account.calendars)
-        calendars = Calendars(collections, account.addresses or (_owner(config),), register, now)
+        changes = Changes(collections[0])
+        owners = account.addresses or (_owner(config),)
+        calendars = Calendars(collections, owners, register, now, changes.note)
         tools = CalendarTools(calendars)
         server = mcp_server(tools)
         mcp_app = server.streamable_http_app(json_response=True)
         await stack.enter_async_context(server.session_manager.run())
-        yield _Parts(calendars, tools, server, mcp_app, Starlette())
+        yield _Parts(calendars, tools, server, mcp_app, pane_app(calendars, changes))
 
 
 async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig) -> Account:

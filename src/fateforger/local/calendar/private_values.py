@@ -1,7 +1,7 @@
 """Values that iCalendar has no property for, kept in X- properties that any server stores unharmed.
 
-Keys and values are percent-encoded wherever a character means something to iCalendar, so no program between here and the
-disk has a reason to unescape, split or refold them differently.
+Keys and values are percent-encoded wherever a character means something to iCalendar, so no program between here and
+the disk has a reason to unescape, split or refold them differently.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from urllib.parse import quote, unquote
 
 import icalendar
 
-from .content_lines import Component
+from fateforger.local.calendar.content_lines import Component
+from fateforger.local.calendar.values import values
 
 PRIVATE = "X-FATEFORGER-PRIVATE"
 SHARED = "X-FATEFORGER-SHARED"
@@ -25,17 +26,13 @@ _PLAIN = " !#$&'()*+-./:<=>?@[]^_`{|}~"
 
 
 def property_line(name: str, key: str, value: str) -> str:
-    return f"{name};KEY={quote(key, safe='')}:{quote(value, safe=_PLAIN)}"
+    return f"{name};KEY={quote(key, safe='', errors='replace')}:{quote(value, safe=_PLAIN, errors='replace')}"
 
 
-def read_properties(event: icalendar.Event, name: str) -> dict[str, str]:
+def read_properties(event: icalendar.Component, name: str) -> dict[str, str]:
     """All keys and values kept under a property name, in their order."""
-    values = event.get(name, [])
-    return {
-        unquote(str(value.params["KEY"])): unquote(str(value))
-        for value in (values if isinstance(values, list) else [values])
-        if "KEY" in value.params
-    }
+    found = (value for value in values(event, name) if "KEY" in value.params)
+    return {unquote(str(value.params["KEY"])): unquote(str(value)) for value in found}
 
 
 def merge_properties(event: Component, name: str, given: dict[str, str]) -> Component:
@@ -44,7 +41,7 @@ def merge_properties(event: Component, name: str, given: dict[str, str]) -> Comp
     return _replaced(event, name, _written(event, name) | kept)
 
 
-def read_extras(event: icalendar.Event) -> dict[str, Any]:
+def read_extras(event: icalendar.Component) -> dict[str, Any]:
     return {key: json.loads(value) for key, value in read_properties(event, EXTRA).items()}
 
 
@@ -59,5 +56,5 @@ def _written(event: Component, name: str) -> dict[str, str]:
     return {unquote(match[1]): unquote(match[2]) for match in matches if match}
 
 
-def _replaced(event: Component, name: str, values: dict[str, str]) -> Component:
-    return event.lacking({name}).adding(property_line(name, k, v) for k, v in values.items())
+def _replaced(event: Component, name: str, pairs: dict[str, str]) -> Component:
+    return event.lacking({name}).adding(property_line(name, key, value) for key, value in pairs.items())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from .errors import ServerTrouble
+from fateforger.local.calendar.errors import ServerTrouble
 
 _SCHEMA = """
 create table if not exists known_event (

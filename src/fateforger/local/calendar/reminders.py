@@ -7,7 +7,8 @@ from typing import Any
 
 import icalendar
 
-from .content_lines import Component
+from fateforger.local.calendar.content_lines import Component
+from fateforger.local.calendar.values import first, text
 
 CUSTOM = "X-FATEFORGER-REMINDERS"
 """Says that the event has its own reminders even when there is none of them."""
@@ -27,14 +28,14 @@ def set_reminders(event: Component, given: dict[str, Any]) -> Component:
     return marked
 
 
-def read_reminders(event: icalendar.Event) -> dict[str, Any]:
+def read_reminders(event: icalendar.Component) -> dict[str, Any]:
     """Google's form of an event's alarms; alarms without an offset before the start are not shown."""
     overrides = []
     for alarm in event.walk("VALARM"):
-        trigger = alarm.get("TRIGGER")
+        trigger = first(alarm, "TRIGGER")
         offset = getattr(trigger, "dt", None)
         if isinstance(offset, timedelta) and offset <= timedelta() and trigger.params.get("RELATED") != "END":
-            method = _METHODS.get(str(alarm.get("ACTION", "DISPLAY")).upper(), "popup")
+            method = _METHODS.get(text(alarm, "ACTION", str.upper) or "DISPLAY", "popup")
             overrides.append({"method": method, "minutes": int(-offset.total_seconds()) // 60})
     if not overrides:
         return {"useDefault": CUSTOM not in event}

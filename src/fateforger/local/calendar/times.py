@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from .errors import BadRequest
+from fateforger.local.calendar.errors import BadRequest
 
 _NAIVE = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}"
 ZONED_FORM = re.compile(_NAIVE + r"(Z|[+-]\d{2}:\d{2})", re.ASCII)
@@ -35,8 +35,8 @@ def zone_named(name: str) -> ZoneInfo | None:
 class Moment:
     """When an event starts or ends.
 
-    `instant` is in UTC (for a day: its midnight in the calendar's zone); `day` is set for all-day events only; `zone` is
-    the event's own zone, an IANA name.
+    `instant` is in UTC (for a day: its midnight in the calendar's zone); `day` is set for all-day events only; `zone`
+    is the event's own zone, an IANA name.
     """
 
     instant: datetime
@@ -105,8 +105,8 @@ def _json_time_problem(text: str) -> str | None:
         return (
             "timeZone cannot be empty - provide a valid IANA timezone (e.g., 'America/Los_Angeles') or omit the field"
         )
-    good = isinstance(given["dateTime"], str) and range_form(given["dateTime"])
-    return None if good else "Invalid dateTime format: must be ISO 8601 (e.g., '2025-01-01T10:00:00')"
+    good_time = isinstance(given["dateTime"], str) and range_form(given["dateTime"])
+    return None if good_time else "Invalid dateTime format: must be ISO 8601 (e.g., '2025-01-01T10:00:00')"
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ServiceError, ToolError
-from .calendars import Calendars, list_calendars
-from .creating import create_event
-from .declarations import DECLARATIONS
-from .deleting import delete_event
-from .freebusy import get_current_time, get_freebusy, list_colors
-from .reading import get_event, list_events
-from .updating import update_event
+from fateforger.local.calendar.errors import ServiceError, ToolError
+from fateforger.local.calendar.tools.calendars import Calendars, list_calendars
+from fateforger.local.calendar.tools.creating import create_event
+from fateforger.local.calendar.tools.declarations import DECLARATIONS
+from fateforger.local.calendar.tools.deleting import delete_event
+from fateforger.local.calendar.tools.freebusy import get_current_time, get_freebusy, list_colors
+from fateforger.local.calendar.tools.reading import get_event, list_events
+from fateforger.local.calendar.tools.updating import update_event
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class CalendarTools:
             return Answer(str(error), is_error=True)
         except ServiceError as error:
             return Answer(error.full, is_error=True)
-        except Exception as error:  # outermost edge of a call: a fault in one tool must not end the server
+        except Exception as error:  # noqa: BLE001  outermost edge of a call: a fault in one tool must not end the server
             _log.exception("%s failed", name)
             return Answer(f"MCP error -32603: Internal error: {type(error).__name__}: {error}", is_error=True)
         return Answer(json.dumps(found, ensure_ascii=False, separators=(",", ":")))

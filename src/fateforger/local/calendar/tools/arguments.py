@@ -1,7 +1,7 @@
-"""Declaring and checking tool arguments, with the wording callers of the real server know.
+"""Declaring and reading tool arguments, with the wording callers of the real server know.
 
-Each `Kind` knows its JSON schema and its complaints. Arguments nobody declared are left out without a word, `null` is a
-wrong type like any other.
+Each `Kind` knows its JSON schema and how to read a value. What nobody declared is left out without a word, at any
+depth; `null` is a wrong type like any other.
 """
 
 from __future__ import annotations
@@ -11,24 +11,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import invalid_arguments
-from ..times import range_form, time_problem
+from fateforger.local.calendar.errors import invalid_arguments
+from fateforger.local.calendar.times import range_form, time_problem
 
-Check = Callable[[Any, str], list[str]]
+Reading = tuple[Any, list[str]]
+"""The value as the tools get it, and the complaints about it."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of value: its JSON schema, its check (value and path to complaints), and a reading of lenient forms."""
+    """One kind of value: its JSON schema, and how to read one at a path."""
 
     schema: dict[str, Any]
-    check: Check
-    lenient: Callable[[Any], Any] = lambda value: value
+    read: Callable[[Any, str], Reading]
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """One tool: its description, its arguments in order, and which of them must be there."""
+    """One tool: its description, its arguments in order, and which of them must be there.
+
+    `whole` says what is wrong with arguments that are fine one by one.
+    """
 
     name: str
     description: str
@@ -38,112 +41,110 @@ class Declaration:
     whole: Callable[[dict[str, Any]], list[str]] = field(default=lambda _: [])
 
     def input_schema(self) -> dict[str, Any]:
-        properties = {name: kind.schema for name, kind in self.arguments.items()}
-        return {"type": "object", "properties": properties, "required": list(self.required)}
+        return structure(self.arguments, self.required).schema
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The declared arguments that were given; raises `ToolError` with every complaint."""
-        known = {name: kind.lenient(given[name]) for name, kind in self.arguments.items() if name in given}
-        complaints = [_wrong("string", None, name, absent=True) for name in self.required if name not in known]
-        for name, value in known.items():
-            complaints += self.arguments[name].check(value, name)
+        known, complaints = _read_fields(self.arguments, self.required, given, "")
         complaints = complaints or self.whole(known)
         if complaints:
             raise invalid_arguments(self.name, complaints)
         return known
 
 
-def text(pattern: Callable[[str], str | None] | None = None, **schema: Any) -> Kind:
-    """A string; `pattern` returns what is wrong with it."""
+def text(problem: Callable[[str], str | None] = lambda _: None, **schema: Any) -> Kind:
+    """A string; `problem` says what is wrong with it."""
 
-    def check(value: Any, path: str) -> list[str]:
+    def read(value: Any, path: str) -> Reading:
         if not isinstance(value, str):
-            return [_wrong("string", value, path)]
-        problem = pattern(value) if pattern else None
-        return [f"{problem} at {path}"] if problem else []
+            return value, [_wrong("string", value, path)]
+        found = problem(value)
+        return value, [f"{found} at {path}"] if found else []
 
-    return Kind({"type": "string", **schema}, check)
+    return Kind({"type": "string", **schema}, read)
 
 
 def choice(*options: str) -> Kind:
     listed = "|".join(f'"{option}"' for option in options)
 
-    def check(value: Any, path: str) -> list[str]:
-        return [] if value in options else [f"Invalid option: expected one of {listed} at {path}"]
+    def read(value: Any, path: str) -> Reading:
+        return value, [] if value in options else [f"Invalid option: expected one of {listed} at {path}"]
 
-    return Kind({"type": "string", "enum": list(options)}, check)
+    return Kind({"type": "string", "enum": list(options)}, read)
 
 
 def flag() -> Kind:
-    def check(value: Any, path: str) -> list[str]:
-        return [] if isinstance(value, bool) else [_wrong("boolean", value, path)]
+    def read(value: Any, path: str) -> Reading:
+        return value, [] if isinstance(value, bool) else [_wrong("boolean", value, path)]
 
-    return Kind({"type": "boolean"}, check)
+    return Kind({"type": "boolean"}, read)
 
 
 def number(minimum: float | None = None, maximum: float | None = None) -> Kind:
-    def check(value: Any, path: str) -> list[str]:
+    def read(value: Any, path: str) -> Reading:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return [_wrong("number", value, path)]
+            return value, [_wrong("number", value, path)]
         if minimum is not None and value < minimum:
-            return [f"Too small: expected number to be >={minimum:g} at {path}"]
+            return value, [f"Too small: expected number to be >={minimum:g} at {path}"]
         if maximum is not None and value > maximum:
-            return [f"Too big: expected number to be <={maximum:g} at {path}"]
-        return []
+            return value, [f"Too big: expected number to be <={maximum:g} at {path}"]
+        return value, []
 
     bounds = {"minimum": minimum, "maximum": maximum}
-    return Kind({"type": "number", **{k: v for k, v in bounds.items() if v is not None}}, check)
+    return Kind({"type": "number", **{k: v for k, v in bounds.items() if v is not None}}, read)
 
 
 def array(of: Kind) -> Kind:
     """A list; a string holding a JSON list of strings counts as one."""
 
-    def check(value: Any, path: str) -> list[str]:
+    def read(value: Any, path: str) -> Reading:
+        value = _listed(value)
         if not isinstance(value, list):
-            return [_wrong("array", value, path)]
-        return [problem for n, entry in enumerate(value) for problem in of.check(entry, f"{path}.{n}")]
+            return value, [_wrong("array", value, path)]
+        readings = [of.read(entry, f"{path}.{n}") for n, entry in enumerate(value)]
+        return [entry for entry, _ in readings], [problem for _, problems in readings for problem in problems]
 
-    return Kind({"type": "array", "items": of.schema}, check, _listed)
+    return Kind({"type": "array", "items": of.schema}, read)
 
 
 def record() -> Kind:
-    def check(value: Any, path: str) -> list[str]:
-        if not isinstance(value, dict):
-            return [_wrong("record", value, path)]
-        return [_wrong("string", v, f"{path}.{k}") for k, v in value.items() if not isinstance(v, str)]
+    """Any keys, each with a string."""
 
-    return Kind({"type": "object", "additionalProperties": {"type": "string"}}, check)
+    def read(value: Any, path: str) -> Reading:
+        if not isinstance(value, dict):
+            return value, [_wrong("record", value, path)]
+        return value, [_wrong("string", v, f"{path}.{k}") for k, v in value.items() if not isinstance(v, str)]
+
+    return Kind({"type": "object", "additionalProperties": {"type": "string"}}, read)
 
 
 def structure(fields: Mapping[str, Kind], required: tuple[str, ...] = ()) -> Kind:
-    def check(value: Any, path: str) -> list[str]:
+    def read(value: Any, path: str) -> Reading:
         if not isinstance(value, dict):
-            return [_wrong("object", value, path)]
-        missing = [_wrong("string", None, f"{path}.{n}", absent=True) for n in required if n not in value]
-        return missing + [
-            problem for n, kind in fields.items() if n in value for problem in kind.check(value[n], f"{path}.{n}")
-        ]
+            return value, [_wrong("object", value, path)]
+        return _read_fields(fields, required, value, f"{path}.")
 
     properties = {name: kind.schema for name, kind in fields.items()}
-    return Kind({"type": "object", "properties": properties, "required": list(required)}, check)
+    return Kind({"type": "object", "properties": properties, "required": list(required)}, read)
 
 
 def calendars() -> Kind:
     """One calendar (id or name), or up to 50 different ones."""
 
-    def check(value: Any, path: str) -> list[str]:
+    def read(value: Any, path: str) -> Reading:
+        value = _listed(value)
         if isinstance(value, str):
-            return []
+            return value, []
         if not isinstance(value, list) or not all(isinstance(entry, str) and entry for entry in value):
-            return [f"Invalid input at {path}"]
+            return value, [f"Invalid input at {path}"]
         if not value:
-            return [f"At least one calendar ID is required at {path}"]
+            return value, [f"At least one calendar ID is required at {path}"]
         if len(value) > 50:
-            return [f"Maximum 50 calendars allowed per request at {path}"]
-        return [] if len(set(value)) == len(value) else [f"Duplicate calendar IDs are not allowed at {path}"]
+            return value, [f"Maximum 50 calendars allowed per request at {path}"]
+        return value, [] if len(set(value)) == len(value) else [f"Duplicate calendar IDs are not allowed at {path}"]
 
     either = [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50}]
-    return Kind({"anyOf": either}, check, _listed)
+    return Kind({"anyOf": either}, read)
 
 
 def event_time() -> Kind:
@@ -159,6 +160,15 @@ def range_bound() -> Kind:
         return None if range_form(value) else "Must be ISO 8601 format: '2026-01-01T00:00:00'"
 
     return text(problem, description="ISO 8601 date and time, e.g. '2024-01-01T00:00:00'")
+
+
+def _read_fields(
+    fields: Mapping[str, Kind], required: tuple[str, ...], given: Mapping[str, Any], path: str
+) -> tuple[dict[str, Any], list[str]]:
+    complaints = [_wrong("string", None, path + name, absent=True) for name in required if name not in given]
+    readings = {name: kind.read(given[name], path + name) for name, kind in fields.items() if name in given}
+    complaints += [problem for _, problems in readings.values() for problem in problems]
+    return {name: value for name, (value, _) in readings.items()}, complaints
 
 
 def _listed(value: Any) -> Any:

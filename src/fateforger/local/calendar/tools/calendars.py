@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from ..collection import Collection
-from ..errors import NotFound, invalid_request
-from ..event_json import Showing
-from ..objects import Resource
-from ..register import Register
+from fateforger.local.calendar.collection import Collection
+from fateforger.local.calendar.errors import NotFound, invalid_request
+from fateforger.local.calendar.event_json import Showing
+from fateforger.local.calendar.objects import Resource
+from fateforger.local.calendar.register import Register
+from fateforger.local.calendar.times import Moment
 
 ACCOUNT = "normal"
 
@@ -26,12 +27,16 @@ class Named:
 
 @dataclass(frozen=True)
 class Calendars:
-    """Everything the tools work on. The first collection is `primary`; `now` returns an aware datetime."""
+    """Everything the tools work on.
+
+    The first collection is `primary`; `now` returns an aware datetime; `wrote` is told when the event of each write is.
+    """
 
     collections: tuple[Collection, ...]
     owners: tuple[str, ...]
     register: Register
     now: Callable[[], datetime]
+    wrote: Callable[[Moment], None]
 
     @property
     def primary(self) -> Collection:
@@ -40,7 +45,7 @@ class Calendars:
     def one(self, name: str, account: str | None, access: Literal["read", "write"]) -> Named:
         """The calendar of a call for one calendar. Raises `ToolError` or `NotFound` as the real server does."""
         check_account(account)
-        found = self._find(name)
+        found = self.find(name)
         if found is None and account is not None and not _is_id(name):
             raise invalid_request(
                 f'Calendar "{name}" not found. Available calendars: {self._available()}. '
@@ -62,12 +67,13 @@ class Calendars:
         wanted = [name for name in names if name.strip()]
         if not wanted:
             raise invalid_request("At least one valid calendar identifier is required")
-        found = {name: self._find(name) for name in wanted}
+        found = {name: self.find(name) for name in wanted}
         unknown = [name for name in wanted if found[name] is None and not _is_id(name)]
         if unknown:
             listed = ", ".join(f'"{name}"' for name in unknown)
             raise invalid_request(
-                f"Calendar(s) not found: {listed}. Available calendars: {self._available()}. Use 'list-calendars' tool to see all available calendars."
+                f"Calendar(s) not found: {listed}. Available calendars: "
+                f"{self._available()}. Use 'list-calendars' tool to see all available calendars."
             )
         named = []
         for name, collection in found.items():
@@ -81,9 +87,7 @@ class Calendars:
         return Showing(named.shown, about.zone, self.owners, resource.href, resource.etag or None)
 
     def find(self, name: str) -> Collection | None:
-        return self._find(name)
-
-    def _find(self, name: str) -> Collection | None:
+        """The calendar of that id or name (exactly, else whatever the case of its letters), or None."""
         if name == "primary":
             return self.primary
         tests: tuple[Callable[[Collection], bool], ...] = (
@@ -114,7 +118,7 @@ def list_calendars(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any
 
 def _calendar(collection: Collection, *, is_primary: bool) -> dict[str, Any]:
     about = collection.about
-    entry = {
+    entry: dict[str, Any] = {
         "id": about.calendar_id,
         "summary": about.name,
         "description": about.description,

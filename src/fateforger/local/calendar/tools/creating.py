@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ..editing import new_object
-from ..errors import BadRequest, Conflict, PreconditionFailed, ToolError
-from ..event_json import event_json
-from ..ids import check_new_id, new_id, uid_of
-from .calendars import Calendars, Named
-from .given import check_span, read_changes, read_times
-from .overlaps import Proposal, overlaps
+from fateforger.local.calendar.errors import BadRequest, Conflict, PreconditionFailed, ToolError
+from fateforger.local.calendar.event_json import event_json
+from fateforger.local.calendar.ids import check_new_id, new_id, uid_of
+from fateforger.local.calendar.rewriting import new_object
+from fateforger.local.calendar.tools.calendars import Calendars, Named
+from fateforger.local.calendar.tools.given import check_span, read_changes, read_times
+from fateforger.local.calendar.tools.overlaps import Proposal, overlaps
 
 
 async def create_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
@@ -26,8 +27,9 @@ async def create_event(calendars: Calendars, given: dict[str, Any]) -> dict[str,
     warnings = await overlaps(calendars, named, proposal, given, duplicates=True)
     event_id = given.get("eventId") or new_id()
     check_new_id(event_id)
-    changes = read_changes(given, start.moment, end.moment)
+    changes = replace(read_changes(given), start=start.moment, end=end.moment)
     event = await _store(calendars, named, event_id, new_object(uid_of(event_id), changes, calendars.now()))
+    calendars.wrote(start.moment)
     return {"event": event, **warnings}
 
 
@@ -42,8 +44,7 @@ async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -
         if there is None:
             await collection.state()
             raise
-        if there.uid == event_id:
-            await calendars.register.remember(key, event_id, there.text)
+        await calendars.register.remember(key, event_id, there.text)
         raise _taken(event_id) from None
     await calendars.register.remember(key, event_id, text)
     return event_json(stored.master, event_id, calendars.showing(named, stored))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .arguments import (
+from fateforger.local.calendar.tools.arguments import (
     Declaration,
     array,
     calendars,

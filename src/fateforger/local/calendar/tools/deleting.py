@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..editing import without_occurrence
-from ..errors import Gone, NotFound, PreconditionFailed
-from ..ids import split_instance
-from ..objects import Resource
-from ..occurrences import occurrence_at
-from .calendars import Calendars, Named
-from .retrying import guarded
+from fateforger.local.calendar.errors import Gone, NotFound, PreconditionFailed
+from fateforger.local.calendar.ids import split_instance
+from fateforger.local.calendar.objects import Resource, is_cancelled, start_of
+from fateforger.local.calendar.occurrences import occurrence_at, removed_stamps
+from fateforger.local.calendar.rewriting import without_occurrence
+from fateforger.local.calendar.tools.calendars import Calendars, Named
+from fateforger.local.calendar.tools.retrying import guarded
 
 
 async def delete_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
@@ -49,12 +49,18 @@ async def _delete(calendars: Calendars, named: Named, resource: Resource) -> Non
     await calendars.register.remember(key, resource.event_id, resource.text)
     await named.collection.remove(resource)
     await calendars.register.remember(key, resource.event_id, resource.text, deleted_at=calendars.now())
+    calendars.wrote(start_of(resource.master, named.collection.about.zone))
 
 
 async def _delete_occurrence(calendars: Calendars, named: Named, resource: Resource, stamp: str) -> None:
     zone = named.collection.about.zone
-    occurrence = occurrence_at(resource, stamp, zone) if resource.is_series else None
+    if stamp in removed_stamps(resource, zone):
+        raise Gone
+    occurrence = occurrence_at(resource, stamp, zone)
     if occurrence is None:
         raise NotFound
-    text = without_occurrence(resource, occurrence.event, calendars.now())
-    await named.collection.replace(resource, text)
+    if is_cancelled(occurrence.event):
+        raise Gone
+    stored = await named.collection.replace(resource, without_occurrence(resource, occurrence.event, calendars.now()))
+    await calendars.register.remember(named.collection.about.key, stored.event_id, stored.text)
+    calendars.wrote(occurrence.start)

@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ..collection import Collection
-from ..colors import EVENT_COLORS
-from ..errors import BadRequest, invalid_request
-from ..guests import read_attendees
-from ..occurrences import Occurrence
-from ..times import read_bound, rfc3339, zone_named
-from .calendars import Calendars, check_account
-from .reading import occurrences_in
+from fateforger.local.calendar.collection import Collection
+from fateforger.local.calendar.colors import EVENT_COLORS
+from fateforger.local.calendar.errors import BadRequest, invalid_request
+from fateforger.local.calendar.guests import read_attendees
+from fateforger.local.calendar.occurrences import Occurrence
+from fateforger.local.calendar.times import read_bound, rfc3339, zone_named
+from fateforger.local.calendar.tools.calendars import Calendars, check_account
+from fateforger.local.calendar.tools.reading import occurrences_in
+from fateforger.local.calendar.values import text
 
 _LONGEST = timedelta(days=90)
 
@@ -45,7 +46,7 @@ async def _busy(
     spans: list[tuple[datetime, datetime]] = []
     for occurrence in await occurrences_in(collection, earliest, latest):
         start, end = max(occurrence.start.instant, earliest), min(occurrence.end.instant, latest)
-        if not _blocks(occurrence, frozenset(calendars.owners)) or start >= end:
+        if not _blocks(occurrence, calendars.owners) or start >= end:
             continue
         if spans and start <= spans[-1][1]:
             start, end = spans[-1][0], max(end, spans.pop()[1])
@@ -53,8 +54,8 @@ async def _busy(
     return [{"start": rfc3339(start, zone), "end": rfc3339(end, zone)} for start, end in spans]
 
 
-def _blocks(occurrence: Occurrence, owners: frozenset[str]) -> bool:
-    if str(occurrence.event.get("TRANSP", "")).upper() == "TRANSPARENT":
+def _blocks(occurrence: Occurrence, owners: tuple[str, ...]) -> bool:
+    if text(occurrence.event, "TRANSP", str.upper) == "TRANSPARENT":
         return False
     guests = read_attendees(occurrence.event, owners)
     return not any(guest.get("self") and guest["responseStatus"] == "declined" for guest in guests)

@@ -6,11 +6,11 @@ import re
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ..colors import EVENT_COLORS
-from ..editing import Changes
-from ..errors import BadRequest
-from ..times import GivenTime, Moment, read_time
-from .declarations import EXTRA_FIELDS
+from fateforger.local.calendar.colors import EVENT_COLORS
+from fateforger.local.calendar.editing import Changes
+from fateforger.local.calendar.errors import BadRequest
+from fateforger.local.calendar.times import GivenTime, Moment, read_time
+from fateforger.local.calendar.tools.declarations import EXTRA_FIELDS
 
 _TEXTS = {"summary": "SUMMARY", "description": "DESCRIPTION", "location": "LOCATION"}
 _RULE = re.compile(r"(RRULE|EXRULE|RDATE|EXDATE)[:;][^\r\n]+", re.IGNORECASE)
@@ -32,8 +32,8 @@ def check_span(start: Moment, end: Moment) -> None:
         raise BadRequest("The specified time range is empty.")
 
 
-def read_changes(given: dict[str, Any], start: Moment | None, end: Moment | None) -> Changes:
-    """All fields that the arguments set; raises `BadRequest` for values that Google refuses."""
+def read_changes(given: dict[str, Any]) -> Changes:
+    """All fields but the times that the arguments set; raises `BadRequest` for values that Google refuses."""
     color = given.get("colorId")
     if color is not None and color not in EVENT_COLORS:
         raise BadRequest("Invalid color ID.")
@@ -43,8 +43,6 @@ def read_changes(given: dict[str, Any], start: Moment | None, end: Moment | None
             raise BadRequest("Invalid recurrence rule.")
     extended = given.get("extendedProperties", {})
     return Changes(
-        start=start,
-        end=end,
         texts={name: given[key] for key, name in _TEXTS.items() if key in given},
         color_id=color,
         transparency=given.get("transparency"),

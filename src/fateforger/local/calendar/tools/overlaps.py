@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from ..errors import ToolError
-from ..occurrences import MOST, Occurrence
-from ..times import Moment
-from .calendars import Calendars, Named
-from .reading import occurrence_json, occurrences_in
+from fateforger.local.calendar.errors import ToolError
+from fateforger.local.calendar.occurrences import MOST, Occurrence
+from fateforger.local.calendar.times import Moment
+from fateforger.local.calendar.tools.calendars import Calendars, Named
+from fateforger.local.calendar.tools.reading import occurrence_json, occurrences_in
 
 _BLOCKING, _SIMILAR = 0.95, 0.7
 _SAME = "This appears to be a duplicate. Consider updating the existing event instead."
@@ -32,8 +32,8 @@ async def overlaps(
 ) -> dict[str, Any]:
     """The `duplicates`, `conflicts` and `warnings` of an answer; empty when there are none.
 
-    Nothing is looked for with an empty `calendarsToCheck`, nor for all-day events. Raises `ToolError` when an event with
-    the same title is there already and duplicates are not allowed.
+    Nothing is looked for with an empty `calendarsToCheck`, nor for all-day events. Raises `ToolError` when an event
+    with the same title is there already and duplicates are not allowed.
     """
     if proposal.start.day is not None or proposal.end.instant <= proposal.start.instant:
         return {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from ..collection import Collection
-from ..errors import BadRequest, internal
-from ..event_json import event_json, only_fields
-from ..ids import split_instance
-from ..objects import Resource
-from ..occurrences import MOST, Occurrence, occurrence_at, occurrences
-from ..times import read_bound, rfc3339_milliseconds
-from .calendars import Calendars, Named
+from fateforger.local.calendar.collection import Collection
+from fateforger.local.calendar.errors import BadRequest, internal
+from fateforger.local.calendar.event_json import event_json, only_fields
+from fateforger.local.calendar.ids import split_instance
+from fateforger.local.calendar.objects import Resource
+from fateforger.local.calendar.occurrences import MOST, Occurrence, occurrence_at, occurrences, removed_stamps
+from fateforger.local.calendar.times import read_bound, rfc3339_milliseconds
+from fateforger.local.calendar.tools.calendars import Calendars, Named
 
 
 async def list_events(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
@@ -88,8 +88,13 @@ async def shown_event(calendars: Calendars, named: Named, event_id: str) -> dict
     showing = calendars.showing(named, resource)
     if stamp is None:
         return event_json(resource.master, resource.event_id, showing)
-    occurrence = occurrence_at(resource, stamp, named.collection.about.zone) if resource.is_series else None
-    return None if occurrence is None else occurrence_json(calendars, named, occurrence)
+    zone = named.collection.about.zone
+    occurrence = occurrence_at(resource, stamp, zone)
+    if occurrence is not None:
+        return occurrence_json(calendars, named, occurrence)
+    if stamp not in removed_stamps(resource, zone):
+        return None
+    return event_json(resource.master, resource.event_id, showing) | {"id": event_id, "status": "cancelled"}
 
 
 async def buried_event(calendars: Calendars, named: Named, event_id: str) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from ..errors import PreconditionFailed, ServerTrouble
+from fateforger.local.calendar.errors import PreconditionFailed, ServerTrouble
 
 _TRIES = 5
 T = TypeVar("T")

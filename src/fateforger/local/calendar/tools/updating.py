@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ..editing import Changes, change_event, change_occurrence
-from ..errors import BadRequest, NotFound, PreconditionFailed, ServiceError, ToolError
-from ..event_json import event_json
-from ..ids import instance_id, split_instance
-from ..objects import Resource, end_of, start_of
-from ..occurrences import occurrence_at
-from ..times import read_bound
-from .calendars import Calendars, Named
-from .given import check_span, read_changes, read_times
-from .overlaps import Proposal, overlaps
-from .reading import buried_event
-from .retrying import guarded
+import icalendar
+
+from fateforger.local.calendar.editing import Changes
+from fateforger.local.calendar.errors import (
+    BadRequest,
+    Forbidden,
+    NotFound,
+    PreconditionFailed,
+    ServiceError,
+    ToolError,
+)
+from fateforger.local.calendar.event_json import event_json
+from fateforger.local.calendar.guests import read_organizer
+from fateforger.local.calendar.ids import instance_id, split_instance
+from fateforger.local.calendar.objects import Resource, end_of, start_of
+from fateforger.local.calendar.occurrences import occurrence_at
+from fateforger.local.calendar.rewriting import with_changes, with_occurrence
+from fateforger.local.calendar.times import read_bound
+from fateforger.local.calendar.tools.calendars import Calendars, Named
+from fateforger.local.calendar.tools.given import check_span, read_changes, read_times
+from fateforger.local.calendar.tools.overlaps import Proposal, overlaps
+from fateforger.local.calendar.tools.reading import buried_event, occurrence_json
+from fateforger.local.calendar.tools.retrying import guarded
+from fateforger.local.calendar.tools.splitting import continue_series
+
+_ORGANIZERS_ONLY = "Shared properties can only be changed by the organizer of the event."
 
 
 async def update_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
     """Set the given fields of an event; everything else stays as it is.
 
-    A deleted event is answered with the status `cancelled` and not changed. Upstream failures show their own words only.
+    A deleted event is answered with the status `cancelled` and not changed. Upstream failures show their own words
+    only.
     """
     named = calendars.one(given["calendarId"], given.get("account"), "write")
     try:
         return await guarded(lambda: _attempt(calendars, named, given), repeat="ifMatch" not in given)
     except NotFound as error:
         looks_first = "attendees" in given or (_has_times(given) and given.get("checkConflicts") is not False)
-        raise ToolError(error.bare if looks_first else error.full) from error
+        raise ToolError(error.bare if looks_first or "modificationScope" in given else error.full) from error
     except ServiceError as error:
         raise ToolError(error.bare) from error
 
@@ -43,11 +59,15 @@ async def _attempt(calendars: Calendars, named: Named, given: dict[str, Any]) ->
         return {"event": buried}
     if given.get("ifMatch", resource.etag) != resource.etag:
         raise PreconditionFailed
+    if given.get("modificationScope", "all") != "all" and not resource.is_series:
+        raise ToolError('Scope other than "all" only applies to recurring events')
     if resource.is_cancelled:
         return {"event": event_json(resource.master, resource.event_id, calendars.showing(named, resource))}
-    if stamp is None:
-        return await _update_whole(calendars, named, resource, given)
-    return await _update_occurrence(calendars, named, resource, stamp, given)
+    if stamp is not None:
+        return await _update_occurrence(calendars, named, resource, stamp, given)
+    if given.get("modificationScope") == "thisAndFollowing":
+        return {"event": await continue_series(calendars, named, resource, given)}
+    return await _update_whole(calendars, named, resource, given)
 
 
 def _target(named: Named, given: dict[str, Any]) -> str:
@@ -62,13 +82,10 @@ def _target(named: Named, given: dict[str, Any]) -> str:
 async def _update_whole(
     calendars: Calendars, named: Named, resource: Resource, given: dict[str, Any]
 ) -> dict[str, Any]:
-    if given.get("modificationScope", "all") != "all" and not resource.is_series:
-        raise ToolError('Scope other than "all" only applies to recurring events')
-    changes, warnings = await _planned(calendars, named, resource, resource.master, resource.event_id, given)
-    text = change_event(resource.text, changes, calendars.now())
-    stored = await named.collection.replace(resource, text)
-    if stored.uid == resource.event_id:
-        await calendars.register.remember(named.collection.about.key, resource.event_id, stored.text)
+    changes, warnings = await _planned(calendars, named, resource.master, resource.event_id, given)
+    stored = await named.collection.replace(resource, with_changes(resource, changes, calendars.now()))
+    await calendars.register.remember(named.collection.about.key, stored.event_id, stored.text)
+    calendars.wrote(start_of(stored.master, named.collection.about.zone))
     return {"event": event_json(stored.master, stored.event_id, calendars.showing(named, stored)), **warnings}
 
 
@@ -76,40 +93,67 @@ async def _update_occurrence(
     calendars: Calendars, named: Named, resource: Resource, stamp: str, given: dict[str, Any]
 ) -> dict[str, Any]:
     zone = named.collection.about.zone
-    occurrence = occurrence_at(resource, stamp, zone) if resource.is_series else None
+    occurrence = occurrence_at(resource, stamp, zone)
     if occurrence is None:
         raise NotFound
     shown_id = f"{resource.event_id}_{stamp}"
-    changes, warnings = await _planned(calendars, named, resource, occurrence.event, shown_id, given)
-    text = change_occurrence(resource, occurrence.event, changes, calendars.now())
+    changes, warnings = await _planned(calendars, named, occurrence.event, shown_id, given)
+    text = with_occurrence(resource, occurrence.event, changes, calendars.now())
     stored = await named.collection.replace(resource, text)
-    fresh = occurrence_at(stored, stamp, zone)
-    if fresh is None:
+    await calendars.register.remember(named.collection.about.key, stored.event_id, stored.text)
+    renewed = occurrence_at(stored, stamp, zone)
+    if renewed is None:
         raise NotFound
-    showing = calendars.showing(named, stored)
-    return {"event": event_json(fresh.event, stored.event_id, showing, occurrence=True), **warnings}
+    calendars.wrote(renewed.start)
+    return {"event": occurrence_json(calendars, named, renewed), **warnings}
 
 
 async def _planned(
-    calendars: Calendars, named: Named, resource: Resource, event: Any, event_id: str, given: dict[str, Any]
+    calendars: Calendars, named: Named, event: icalendar.Component, event_id: str, given: dict[str, Any]
 ) -> tuple[Changes, dict[str, Any]]:
     """The changes to make, and the warnings about what the new time overlaps."""
+    changes = replace(_times(named, event, given), **_fields(given))
+    _check_organizer(event, calendars.owners, changes)
+    if not _has_times(given) or given.get("checkConflicts") is False:
+        return changes, {}
     zone = named.collection.about.zone
+    title = given.get("summary") or str(event.get("SUMMARY", ""))
+    start, end = changes.start or start_of(event, zone), changes.end or end_of(event, zone)
+    proposal = Proposal(title, start, end, event_id)
+    return changes, await overlaps(calendars, named, proposal, given, duplicates=False)
+
+
+def _fields(given: dict[str, Any]) -> dict[str, Any]:
+    changes = read_changes(given)
+    return {name: value for name, value in vars(changes).items() if name not in {"start", "end"}}
+
+
+def _times(named: Named, event: icalendar.Component, given: dict[str, Any]) -> Changes:
+    """The new start and end as far as they differ; an end that hangs on the start is pinned when the start moves."""
     if not _has_times(given):
-        return read_changes(given, None, None), {}
+        return Changes()
+    zone = named.collection.about.zone
     start, end = read_times(given, zone)
-    new_start = start.moment if start else start_of(event, zone)
-    new_end = end.moment if end else end_of(event, zone)
+    old_start, old_end = start_of(event, zone), end_of(event, zone)
+    new_start = start.moment if start else old_start
+    new_end = end.moment if end else old_end
     check_span(new_start, new_end)
-    is_series = resource.is_series and "RECURRENCE-ID" not in event
-    if (given.get("recurrence") or is_series) and any(side and side.has_offset for side in (start, end)):
+    repeats = "RRULE" in event or bool(given.get("recurrence"))
+    if repeats and any(side is not None and side.has_offset for side in (start, end)):
         raise BadRequest("Missing time zone definition for start time.")
-    warnings: dict[str, Any] = {}
-    if given.get("checkConflicts") is not False:
-        title = given.get("summary") or str(event.get("SUMMARY", ""))
-        proposal = Proposal(title, new_start, new_end, event_id)
-        warnings = await overlaps(calendars, named, proposal, given, duplicates=False)
-    return read_changes(given, new_start, new_end), warnings
+    moves = new_start != old_start
+    keeps_end = new_end == old_end and ("DTEND" in event or not moves)
+    return Changes(start=new_start if moves else None, end=None if keeps_end else new_end)
+
+
+def _check_organizer(event: icalendar.Component, owners: tuple[str, ...], changes: Changes) -> None:
+    """An invitation belongs to its organizer: only what everybody has of their own may be changed."""
+    if read_organizer(event, owners).get("self"):
+        return
+    own = {"color_id", "reminders", "private", "transparency", "visibility"}
+    shared = {name: value for name, value in vars(changes).items() if name not in own}
+    if shared != {name: value for name, value in vars(Changes()).items() if name not in own}:
+        raise Forbidden(_ORGANIZERS_ONLY)
 
 
 def _has_times(given: dict[str, Any]) -> bool:

@@ -1,0 +1,1 @@
+"""The day beside the chat: a read-only page that keeps itself up to date."""

@@ -1,0 +1,65 @@
+"""The day pane's web application: the page, its data, and the news it waits for."""
+
+from __future__ import annotations
+
+from datetime import date
+from importlib.resources import files
+from zoneinfo import ZoneInfo
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from fateforger.local.calendar.errors import ServiceError
+from fateforger.local.calendar.pane.changes import Changes
+from fateforger.local.calendar.pane.day import day_json
+from fateforger.local.calendar.times import zone_named
+from fateforger.local.calendar.tools.calendars import Calendars
+
+_PATIENCE = 2.0
+"""Seconds that a page waits for news at most: short, so that a server with open pages stops soon."""
+
+_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def pane_app(calendars: Calendars, changes: Changes) -> Starlette:
+    """An application without state of its own, to be mounted anywhere. All its addresses are relative."""
+
+    def zone_of(request: Request) -> ZoneInfo:
+        name = request.query_params.get("tz")
+        return (zone_named(name) if name else None) or calendars.primary.about.zone
+
+    async def events(request: Request) -> Response:
+        zone = zone_of(request)
+        asked = request.query_params.get("date")
+        known = changes.current(zone)
+        try:
+            day = date.fromisoformat(asked) if asked else calendars.now().astimezone(zone).date()
+            shown = await day_json(calendars, day, zone)
+        except (ValueError, OverflowError):
+            return JSONResponse({"error": f"{asked} is not a day that can be shown"}, 400, _HEADERS)
+        except ServiceError as error:
+            return JSONResponse({"error": error.bare}, 503, _HEADERS)
+        return JSONResponse(shown | {"version": known.version, "written": known.written}, headers=_HEADERS)
+
+    async def news(request: Request) -> Response:
+        found = await changes.after(request.query_params.get("since", ""), zone_of(request), _PATIENCE)
+        day = found.day.isoformat() if found.day else None
+        body = {"version": found.version, "written": found.written, "date": day, "reachable": found.is_reachable}
+        return JSONResponse(body, headers=_HEADERS)
+
+    routes = [Route("/events", events), Route("/changes", news), Route("/", _file("index.html"))]
+    return Starlette(routes=[*routes, *(Route(f"/{name}", _file(name)) for name in ("pane.css", "pane.js"))])
+
+
+def _file(name: str) -> Response:
+    content = files("fateforger.local.calendar.pane").joinpath("page", name).read_bytes()
+    media = f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
+    return Response(content, media_type=media, headers=_HEADERS)

@@ -1,0 +1,39 @@
+"""Property values of parsed events, with the types that iCalendar promises and its parser leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import icalendar
+
+
+def values(event: icalendar.Component, name: str) -> list[Any]:
+    """All values of a property, as the parser made them; empty when it is absent."""
+    found: Any = event.get(name, [])
+    return list(found) if isinstance(found, list) else [found]
+
+
+def first(event: icalendar.Component, name: str) -> Any:
+    """The first value of a property, or None."""
+    found = values(event, name)
+    return found[0] if found else None
+
+
+def text(event: icalendar.Component, name: str, change: Callable[[str], str] = str) -> str | None:
+    """A property's text, or None when it is absent or empty."""
+    found = first(event, name)
+    return change(str(found)) if found is not None and str(found) else None
+
+
+def time_of(event: icalendar.Component, name: str) -> date | datetime:
+    """A date or time that is there; raises `KeyError` when it is not."""
+    when: date | datetime = event.decoded(name)
+    return when
+
+
+def span_of(event: icalendar.Component, name: str) -> timedelta | None:
+    found = first(event, name)
+    span: timedelta | None = None if found is None else found.dt
+    return span
