@@ -159,8 +159,27 @@ class DesiredDay(BaseModel):
     blocks: tuple[DesiredBlock, ...]
 
 
+class Standing(StrEnum):
+    """Whose an event of ours is now."""
+
+    HELD = "held"
+    """Ours, and on the calendar as far as we know."""
+    RELEASED = "released"
+    """The person made it theirs; it stays as it is."""
+    DELETED = "deleted"
+    """The person deleted it while the plan still has the block; it stays deleted until the plan asks for something
+    else."""
+    REMOVED = "removed"
+    """Neither plan nor calendar has it. When it shows up again, the person brought it back."""
+
+
 class Head(BaseModel):
-    """What we last wrote for a block, as the calendar showed it right after: the base of every merge."""
+    """What we last wrote for a block: the base of every merge.
+
+    ``base`` is how the calendar showed it right after; ``wanted`` is what the plan had asked for (``None``: the
+    same). They differ where the calendar rewrites what it is given, and where the person's own edit was kept. So
+    "the person changed it" is calendar against ``base``, and "the plan changed it" is plan against ``wanted``.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
@@ -168,7 +187,14 @@ class Head(BaseModel):
     generation: int
     day: date
     base: EventFields
+    wanted: EventFields | None = None
+    standing: Standing = Standing.HELD
     version: str | None = None
+
+    @property
+    def asked(self) -> EventFields:
+        """What the plan had asked for."""
+        return self.base if self.wanted is None else self.wanted
 
 
 class Ledger(BaseModel):
@@ -200,21 +226,29 @@ class Verb(StrEnum):
     UPDATE = "update"
     DELETE = "delete"
     ADOPT = "adopt"
-    """The calendar already shows it: take what is there as the new base."""
+    """The calendar already is as it should be, or the person's own change stands: only our record changes."""
     RELEASE = "release"
     """The person made it theirs: leave it alone from now on."""
     FORGET = "forget"
-    """It is gone from the calendar: so is our record of it."""
+    """It is gone from the calendar, and nobody wants it back."""
     NOOP = "noop"
+    """Nothing to do: the calendar shows it already."""
     SKIP = "skip"
+    """Not done on purpose; the reason says why."""
 
 
 WRITES = frozenset({Verb.CREATE, Verb.UPDATE, Verb.DELETE})
+RECORDS = frozenset({Verb.ADOPT, Verb.RELEASE, Verb.FORGET})
+"""Verbs that change what we know, and nothing on the calendar."""
 
 
 class SyncOp(BaseModel):
     """One step. ``before`` is the event as it was when this was decided, and is never missing for an update or a
-    delete; ``after`` are the managed fields as they shall be; ``changes`` maps each field that differs to both."""
+    delete; ``after`` are the managed fields as they shall be; ``changes`` maps each field that differs to both, as
+    text for people and programs (instants in RFC 3339, in the zone of the plan; ``None`` where there is no event).
+
+    ``head_before`` is what was known of the block, ``head_after`` what is to be known once the op took effect.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     op_id: str
@@ -228,36 +262,77 @@ class SyncOp(BaseModel):
     changes: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
     before: EventImage | None = None
     after: EventFields | None = None
+    head_before: Head | None = None
+    head_after: Head | None = None
     reason: str = ""
 
 
-class Merged(BaseModel):
-    """A field on which the calendar and the plan disagreed, and who won."""
+class Adopted(BaseModel):
+    """The person's own change on the calendar, which the plan does not have yet. ``field`` is a managed field, or
+    ``deleted`` when they deleted the block."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
+    summary: str
+    field: Literal["summary", "description", "start", "end", "color_id", "deleted"]
+    plan: str | None
+    calendar: str | None
+
+
+class BrakeKind(StrEnum):
+    """What looks so unlike a person's doing that nothing is written before somebody says yes."""
+
+    EMPTIED_CALENDAR = "emptied_calendar"
+    VANISHED_BLOCKS = "vanished_blocks"
+    MASS_DELETION = "mass_deletion"
+    DUPLICATE_BLOCK = "duplicate_block"
+
+
+class Brake(BaseModel):
+    """A named reason to stop and ask, with a sentence for the person."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: BrakeKind
+    sentence: str
+
+
+class Merged(BaseModel):
+    """A field that both the person (on the calendar) and the plan changed, and who won. Values as in ``changes``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    summary: str
     field: str
-    base: Any
-    calendar: Any
-    plan: Any
+    base: str | None
+    calendar: str | None
+    plan: str | None
     winner: Literal["calendar", "plan"]
 
 
 class SyncPlan(BaseModel):
     """Everything that will be done, decided before anything is. ``adopted`` are the person's own edits on the
-    calendar that flow back into the plan; ``warnings`` are sentences for the person."""
+    calendar that flow back into the plan; ``warnings`` are sentences for the person; with ``brakes``, nothing is
+    written unless each of them was confirmed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     day: date
     tz: str
     ops: tuple[SyncOp, ...]
     merged: tuple[Merged, ...] = ()
+    adopted: tuple[Adopted, ...] = ()
+    brakes: tuple[Brake, ...] = ()
     warnings: tuple[str, ...] = ()
     snapshot_fingerprint: str
 
     @property
     def writes(self) -> tuple[SyncOp, ...]:
+        """The ops that change the calendar."""
         return tuple(op for op in self.ops if op.verb in WRITES)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is to be written and nothing to be noted."""
+        return not any(op.verb in WRITES or op.verb in RECORDS for op in self.ops)
 
     def counts(self) -> dict[str, int]:
         """``create, update, delete, noop, skip``; bookkeeping verbs count as noop."""

@@ -1,0 +1,71 @@
+"""Reasons to stop and ask before anything is written.
+
+A calendar that lost everything, or a plan that drops most of the day, is more often a wrong calendar, a half answer
+or a slip than a wish. A snapshot that is not whole is no reason to ask but an error: nothing follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.errors import CalendarIncomplete
+from fateforger.sync.model import Brake, BrakeKind, Ledger, Snapshot, Standing, SyncOp, Verb
+from fateforger.sync.ownership import Owned, Proof, Sides
+from fateforger.sync.words import listed
+
+_MANY = 4
+_MOST = 0.5
+_EMPTIED = 2
+
+
+def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
+    """Raises :class:`~fateforger.errors.CalendarIncomplete` when a block that we hold was neither seen nor asked for:
+    absence from a window proves nothing."""
+    seen = {event.id for event in snapshot.events} | snapshot.fetched.keys()
+    for head in ledger.heads:
+        if head.standing in {Standing.HELD, Standing.RELEASED} and head.event_id not in seen:
+            raise CalendarIncomplete(
+                f"I could not find out what became of “{head.base.summary}”, so I changed nothing."
+            )
+
+
+def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Sequence[Owned]) -> tuple[Brake, ...]:
+    """All brakes that these ops set off."""
+    brakes: list[Brake] = []
+    held = [head for head in ledger.heads if head.standing is Standing.HELD]
+    gone = [head for head in held if head.event_id not in sides.live]
+    acting = any(op.verb in {Verb.CREATE, Verb.DELETE, Verb.ADOPT} for op in ops)
+    if acting and len(gone) == len(held) >= _EMPTIED:
+        brakes.append(
+            Brake(
+                kind=BrakeKind.EMPTIED_CALENDAR,
+                sentence=f"All {len(held)} blocks that I wrote are gone from your calendar:"
+                f" {listed([head.base.summary for head in gone])}.",
+            )
+        )
+    elif acting and len(held) >= _MANY and len(gone) > _MOST * len(held):
+        brakes.append(
+            Brake(
+                kind=BrakeKind.VANISHED_BLOCKS,
+                sentence=f"{len(gone)} of the {len(held)} blocks that I wrote are gone from your calendar:"
+                f" {listed([head.base.summary for head in gone])}.",
+            )
+        )
+    ours = [o for o in sides.owned if o.proof is not Proof.MARKED]
+    deletes = [op for op in ops if op.verb is Verb.DELETE]
+    if len(ours) >= _MANY and len(deletes) > _MOST * len(ours):
+        brakes.append(
+            Brake(
+                kind=BrakeKind.MASS_DELETION,
+                sentence=f"This would delete {len(deletes)} of my {len(ours)} blocks from your calendar:"
+                f" {listed([op.summary for op in deletes])}.",
+            )
+        )
+    if spares:
+        brakes.append(
+            Brake(
+                kind=BrakeKind.DUPLICATE_BLOCK,
+                sentence=f"Your calendar shows {listed([o.event.summary for o in spares])} twice.",
+            )
+        )
+    return tuple(brakes)

@@ -1,0 +1,173 @@
+"""What happens to one block, or to one event of ours that the plan has no block for.
+
+last known | calendar now     | plan             | decision
+-----------+------------------+------------------+------------------------------------------------------------
+-          | -                | has it           | create
+held       | deleted          | as last asked    | adopt the deletion: it stays deleted, and the person is told
+held       | deleted          | something else   | create, under the next generation
+removed    | -                | has it           | create, under the next generation
+any        | shows it         | has it           | merge by field: update, adopt or nothing
+held       | as we left it    | has it no longer | delete
+held       | changed, or more | has it no longer | release: it is the person's now
+removed    | shows it again   | has it no longer | release: the person brought it back
+held       | deleted          | has it no longer | forget
+nothing    | our mark, minted | has it no longer | delete: a create of ours that landed after we gave it up
+nothing    | our mark only    | has it no longer | skip: another database may know it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from fateforger.sync.canonical import canon, fields_of
+from fateforger.sync.drafts import UNNUMBERED, adopted_of, conflicts_of, op_on, op_on_record
+from fateforger.sync.heads import head_as, merged_head, same_head
+from fateforger.sync.ids import mint, next_generation, seed_of
+from fateforger.sync.merge import Prefer, merge
+from fateforger.sync.model import Adopted, DesiredBlock, EventImage, Head, Ledger, Merged, Standing, SyncOp, Verb
+from fateforger.sync.ownership import Owned, Proof
+from fateforger.sync.words import changes_between
+
+STAYS_DELETED = "You deleted it on your calendar, so it stays deleted."
+UP_TO_DATE = "Already up to date."
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all decisions of one run share. ``taken`` are event ids that are in use right now."""
+
+    day: date
+    tz: ZoneInfo
+    ledger: Ledger
+    prefer: Prefer
+    taken: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An op, not numbered yet, and what the merge has to say about it."""
+
+    op: SyncOp
+    merged: tuple[Merged, ...] = ()
+    adopted: tuple[Adopted, ...] = ()
+
+
+def decide_create(block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
+    """A block that the calendar does not show: a new event, under an id that was never used."""
+    ours = canon(block.fields)
+    seed = seed_of(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
+    generation = next_generation(seed, setting.ledger.generations, setting.taken)
+    event_id, fields = mint(seed, generation), fields_of(ours)
+    op = SyncOp(
+        op_id=UNNUMBERED,
+        verb=Verb.CREATE,
+        key=block.key,
+        event_id=event_id,
+        generation=generation,
+        seed=seed,
+        summary=ours.summary,
+        changes=changes_between(None, ours, setting.tz),
+        after=fields,
+        head_before=head,
+        head_after=Head(key=block.key, event_id=event_id, generation=generation, day=setting.day, base=fields),
+        reason="It is new in the plan." if head is None else "The plan asks for it again.",
+    )
+    return Decision(op)
+
+
+def decide_deleted(block: DesiredBlock, head: Head) -> Decision:
+    """A block that the person deleted and the plan still has as it was."""
+    summary = block.fields.summary
+    verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
+    gone = head.model_copy(update={"standing": Standing.DELETED})
+    op = op_on_record(verb, head, gone, summary, STAYS_DELETED)
+    return Decision(
+        op, adopted=(Adopted(key=block.key, summary=summary, field="deleted", plan=summary, calendar=None),)
+    )
+
+
+def decide_linked(block: DesiredBlock, event: EventImage, reason: str) -> Decision:
+    """A block that an event of the person stands for."""
+    op = SyncOp(
+        op_id=UNNUMBERED,
+        verb=Verb.NOOP,
+        key=block.key,
+        event_id=event.id,
+        summary=block.fields.summary,
+        after=event.fields,
+        reason=reason,
+    )
+    return Decision(op)
+
+
+def decide_live(block: DesiredBlock, owned: Owned, setting: Setting) -> Decision:
+    """A block that the calendar shows: merge by field."""
+    head, event = owned.head, owned.event
+    if owned.obstacle is not None:
+        return Decision(op_on(Verb.SKIP, owned, f"It stays as it is: {owned.obstacle}.", block=block, head_after=head))
+    ours, theirs = canon(block.fields), canon(event)
+    base = theirs if head is None else canon(head.base)
+    wanted = base if head is None or head.wanted is None else canon(head.wanted)
+    if head is not None and ours == theirs == base == wanted and _settled(head, block):
+        return Decision(op_on(Verb.NOOP, owned, UP_TO_DATE, block=block, after=theirs, head_after=head))
+    merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, prefer=setting.prefer)
+    after = merged_head(block, owned, setting.day, merged, wanted=wanted, base=base, ours=ours)
+    if changes := changes_between(theirs, merged.result, setting.tz):
+        reason = "The plan changed." if head is not None else "The plan has it differently."
+        op = op_on(Verb.UPDATE, owned, reason, block=block, after=merged.result, changes=changes, head_after=after)
+    elif head is None or not same_head(head, after):
+        op = op_on(Verb.ADOPT, owned, "The calendar shows it already.", block=block, after=theirs, head_after=after)
+    else:
+        reason = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
+        op = op_on(Verb.NOOP, owned, reason, block=block, after=theirs, head_after=head)
+    return Decision(
+        op,
+        conflicts_of(op, merged, setting.prefer, setting.tz, base=base, theirs=theirs, ours=ours),
+        adopted_of(op, merged, setting.prefer, setting.tz, theirs=theirs, ours=ours),
+    )
+
+
+def _settled(head: Head, block: DesiredBlock) -> bool:
+    return head.key == block.key and head.standing is Standing.HELD
+
+
+def decide_leftover(owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
+    """A live event of ours without a block; ``None`` for one that was released before. A ``spare`` is a second
+    event of a block: the block's record is not about it."""
+    head = owned.head
+    if head is not None and head.standing is Standing.RELEASED:
+        return None
+    if owned.proof is Proof.MARKED:
+        reason = "It has fateforger's mark, but is not in this database; I left it alone."
+        return Decision(op_on(Verb.SKIP, owned, reason, head_after=None))
+    if kept := _why_kept(owned):
+        if spare or (head is None and owned.obstacle is not None):
+            return Decision(op_on(Verb.SKIP, owned, kept, head_after=head))
+        return Decision(op_on(Verb.RELEASE, owned, kept, head_after=head_as(owned, setting.day, Standing.RELEASED)))
+    removed = None if spare else head_as(owned, setting.day, Standing.REMOVED)
+    changes = changes_between(canon(owned.event), None, setting.tz)
+    return Decision(op_on(Verb.DELETE, owned, "It is no longer in the plan.", changes=changes, head_after=removed))
+
+
+def _why_kept(owned: Owned) -> str | None:
+    """Why an event that the plan no longer has is not deleted, if so."""
+    head, event = owned.head, owned.event
+    no_longer = "It is no longer in the plan, but"
+    if owned.obstacle is not None:
+        return f"{no_longer} {owned.obstacle}, so I left it to you."
+    if head is not None and head.standing is not Standing.HELD:
+        return "You brought it back, so I left it to you."
+    if event.enriched:
+        return f"{no_longer} has guests or attachments of yours, so I left it to you."
+    if head is not None and canon(head.base) != canon(event):
+        return f"{no_longer} you changed it on your calendar, so I left it to you."
+    return None
+
+
+def decide_forget(head: Head) -> Decision:
+    """A record of an event that is gone and that no plan wants."""
+    removed = head.model_copy(update={"standing": Standing.REMOVED})
+    return Decision(op_on_record(Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar."))

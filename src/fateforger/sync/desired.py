@@ -1,0 +1,24 @@
+"""What the calendar should show for a plan."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from fateforger.errors import PlanInvalid
+from fateforger.plan import COLOR_BY_TYPE, Resolved, TBPlan, resolve_strict
+from fateforger.sync.canonical import Canon, fields_of, second, text
+from fateforger.sync.model import DesiredBlock, DesiredDay
+
+
+def desired_day(plan: TBPlan) -> DesiredDay:
+    """All blocks of a plan as events, in the plan's order; titles and notes without space around them, times in
+    whole seconds. Raises :class:`~fateforger.errors.PlanInvalid` as ``resolve_strict`` does."""
+    return DesiredDay(day=plan.date, tz=plan.tz, blocks=tuple(_desired(block) for block in resolve_strict(plan)))
+
+
+def _desired(block: Resolved) -> DesiredBlock:
+    start, end = second(block.start.astimezone(UTC)), second(block.end.astimezone(UTC))
+    if not start < end:
+        raise PlanInvalid(f"“{block.event.name}” lasts less than a second.", events=(block.index,))
+    fields = Canon(text(block.event.name), text(block.event.description), start, end, COLOR_BY_TYPE[block.event.type])
+    return DesiredBlock(key=block.key, index=block.index, type=block.event.type, fields=fields_of(fields))

@@ -1,0 +1,94 @@
+"""Ops and reports in the making: everything but their numbers."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+from zoneinfo import ZoneInfo
+
+from fateforger.sync.canonical import Canon, fields_of
+from fateforger.sync.merge import FieldMerge, Prefer
+from fateforger.sync.model import MANAGED, Adopted, DesiredBlock, Head, Merged, SyncOp, Verb
+from fateforger.sync.ownership import Owned
+from fateforger.sync.words import Change, shown
+
+UNNUMBERED = ""
+ManagedName = Literal["summary", "description", "start", "end", "color_id"]
+
+
+def op_on(
+    verb: Verb,
+    owned: Owned,
+    reason: str,
+    *,
+    head_after: Head | None,
+    block: DesiredBlock | None = None,
+    after: Canon | None = None,
+    changes: dict[str, Change] | None = None,
+) -> SyncOp:
+    """An op on an event that is there."""
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=verb,
+        key=owned.key if block is None else block.key,
+        event_id=owned.event.id,
+        generation=owned.generation,
+        summary=owned.event.summary if after is None else after.summary,
+        changes=changes or {},
+        before=owned.event,
+        after=None if after is None else fields_of(after),
+        head_before=owned.head,
+        head_after=head_after,
+        reason=reason,
+    )
+
+
+def op_on_record(verb: Verb, head: Head, head_after: Head, summary: str, reason: str) -> SyncOp:
+    """An op on an event that is gone: only the record is left of it."""
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=verb,
+        key=head.key,
+        event_id=head.event_id,
+        generation=head.generation,
+        summary=summary,
+        head_before=head,
+        head_after=head_after,
+        reason=reason,
+    )
+
+
+def conflicts_of(
+    op: SyncOp, merged: FieldMerge, winner: Prefer, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon
+) -> tuple[Merged, ...]:
+    """The fields that both sides changed, for the report."""
+    return tuple(
+        Merged(
+            key=op.key,
+            summary=op.summary,
+            field=name,
+            base=shown(base[place], tz),
+            calendar=shown(theirs[place], tz),
+            plan=shown(ours[place], tz),
+            winner=winner,
+        )
+        for place, name in enumerate(MANAGED)
+        if name in merged.conflicts
+    )
+
+
+def adopted_of(
+    op: SyncOp, merged: FieldMerge, winner: Prefer, tz: ZoneInfo, *, theirs: Canon, ours: Canon
+) -> tuple[Adopted, ...]:
+    """The fields in which the calendar keeps a value of the person's that the plan does not have."""
+    kept = merged.adopted | (merged.conflicts if winner == "calendar" else frozenset())
+    return tuple(
+        Adopted(
+            key=op.key,
+            summary=op.summary,
+            field=cast("ManagedName", name),
+            plan=shown(ours[place], tz),
+            calendar=shown(theirs[place], tz),
+        )
+        for place, name in enumerate(MANAGED)
+        if name in kept
+    )

@@ -1,0 +1,190 @@
+"""The one place that decides what is written: plan, calendar and ledger in, ops out. Nothing here does anything."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fateforger.errors import InternalError
+from fateforger.plan import zone
+from fateforger.sync.brakes import brakes_on, require_whole
+from fateforger.sync.canonical import canon, is_timed
+from fateforger.sync.decide import (
+    Decision,
+    Setting,
+    decide_create,
+    decide_deleted,
+    decide_forget,
+    decide_leftover,
+    decide_linked,
+    decide_live,
+)
+from fateforger.sync.foreign import link_reason, link_warning, linked, overlap_warnings
+from fateforger.sync.matching import Candidate, event_candidate, pair_alike, pair_equal
+from fateforger.sync.merge import Prefer
+from fateforger.sync.model import (
+    DesiredBlock,
+    DesiredDay,
+    EventImage,
+    Head,
+    Ledger,
+    Snapshot,
+    Standing,
+    SyncPlan,
+    Verb,
+)
+from fateforger.sync.ownership import Owned, Sides, sort_sides
+
+OpIds = Callable[[int], str]
+"""Gives the op at a position its id."""
+
+
+def numbered(transaction_id: str) -> OpIds:
+    """Op ids that follow from the id of the transaction: ``<id>-0``, ``<id>-1``, ..."""
+    return lambda position: f"{transaction_id}-{position}"
+
+
+def plan_sync(
+    desired: DesiredDay, snapshot: Snapshot, ledger: Ledger, *, op_ids: OpIds, prefer: Prefer = "calendar"
+) -> SyncPlan:
+    """What has to be done so that the calendar shows the plan, and the person's own changes stay.
+
+    ``desired`` is the plan, ``snapshot`` the calendar now, ``ledger`` what we wrote last; all of one day and zone.
+    ``prefer`` says who wins a field that both sides changed. Blocks come first, in the plan's order, then deletions
+    and records; equal input in any order gives an equal result. The ops are as few as they can be, and an update
+    has only the fields that differ.
+
+    Raises :class:`~fateforger.errors.CalendarIncomplete` when a block of ours is neither in ``snapshot.events`` nor
+    in ``snapshot.fetched``.
+    """
+    if (desired.day, desired.tz) != (snapshot.day, snapshot.tz):
+        raise InternalError("A plan can only be compared with the calendar of its own day and zone.")
+    require_whole(snapshot, ledger)
+    sides = sort_sides(snapshot, ledger)
+    setting = Setting(desired.day, zone(desired.tz), ledger, prefer, _taken(snapshot, ledger))
+    found = _find(desired.blocks, sides, ledger)
+    decided = {block.key: _decide_block(block, found, setting) for block in desired.blocks}
+    decisions = [decided[block.key] for block in sorted(desired.blocks, key=lambda b: b.index)]
+    decisions += [d for o in found.leftovers if (d := decide_leftover(o, setting))]
+    decisions += [d for o in found.spares if (d := decide_leftover(o, setting, spare=True))]
+    decisions += [decide_forget(head) for head in found.lost]
+    ops = tuple(d.op.model_copy(update={"op_id": op_ids(n)}) for n, d in enumerate(decisions))
+    written = [b for b in desired.blocks if decided[b.key].op.verb in {Verb.CREATE, Verb.UPDATE}]
+    links = [(b, event) for b in desired.blocks if (event := found.links.get(b.key)) is not None]
+    warnings = [w for b, event in links if (w := link_warning(b, event, setting.tz))]
+    return SyncPlan(
+        day=desired.day,
+        tz=desired.tz,
+        ops=ops,
+        merged=tuple(m for d in decisions for m in d.merged),
+        adopted=tuple(a for d in decisions for a in d.adopted),
+        brakes=brakes_on(ops, sides, ledger, found.spares),
+        warnings=(*warnings, *overlap_warnings(written, sides.foreign, setting.tz)),
+        snapshot_fingerprint=fingerprint(snapshot),
+    )
+
+
+def fingerprint(snapshot: Snapshot) -> str:
+    """Changes when the calendar shows something else; versions and time stamps do not count (S81)."""
+    seen = [*snapshot.events, *(event for event in snapshot.fetched.values() if event is not None)]
+    lines = sorted(
+        f"{e.id}\0{e.status}\0{e.summary}\0{e.description}\0{e.start}\0{e.end}\0{e.color_id}\0{e.busy}" for e in seen
+    )
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Which event each block is, and what is left over on either side. ``spares`` are second events of a block,
+    ``lost`` records of events that are gone and that no block asks for."""
+
+    events: Mapping[str, Owned]
+    links: Mapping[str, EventImage]
+    heads: Mapping[str, Head]
+    leftovers: Sequence[Owned]
+    spares: Sequence[Owned]
+    lost: Sequence[Head]
+
+
+def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Found:
+    wanted = {block.key for block in blocks}
+    heads = {head.key: head for head in ledger.heads}
+    known_first = sorted(sides.owned, key=lambda o: o.head is None)
+    by_key = {o.key: o for o in reversed(known_first)}
+    spares = [o for o in known_first if by_key[o.key] is not o]
+    events = {key: by_key[key] for key in wanted & by_key.keys()}
+    pool = [b for b in blocks if b.key not in events and not _stays_deleted(b, heads.get(b.key))]
+    free = [o for o in by_key.values() if o.key not in wanted and _may_change_block(o)]
+    links = _pair(pool, free, (*sides.foreign, *_released(by_key, wanted)), events)
+    used = {o.event.id for o in events.values()}
+    leftovers = [o for o in by_key.values() if o.event.id not in used]
+    known = wanted | {o.key for o in leftovers}
+    lost = [
+        head
+        for key, head in sorted(heads.items())
+        if key not in known and head.event_id not in sides.live and head.standing is not Standing.REMOVED
+    ]
+    return _Found(events, links, heads, sorted(leftovers, key=_place), sorted(spares, key=_place), lost)
+
+
+def _pair(
+    pool: Sequence[DesiredBlock], free: Sequence[Owned], foreign: Sequence[EventImage], events: dict[str, Owned]
+) -> dict[str, EventImage]:
+    """Pair what no key paired: equal ones of ours, then foreign ones, then alike ones of ours. Fills ``events`` and
+    returns the links to foreign events."""
+    blocks = {b.key: Candidate(b.key, canon(b.fields), b.type) for b in pool}
+    ours = {o.event.id: o for o in free}
+    candidates = {o.event.id: event_candidate(o.event.id, canon(o.event)) for o in free}
+    equal = pair_equal(list(blocks.values()), list(candidates.values()))
+    events.update({key: ours[event_id] for key, event_id in equal.items()})
+    links = linked([b for b in pool if b.key not in events], foreign)
+    taken = set(equal.values())
+    alike = pair_alike(
+        [c for key, c in blocks.items() if key not in events and key not in links],
+        [c for event_id, c in candidates.items() if event_id not in taken],
+    )
+    events.update({key: ours[event_id] for key, event_id in alike.items()})
+    return links
+
+
+def _decide_block(block: DesiredBlock, found: _Found, setting: Setting) -> Decision:
+    head = found.heads.get(block.key)
+    if (owned := found.events.get(block.key)) is not None:
+        return decide_live(block, owned, setting)
+    if (event := found.links.get(block.key)) is not None:
+        return decide_linked(block, event, link_reason(block, event, setting.tz))
+    if head is not None and _stays_deleted(block, head):
+        return decide_deleted(block, head)
+    return decide_create(block, head, setting)
+
+
+def _stays_deleted(block: DesiredBlock, head: Head | None) -> bool:
+    """Whether the person deleted the block and the plan asks for nothing new."""
+    deleted = head is not None and head.standing in {Standing.HELD, Standing.DELETED}
+    return deleted and head is not None and canon(head.asked) == canon(block.fields)
+
+
+def _may_change_block(owned: Owned) -> bool:
+    """Whether an event of ours may become another block of the plan."""
+    return owned.obstacle is None and (owned.head is None or owned.head.standing is Standing.HELD)
+
+
+def _released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventImage]:
+    """Events that were ours and are the person's now."""
+    return [
+        o.event
+        for o in by_key.values()
+        if o.head is not None and o.head.standing is Standing.RELEASED and o.key not in wanted
+        if is_timed(o.event) and o.event.busy
+    ]
+
+
+def _place(owned: Owned) -> tuple[str, str]:
+    return owned.event.start.isoformat(), owned.event.id
+
+
+def _taken(snapshot: Snapshot, ledger: Ledger) -> frozenset[str]:
+    """Ids in use: no new event may get one of them."""
+    seen = {e.id for e in snapshot.events} | snapshot.fetched.keys()
+    return frozenset(seen | {head.event_id for head in ledger.heads})

@@ -1,0 +1,62 @@
+"""What will be known of an event once an op took effect."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from fateforger.sync.canonical import Canon, canon, fields_of
+from fateforger.sync.merge import FieldMerge
+from fateforger.sync.model import MANAGED, DesiredBlock, EventFields, Head, Standing
+from fateforger.sync.ownership import Owned
+
+
+def merged_head(
+    block: DesiredBlock, owned: Owned, day: date, merged: FieldMerge, *, wanted: Canon, base: Canon, ours: Canon
+) -> Head:
+    """Written fields by what is written, agreed fields by what is shown, and all others as they were: so a change
+    of the person that the plan has not taken over stays visible as one."""
+    theirs = canon(owned.event)
+    new_wanted: list[object] = list(wanted)
+    new_base: list[object] = list(base)
+    for place in range(len(MANAGED)):
+        if merged.result[place] != theirs[place]:
+            new_wanted[place], new_base[place] = ours[place], merged.result[place]
+        elif ours[place] == theirs[place]:
+            new_wanted[place] = new_base[place] = theirs[place]
+    return Head(
+        key=block.key,
+        event_id=owned.event.id,
+        generation=owned.generation,
+        day=day,
+        base=_fields(new_base),
+        wanted=_fields(new_wanted) if new_wanted != new_base else None,
+        version=owned.event.version,
+    )
+
+
+def head_as(owned: Owned, day: date, standing: Standing) -> Head:
+    """The record of a timed event with another standing; one is made for an event that had none."""
+    if owned.head is not None:
+        return owned.head.model_copy(update={"standing": standing})
+    return Head(
+        key=owned.key,
+        event_id=owned.event.id,
+        generation=owned.generation,
+        day=day,
+        base=fields_of(canon(owned.event)),
+        standing=standing,
+        version=owned.event.version,
+    )
+
+
+def same_head(one: Head, other: Head) -> bool:
+    """Whether two records say the same; the version does not count."""
+    return (
+        (one.key, one.event_id, one.standing) == (other.key, other.event_id, other.standing)
+        and canon(one.base) == canon(other.base)
+        and canon(one.asked) == canon(other.asked)
+    )
+
+
+def _fields(values: list[object]) -> EventFields:
+    return EventFields.model_validate(dict(zip(MANAGED, values, strict=True)))

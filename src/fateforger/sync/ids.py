@@ -1,0 +1,53 @@
+"""Event ids of our own choosing: the same block always gets the same one, and a used one is never used again."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Collection, Mapping
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from fateforger.sync.model import OWNED_PREFIX, EventFields, OwnedId
+
+_MOST_PLACES = 400
+"""Positions tried when an id has to be traced back to its seed without a record of it."""
+
+
+def seed_of(day: date, name: str, start: datetime, index: int) -> str:
+    """``date|name|start|index`` (S73). ``start`` is the wall clock in its own zone, ``index`` the place in the plan."""
+    return f"{day.isoformat()}|{name}|{start.time().isoformat()}|{index}"
+
+
+def mint(seed: str, generation: int = 0) -> OwnedId:
+    """``fftb`` and the lowercase base32hex of the seed's SHA-1; a later generation appends ``|1``, ``|2``, ..."""
+    text = seed if generation == 0 else f"{seed}|{generation}"
+    digest = hashlib.sha1(text.encode(), usedforsecurity=False).digest()
+    return OwnedId(OWNED_PREFIX + base64.b32hexencode(digest).decode().lower().rstrip("="))
+
+
+def next_generation(seed: str, generations: Mapping[str, int], taken: Collection[str]) -> int:
+    """The lowest generation of a seed above all that were ever used, whose id is not in ``taken``."""
+    generation = generations.get(seed, -1) + 1
+    while mint(seed, generation) in taken:
+        generation += 1
+    return generation
+
+
+def minted_here(generations: Mapping[str, int]) -> frozenset[str]:
+    """Every id that was ever minted, according to the ledger."""
+    return frozenset(mint(seed, g) for seed, highest in generations.items() for g in range(highest + 1))
+
+
+def trace_seed(
+    event_id: str, generation: int, generations: Mapping[str, int], day: date, fields: EventFields, tz: ZoneInfo
+) -> str:
+    """The seed that an event's id was minted from: one of the ledger's, else one that its own name and start give.
+    An id that cannot be traced gets the seed of a block at the front of the plan."""
+    for seed, highest in generations.items():
+        if generation <= highest and mint(seed, generation) == event_id:
+            return seed
+    start = fields.start.astimezone(tz)
+    guesses = (seed_of(day, fields.summary, start, index) for index in range(_MOST_PLACES))
+    found = next((seed for seed in guesses if mint(seed, generation) == event_id), None)
+    return found or seed_of(day, fields.summary, start, 0)

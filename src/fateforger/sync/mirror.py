@@ -1,0 +1,108 @@
+"""The person's own changes on the calendar, taken over into the plan (S202, S242)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from fateforger.plan import (
+    COLOR_BY_TYPE,
+    ET,
+    AfterPrevious,
+    BeforeNext,
+    Resolved,
+    TBEvent,
+    TBPlan,
+    resolve,
+    type_of_color,
+)
+from fateforger.plan.model import MAX_DESCRIPTION, MAX_NAME
+from fateforger.sync.model import Adopted, SyncPlan
+from fateforger.sync.reading import window_timing
+from fateforger.sync.words import field_words, quoted
+
+
+def mirror(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
+    """The plan with everything that ``sync_plan.adopted`` tells: moved, resized, renamed and recoloured blocks as the
+    calendar has them, deleted ones left out. Blocks that leaned on one of those keep the time they had.
+
+    The result may have overlaps, because a calendar may: ``resolve_strict`` says so. A title or notes that a plan
+    cannot hold are not taken over.
+    """
+    adopted: dict[str, dict[str, str | None]] = {}
+    for change in sync_plan.adopted:
+        adopted.setdefault(change.key, {})[change.field] = change.calendar
+    deleted = {key for key, fields in adopted.items() if "deleted" in fields}
+    moved = {key for key, fields in adopted.items() if fields.keys() & {"start", "end"}} | deleted
+    resolved = resolve(plan)
+    pinned = _leaning_on(resolved, moved)
+    events: list[TBEvent] = []
+    for block in resolved:
+        if block.key in deleted:
+            continue
+        event = block.event
+        if block.key in pinned and block.key not in moved:
+            event = _timed(event, block.start, block.end, plan)
+        events.append(_changed(event, block, adopted.get(block.key, {}), plan))
+    return plan.replace(events)
+
+
+def told(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
+    """One sentence for each block that the person changed on the calendar, and for each conflict the plan won."""
+    by_key: dict[str, list[Adopted]] = {}
+    for change in sync_plan.adopted:
+        by_key.setdefault(change.key, []).append(change)
+    sentences = [_sentence(changes, tz) for changes in by_key.values()]
+    for conflict in sync_plan.merged:
+        if conflict.winner == "plan":
+            words = field_words(conflict.field, conflict.plan, tz)
+            sentences.append(f"You had changed {quoted(conflict.summary)} on your calendar; I set {words}, as planned.")
+    return tuple(sentences)
+
+
+def _sentence(changes: list[Adopted], tz: ZoneInfo) -> str:
+    title = quoted(changes[0].summary)
+    if any(change.field == "deleted" for change in changes):
+        return f"You deleted {title} on your calendar, so it stays deleted."
+    kept = [field_words(change.field, change.calendar, tz) for change in changes]
+    words = kept[0] if len(kept) == 1 else f"{', '.join(kept[:-1])} and {kept[-1]}"
+    return f"You changed {title} on your calendar, so I kept {words}."
+
+
+def _changed(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:
+    update: dict[str, object] = {}
+    title, notes, color = fields.get("summary"), fields.get("description"), fields.get("color_id")
+    if title and len(title) <= MAX_NAME:
+        update["name"] = title
+    if notes is not None and len(notes) <= MAX_DESCRIPTION:
+        update["description"] = notes
+    if color in COLOR_BY_TYPE.values() and type_of_color(color) is not ET.BACKGROUND:
+        update["type"] = type_of_color(color)
+    event = event.model_copy(update=update)
+    if not fields.keys() & {"start", "end"}:
+        return event
+    start, end = (datetime.fromisoformat(v) if (v := fields.get(n)) else None for n in ("start", "end"))
+    return _timed(event, start or block.start, end or block.end, plan)
+
+
+def _timed(event: TBEvent, start: datetime, end: datetime, plan: TBPlan) -> TBEvent:
+    if start.astimezone(UTC) >= end.astimezone(UTC):
+        return event
+    timing = window_timing(start.astimezone(UTC), end.astimezone(UTC), plan.date, plan.zone)
+    return event.model_copy(update={"timing": timing})
+
+
+def _leaning_on(resolved: tuple[Resolved, ...], moved: Collection[str]) -> set[str]:
+    """Blocks whose time would follow one that moves or goes: the next one if it comes after, the one before if it
+    ends there. With them at fixed times, nothing further along moves."""
+    chain = [block for block in resolved if block.event.type is not ET.BACKGROUND]
+    pinned: set[str] = set()
+    for place, block in enumerate(chain):
+        if block.key not in moved:
+            continue
+        if place + 1 < len(chain) and isinstance(chain[place + 1].event.timing, AfterPrevious):
+            pinned.add(chain[place + 1].key)
+        if place and isinstance(chain[place - 1].event.timing, BeforeNext):
+            pinned.add(chain[place - 1].key)
+    return pinned

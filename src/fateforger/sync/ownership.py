@@ -1,0 +1,88 @@
+"""Which events of a snapshot are ours, how surely, and which are only there to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from fateforger.sync.canonical import is_timed
+from fateforger.sync.ids import minted_here
+from fateforger.sync.model import EventImage, Head, Ledger, OwnedId, Snapshot
+
+
+class Proof(Enum):
+    """How we know that an event is ours."""
+
+    HEAD = "the ledger says so"
+    MINTED = "it has our mark and an id that this ledger minted"
+    MARKED = "it has our mark, but this ledger knows nothing of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A live event of ours that belongs to the day. ``obstacle`` says why it must not be written to, if so."""
+
+    event: EventImage
+    key: str
+    proof: Proof
+    head: Head | None
+    obstacle: str | None
+
+    @property
+    def generation(self) -> int:
+        """Which of its seed's ids the event has."""
+        if self.head is not None:
+            return self.head.generation
+        return 0 if self.event.marker is None else self.event.marker.generation
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """A snapshot sorted by whose the events are. ``owned`` and ``foreign`` are ordered by start, then id;
+    ``foreign`` holds live timed events that are shown as busy; ``live`` is every live event by its id."""
+
+    owned: tuple[Owned, ...]
+    foreign: tuple[EventImage, ...]
+    live: Mapping[str, EventImage]
+
+
+def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
+    """Ours is what the ledger holds for the day, and what has the form of our ids *and* our mark for that day.
+    Everything else is foreign: copies with our mark, occurrences of series, events of another day's plan."""
+    live = {e.id: e for e in (*snapshot.events, *filter(None, snapshot.fetched.values())) if not e.gone}
+    heads = {h.event_id: h for h in ledger.heads}
+    minted = minted_here(ledger.generations) if any(_marked(e, snapshot) for e in live.values()) else frozenset()
+    series = {e.series_id for e in live.values() if e.series_id is not None}
+    owned: list[Owned] = []
+    foreign: list[EventImage] = []
+    for event in sorted(live.values(), key=_order):
+        head = heads.get(event.id)
+        if OwnedId.is_one(event.id) and (head is not None or _marked(event, snapshot)):
+            proof = Proof.HEAD if head is not None else Proof.MINTED if event.id in minted else Proof.MARKED
+            key = head.key if head is not None else event.marker.key if event.marker is not None else event.id
+            owned.append(Owned(event, key, proof, head, obstacle_to(event, is_series=event.id in series)))
+        elif is_timed(event) and event.busy:
+            foreign.append(event)
+    return Sides(tuple(owned), tuple(foreign), live)
+
+
+def obstacle_to(event: EventImage, *, is_series: bool = False) -> str | None:
+    """Why an event with an id of ours must not be written to, if so."""
+    if is_series or event.series_id is not None or event.raw.get("recurrence"):
+        return "it repeats now"
+    if event.event_type != "default" or not event.organized_by_me:
+        return "it is of another kind now"
+    if event.marker is None:
+        return "it lost the mark that makes it ours"
+    if not is_timed(event):
+        return "it is an all-day event now"
+    return None
+
+
+def _marked(event: EventImage, snapshot: Snapshot) -> bool:
+    return event.marker is not None and event.marker.day == snapshot.day
+
+
+def _order(event: EventImage) -> tuple[str, str]:
+    return event.start.isoformat(), event.id
