@@ -21,6 +21,9 @@ FORM_PREFIX = "form."
 START = "start"
 """The action of a control that begins a session; only the chat side knows where it was used and in which zone."""
 
+WELCOME = "welcome"
+"""The rendering of a welcome card: its button begins a session in the card's own thread."""
+
 MORE = "more"
 """The action of the button in a form that asks for more rows."""
 

@@ -19,13 +19,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StartAsked:
-    """``/timebox``, or a start button. ``said`` is what was typed after the command."""
+    """``/timebox``, or a start button. ``said`` is what was typed after the command; ``welcome_ts`` is the welcome
+    card whose button it was."""
 
     command_id: str
     user_id: str
     place: Place
     said: str = ""
     by_button: bool = False
+    welcome_ts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

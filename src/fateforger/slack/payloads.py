@@ -15,6 +15,7 @@ from fateforger.slack.addresses import (
     FORM_PREFIX,
     MORE,
     START,
+    WELCOME,
     Address,
     Deed,
     FormAddress,
@@ -144,7 +145,10 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
         "" if value is None else str(value),
     )
     if deed.action == START:
-        return StartAsked(once, payload.user.id, place, by_button=True)
+        once = command_id("start", once, payload.user.id)  # anybody may press it, each for themselves
+        if address.v == WELCOME:
+            return StartAsked(once, payload.user.id, place, by_button=True, welcome_ts=container.message_ts)
+        return StartAsked(once, payload.user.id, Place(place.channel), by_button=True)
     if deed.action.startswith(FORM_PREFIX):
         request = FormRequest(
             form=deed.action.removeprefix(FORM_PREFIX),

@@ -1,0 +1,126 @@
+"""The chat side put together: what comes in through Bolt, the turns, what goes out through the outbox."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import aiohttp
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+
+from fateforger.background.lane import LanePolicy, LaneWorkers
+from fateforger.background.turns import turn_workers
+from fateforger.coordinator.door import Door
+from fateforger.ports import Clock, Jobs, Outbox, Sessions
+from fateforger.slack.asides import Asides
+from fateforger.slack.connection import SlackLogin, Workspace, check, new_app, new_client, new_session, new_socket
+from fateforger.slack.delivery import Delivery
+from fateforger.slack.desk import Desk
+from fateforger.slack.dispatch import Dispatcher
+from fateforger.slack.errands import Errands
+from fateforger.slack.formroom import FormRoom
+from fateforger.slack.greeting import greeters
+from fateforger.slack.home import Home
+from fateforger.slack.intake import Intake
+from fateforger.slack.latest import Latest
+from fateforger.slack.pace import Pace, PacePolicy
+from fateforger.slack.people import People
+from fateforger.slack.poster import Poster
+
+log = logging.getLogger(__name__)
+
+
+class SlackRoom:
+    """The whole chat side of one workspace. Made by :func:`open_room`, already connected."""
+
+    def __init__(
+        self,
+        login: SlackLogin,
+        session: aiohttp.ClientSession,
+        *,
+        door: Door,
+        jobs: Jobs,
+        outbox: Outbox,
+        sessions: Sessions,
+        clock: Clock,
+        pace: PacePolicy,
+        turns: LanePolicy,
+    ) -> None:
+        client = new_client(login, session)
+        latest, errands = Latest(), Errands()
+        people = People(client, clock)
+        asides = Asides(client, people)
+        poster = Poster(client, Pace(pace), latest)
+        desk = Desk(door, jobs, people, asides, errands, latest, poster, clock=clock)
+        forms = FormRoom(door, desk, client, asides, errands)
+        delivery = Delivery(outbox, sessions, poster, asides, clock=clock)
+        self._login = login
+        self._session = session
+        self._client = client
+        self._errands = errands
+        self._intake = Intake(desk, forms, Home(door, client, errands), clock=clock)
+        self._app = new_app(client, self._intake)
+        self._sockets: list[AsyncSocketModeHandler] = []
+        self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
+        self._lanes: tuple[LaneWorkers, ...] = (
+            turn_workers(jobs, sessions, door.handle, clock=clock, after=self._dispatcher.wake, policy=turns),
+            greeters(jobs, door, poster, clock=clock),
+        )
+
+    def wake(self) -> None:
+        """A message may be due that no turn has queued: background work calls this."""
+        self._dispatcher.wake()
+
+    async def connect(self) -> Workspace:
+        """Check the tokens, go on with what was left undone, and open the sockets. Raises as :func:`check` does."""
+        workspace = await check(self._login, self._client)
+        self._dispatcher.start()
+        for lane in self._lanes:
+            lane.start()
+        self._sockets = [new_socket(self._app, self._login) for _ in range(self._login.connections)]
+        await asyncio.gather(*(socket.connect_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
+        return workspace
+
+    async def close(self) -> None:
+        """Take nothing more, finish what is under way within seconds, let go of the connections. What is left goes
+        on when the program starts again."""
+        await self._intake.close()
+        await asyncio.gather(*(socket.close_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
+        await asyncio.gather(*(lane.stop() for lane in self._lanes))
+        await self._dispatcher.stop()
+        await self._errands.home(seconds=2.0)
+        await self._session.close()
+
+
+async def open_room(
+    login: SlackLogin,
+    *,
+    door: Door,
+    jobs: Jobs,
+    outbox: Outbox,
+    sessions: Sessions,
+    clock: Clock,
+    pace: PacePolicy | None = None,
+    turns: LanePolicy | None = None,
+) -> tuple[SlackRoom, Workspace]:
+    """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``clock`` has to tick: retries and leases live by it.
+
+    Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached; then nothing is
+    left open.
+    """
+    room = SlackRoom(
+        login,
+        new_session(),
+        door=door,
+        jobs=jobs,
+        outbox=outbox,
+        sessions=sessions,
+        clock=clock,
+        pace=pace or PacePolicy(),
+        turns=turns or LanePolicy(),
+    )
+    try:
+        return room, await room.connect()
+    except BaseException:
+        await room.close()
+        raise

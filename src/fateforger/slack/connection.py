@@ -1,0 +1,106 @@
+"""The connection to Slack, or to what speaks like it: made from given values only, never from the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import aiohttp
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.errors import BadInput, WorldError
+from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, called
+
+SLACK_URL = "https://slack.com/api/"
+CALL_SECONDS = 10.0
+PING_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SlackLogin:
+    """How to reach a workspace. ``connections`` is the number of sockets: with two, one stays while Slack renews the
+    other. ``proxy`` is the URL of an HTTP proxy."""
+
+    bot_token: str = field(repr=False)
+    app_token: str = field(repr=False)
+    base_url: str = SLACK_URL
+    connections: int = 2
+    proxy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where the tokens led."""
+
+    team: str
+    team_id: str
+    bot_user_id: str
+
+
+def new_session() -> aiohttp.ClientSession:
+    """Connections for all calls. To be made inside a running loop, and closed."""
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS), trust_env=False)
+
+
+def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> AsyncWebClient:
+    """A client that calls once and never again by itself: a repeated post would be a second message."""
+    client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, session=session, retry_handlers=[])
+    client.proxy = login.proxy  # it takes the environment's when it is given none
+    return client
+
+
+def new_app(client: AsyncWebClient, intake: AsyncMiddleware) -> AsyncApp:
+    """A Bolt app whose payloads all go to ``intake``."""
+    with _without_slack_settings():
+        return AsyncApp(
+            name="fateforger",
+            client=client,
+            signing_secret="",
+            before_authorize=intake,
+            attaching_conversation_kwargs_enabled=False,
+        )
+
+
+def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
+    """One Socket Mode connection, not open yet. To be made inside a running loop."""
+    handler = AsyncSocketModeHandler(app, login.app_token, ping_interval=PING_SECONDS)
+    handler.client.proxy = login.proxy
+    return handler
+
+
+async def check(login: SlackLogin, client: AsyncWebClient) -> Workspace:
+    """Ask Slack about both tokens, as a socket with a bad one would try for ever.
+
+    Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached.
+    """
+    try:
+        who = await called(client.auth_test())
+    except SlackTrouble as trouble:
+        raise _explained(trouble, login, "bot token (xoxb-…)") from trouble
+    try:
+        await called(client.apps_connections_open(app_token=login.app_token))
+    except SlackTrouble as trouble:
+        raise _explained(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
+    return Workspace(str(who.get("team", "")), str(who.get("team_id", "")), str(who.get("user_id", "")))
+
+
+def _explained(trouble: SlackTrouble, login: SlackLogin, token: str) -> BadInput | WorldError:
+    if isinstance(trouble, Passing) and not isinstance(trouble, LoginTrouble):
+        return WorldError(f"Slack cannot be reached at {login.base_url} ({trouble}). Please try again in a moment.")
+    return BadInput(f"Slack does not accept the {token}: it says {trouble.code}. Please check it and start again.")
+
+
+@contextmanager
+def _without_slack_settings() -> Iterator[None]:
+    """Bolt reads SLACK_* by itself while an app is made; SLACK_CLIENT_ID alone would turn it into an OAuth app that
+    forgets its token."""
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("SLACK_")}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)

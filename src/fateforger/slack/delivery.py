@@ -1,0 +1,121 @@
+"""One message of a session to its place in Slack: in its thread, in place of its slot, or anew."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from fateforger.ports import Clock, Outbox, Sent, Sessions
+from fateforger.session.model import Outgoing
+from fateforger.slack import phrases
+from fateforger.slack.arrivals import Place
+from fateforger.slack.asides import Asides
+from fateforger.slack.calling import MessageGone, Refused
+from fateforger.slack.poster import Poster
+from fateforger.slack.render import retired
+
+log = logging.getLogger(__name__)
+
+ROOT = "root"
+MAX_THREADS = 5_000
+
+
+class Delivery:
+    """Each step can be repeated, so a try that ended halfway is taken up where it stopped.
+
+    A message is posted under its id; after a try of which nobody knows how it ended, :meth:`deliver` looks for it in
+    Slack before it posts.
+    """
+
+    def __init__(self, outbox: Outbox, sessions: Sessions, poster: Poster, asides: Asides, *, clock: Clock) -> None:
+        self._outbox = outbox
+        self._sessions = sessions
+        self._poster = poster
+        self._asides = asides
+        self._clock = clock
+        self._doubtful: set[str] = set()
+        self._placed: dict[str, Sent] = {}
+        self._threads: dict[str, str] = {}
+
+    def doubt(self, ids: Iterable[str]) -> None:
+        """These may have been posted already."""
+        self._doubtful.update(ids)
+
+    async def deliver(self, item: Outgoing) -> None:
+        """Send the message and record it. Raises ``SlackTrouble`` or ``StoreError``."""
+        thread_ts = await self._thread(item)
+        if thread_ts is None and item.slot != ROOT:
+            raise Refused("the thread was never opened")
+        before = None if item.ephemeral_to else await self._outbox.slot(item.session_id, item.slot)
+        where = self._placed.get(item.id)
+        if where is None:
+            where = self._placed[item.id] = await self._place(item, thread_ts, before)
+        if thread_ts is None:
+            await self._sessions.attach_thread(item.session_id, where.channel, where.ts)
+            self._threads[item.session_id] = where.ts
+        if before is not None and before != where:
+            await self._retire(item.session_id, item.slot)
+        for slot in item.retire:
+            if slot != item.slot:
+                await self._retire(item.session_id, slot)
+        await self._outbox.sent(item.id, where, now=self._clock.now())
+        self._forget(item)
+
+    async def give_up(self, item: Outgoing, *, refused: bool) -> None:
+        """After a message was given up, ``refused`` by Slack or for a fault of ours. When it was to begin a plan, its
+        owner is told in direct messages."""
+        self._forget(item)
+        session = await self._sessions.load(item.session_id)
+        if item.slot == ROOT and session is not None and session.thread_ts is None:
+            words = phrases.cannot_post(item.channel) if refused else phrases.NOT_STARTED
+            await self._asides.whisper(session.user_id, Place(None), words)
+
+    async def _place(self, item: Outgoing, thread_ts: str | None, before: Sent | None) -> Sent:
+        session, v = item.session_id, item.id
+        if item.ephemeral_to is not None:
+            return await self._poster.show(item.ephemeral_to, item.channel, thread_ts, item.card, session=session, v=v)
+        if item.id in self._doubtful:
+            found = await self._poster.find(item.channel, thread_ts, v)
+            if found is not None:
+                return found
+        if before is not None and await self._may_change(before, thread_ts):
+            try:
+                await self._poster.change(before, item.card, session=session, v=v)
+            except MessageGone as gone:
+                log.info("the message %s is posted anew: %s", item.id, gone)
+            else:
+                return before
+        return await self._poster.post(item.channel, thread_ts, item.card, session=session, v=v)
+
+    async def _may_change(self, before: Sent, thread_ts: str | None) -> bool:
+        """The root stays where it is; any other message is changed only while nothing came after it."""
+        return thread_ts is None or before.ts == thread_ts or await self._poster.is_newest(before, thread_ts)
+
+    async def _retire(self, session_id: str, slot: str) -> None:
+        """Take the controls from the message of a slot. They would be stale, and refused or harmless anyway."""
+        where = await self._outbox.slot(session_id, slot)
+        shown = await self._outbox.shown(session_id, slot)
+        if where is None or shown is None:
+            return
+        try:
+            await self._poster.change(where, retired(shown.card), session=session_id, v=shown.id)
+        except (MessageGone, Refused) as trouble:
+            log.info("the message of slot %s keeps its controls: %s", slot, trouble)
+
+    async def _thread(self, item: Outgoing) -> str | None:
+        """The thread of a session. It never changes once it is there."""
+        known = self._threads.get(item.session_id)
+        if known is not None:
+            return known
+        session = await self._sessions.load(item.session_id)
+        if session is None:
+            raise Refused("the session is gone")
+        if session.thread_ts is not None:
+            if len(self._threads) >= MAX_THREADS:
+                self._threads.clear()
+            self._threads[item.session_id] = session.thread_ts
+        return session.thread_ts
+
+    def _forget(self, item: Outgoing) -> None:
+        self._doubtful.discard(item.id)
+        self._placed.pop(item.id, None)

@@ -1,0 +1,147 @@
+"""What people say and click becomes a command on the turn lane, or a polite word."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from fateforger.background.turns import TURN_LANE
+from fateforger.coordinator.commands import COMMAND, SessionCommand, Start, TimeboxingUserReply
+from fateforger.coordinator.door import Door
+from fateforger.errors import UserError
+from fateforger.ports import Clock, Jobs, NewJob, Sent
+from fateforger.slack import phrases
+from fateforger.slack.arrivals import Clicked, Place, Said, StartAsked
+from fateforger.slack.asides import Asides
+from fateforger.slack.calling import SlackTrouble
+from fateforger.slack.errands import Errands
+from fateforger.slack.greeting import greeting, retire_welcome
+from fateforger.slack.latest import Latest
+from fateforger.slack.people import People
+from fateforger.slack.poster import Poster
+
+
+class Desk:
+    """Each method returns when what was asked for is on record; the words it returns go to the person only.
+
+    All raise ``StoreError`` when it could not be recorded.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        jobs: Jobs,
+        people: People,
+        asides: Asides,
+        errands: Errands,
+        latest: Latest,
+        poster: Poster,
+        *,
+        clock: Clock,
+    ) -> None:
+        self._door = door
+        self._jobs = jobs
+        self._people = people
+        self._asides = asides
+        self._errands = errands
+        self._latest = latest
+        self._poster = poster
+        self._clock = clock
+
+    async def start(self, asked: StartAsked) -> str | None:
+        """A session begins where the command was typed or the button stood; from App Home, in direct messages."""
+        try:
+            day = date.fromisoformat(asked.said) if asked.said else None
+        except ValueError:
+            return phrases.NOT_A_DATE
+        zone = await self._people.zone(asked.user_id)
+        if zone is None:
+            return self._tell(asked, phrases.NO_ZONE)
+        place = asked.place
+        if place.channel is None:
+            try:
+                place = Place(await self._people.direct_channel(asked.user_id))
+            except SlackTrouble:
+                return self._tell(asked, phrases.NO_ZONE)
+        command = Start(
+            command_id=asked.command_id,
+            user_id=asked.user_id,
+            at=self._clock.now(),
+            channel=str(place.channel),
+            thread_ts=place.thread_ts,
+            tz=zone,
+            date=day,
+        )
+        await self.put(command)
+        if asked.welcome_ts is not None:
+            self._errands.send(retire_welcome(self._poster, self._door, Sent(command.channel, asked.welcome_ts)))
+        return None
+
+    async def hear(self, said: Said) -> None:
+        """A message: to the session in its thread, else a welcome where the bot was spoken to."""
+        self._latest.saw(said.channel, said.thread_ts, said.ts)
+        session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
+        if session_id is None:
+            if said.direct or said.mention:
+                await self._jobs.enqueue(greeting(said), now=self._clock.now())
+            return
+        owner = await self._door.owner(session_id)
+        if owner != said.user_id:
+            # The same post arrives as a message and as a mention; only the latter gets the answer.
+            if owner is not None and said.event == "app_mention":
+                self._whisper(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
+            return
+        reply = TimeboxingUserReply(
+            command_id=said.command_id,
+            user_id=said.user_id,
+            at=self._clock.now(),
+            session_id=session_id,
+            text=said.text,
+        )
+        await self.put(reply)
+
+    async def click(self, clicked: Clicked) -> None:
+        """A control of a card, used by the session's owner."""
+        click, place = clicked.click, clicked.place
+        refusal = await self.refusal(click.session_id, click.user_id)
+        if refusal is not None:
+            self._whisper(click.user_id, place, refusal)
+            return
+        try:
+            command = self._door.read_click(click)
+        except UserError as error:
+            self._whisper(click.user_id, place, error.message)
+            return
+        await self.put(command)
+
+    async def refusal(self, session_id: str, user_id: str) -> str | None:
+        """Why this person may not touch this session, if so."""
+        owner = await self._door.owner(session_id)
+        if owner is None:
+            return phrases.SESSION_LOST
+        return None if owner == user_id else phrases.not_yours(owner)
+
+    async def put(self, command: SessionCommand | Start) -> None:
+        """Record a command; one that was recorded before is not recorded again."""
+        job = NewJob(
+            lane=TURN_LANE,
+            key=_key(command),
+            dedupe=command.command_id,
+            payload=COMMAND.dump_python(command, mode="json"),
+        )
+        await self._jobs.enqueue(job, now=self._clock.now())
+
+    def _tell(self, asked: StartAsked, words: str) -> str | None:
+        """The words with the acknowledgement of a command; a button has no such answer, so beside it."""
+        if not asked.by_button:
+            return words
+        self._whisper(asked.user_id, asked.place, words)
+        return None
+
+    def _whisper(self, user_id: str, place: Place, words: str) -> None:
+        self._errands.send(self._asides.whisper(user_id, place, words))
+
+
+def _key(command: SessionCommand | Start) -> str:
+    if not isinstance(command, Start):
+        return command.session_id
+    return f"{command.channel} {command.thread_ts}" if command.thread_ts else command.command_id

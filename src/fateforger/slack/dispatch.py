@@ -1,0 +1,147 @@
+"""Sends what sessions owe people: each session's messages in order, each once, until they are known to be there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+from fateforger.errors import StoreError
+from fateforger.ports import Clock, Outbox
+from fateforger.session.model import Outgoing
+from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble
+from fateforger.slack.delivery import Delivery
+
+log = logging.getLogger(__name__)
+
+BATCH = 20
+EVERYTHING = 10_000
+IDLE_SECONDS = 1.0
+LONGEST_BACKOFF_SECONDS = 60.0
+_EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
+
+Wait = Callable[[asyncio.Event, float], Awaitable[None]]
+
+
+async def wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Until the event, or for so long."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return
+
+
+class Dispatcher:
+    """One per database. :meth:`wake` says that a message may be due; otherwise it looks every second."""
+
+    def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock, wait: Wait = wait_for) -> None:
+        self._outbox = outbox
+        self._delivery = delivery
+        self._clock = clock
+        self._wait = wait
+        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._failures: dict[str, int] = {}
+        self._awake = asyncio.Event()
+        self._stopping = False
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to send. Call it inside a running loop."""
+        self._running = asyncio.create_task(self._run())
+
+    def wake(self) -> None:
+        self._awake.set()
+
+    async def stop(self, *, grace_seconds: float = 10.0) -> None:
+        """Begin nothing more, and let what is being sent arrive."""
+        self._stopping = True
+        self._awake.set()
+        if self._running is not None:
+            await self._running
+        if self._sending:
+            _, late = await asyncio.wait(self._sending.values(), timeout=grace_seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _run(self) -> None:
+        failures = 0
+        remembered = False
+        while not self._stopping:
+            self._awake.clear()
+            try:
+                if not remembered:
+                    # Whatever waits now may have been sent by a process that died before it could say so.
+                    self._delivery.doubt(
+                        item.id for item in await self._outbox.pending(now=_EVER_AFTER, limit=EVERYTHING)
+                    )
+                    remembered = True
+                await self._send_due()
+                failures = 0
+                await self._wait(self._awake, IDLE_SECONDS)
+            except StoreError as error:
+                failures += 1
+                log.warning("the outbox cannot be read: %s", error.message)
+                await self._wait(self._awake, _backoff(failures))
+
+    async def _send_due(self) -> None:
+        due = await self._outbox.pending(now=self._clock.now(), limit=BATCH + len(self._sending))
+        for item in due:
+            if item.session_id not in self._sending:
+                task = asyncio.create_task(self._send(item))
+                self._sending[item.session_id] = task
+                task.add_done_callback(lambda _task, session_id=item.session_id: self._sent(session_id))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+
+    def _sent(self, session_id: str) -> None:
+        del self._sending[session_id]
+        self._awake.set()
+
+    async def _send(self, item: Outgoing) -> None:
+        try:
+            try:
+                await self._delivery.deliver(item)
+            except LoginTrouble as trouble:
+                log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
+                await self._later(item, trouble)
+            except Passing as trouble:
+                log.warning("the message %s waits: %s", item.id, trouble)
+                await self._later(item, trouble)
+            except SlackTrouble as trouble:
+                await self._never(item, str(trouble), refused=True)
+            else:
+                self._failures.pop(item.id, None)
+        except StoreError as error:
+            # The item stays queued; what was posted is remembered, so the next try only records it.
+            log.warning("the outbox cannot be written to: %s", error.message)
+            await self._wait(asyncio.Event(), self._patience(item))
+        except Exception as error:  # the outermost edge of sending: one message must not end the dispatcher
+            log.exception("the message %s failed", item.id)
+            await self._bury(item, f"{type(error).__name__}: {error}")
+
+    async def _later(self, item: Outgoing, trouble: Passing) -> None:
+        if trouble.unsure:
+            self._delivery.doubt([item.id])
+        seconds = self._patience(item) if trouble.retry_after is None else trouble.retry_after
+        retry_at = self._clock.now() + timedelta(seconds=seconds)
+        await self._outbox.failed(item.id, str(trouble), retry_at=retry_at)
+
+    async def _bury(self, item: Outgoing, reason: str) -> None:
+        try:
+            await self._never(item, reason, refused=False)
+        except StoreError as error:
+            log.warning("the outbox cannot be written to: %s", error.message)
+
+    async def _never(self, item: Outgoing, reason: str, *, refused: bool) -> None:
+        log.error("the message %s of session %s is given up: %s", item.id, item.session_id, reason)
+        self._failures.pop(item.id, None)
+        await self._outbox.failed(item.id, reason, retry_at=None)
+        await self._delivery.give_up(item, refused=refused)
+
+    def _patience(self, item: Outgoing) -> float:
+        failures = self._failures[item.id] = self._failures.get(item.id, 0) + 1
+        return _backoff(failures)
+
+
+def _backoff(failures: int) -> float:
+    return min(0.5 * 2.0 ** min(failures - 1, 20), LONGEST_BACKOFF_SECONDS)

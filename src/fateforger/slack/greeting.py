@@ -1,0 +1,57 @@
+"""The welcome: what the bot answers where it is spoken to and no session runs."""
+
+from __future__ import annotations
+
+import logging
+
+from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.coordinator.door import Door
+from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
+from fateforger.slack.addresses import WELCOME
+from fateforger.slack.arrivals import Said
+from fateforger.slack.calling import Passing, SlackTrouble
+from fateforger.slack.poster import Poster
+from fateforger.slack.render import retired
+
+log = logging.getLogger(__name__)
+
+GREETING_LANE = "greeting"
+
+
+def greeting(said: Said) -> NewJob:
+    """The job that welcomes a person, once for each of their messages."""
+    return NewJob(
+        lane=GREETING_LANE,
+        key=f"{said.channel} {said.thread_ts}",
+        dedupe=said.command_id,
+        payload={"channel": said.channel, "thread_ts": said.thread_ts},
+    )
+
+
+def greeters(jobs: Jobs, door: Door, poster: Poster, *, clock: Clock) -> LaneWorkers:
+    """Workers that post the welcome card in the person's thread."""
+
+    async def perform(job: Job) -> None:
+        channel, thread_ts = str(job.payload["channel"]), str(job.payload["thread_ts"])
+        try:
+            # An earlier try may have posted it and died before saying so.
+            if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
+                return
+            await poster.post(channel, thread_ts, door.welcome(), session="", v=WELCOME)
+        except Passing as trouble:
+            raise TryLater(str(trouble), trouble.retry_after) from trouble
+        except SlackTrouble as trouble:
+            log.warning("no welcome in %s: %s", channel, trouble)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    return LaneWorkers(jobs, GREETING_LANE, perform, given_up, clock=clock, policy=LanePolicy(workers=2))
+
+
+async def retire_welcome(poster: Poster, door: Door, where: Sent) -> None:
+    """Take the button off a welcome card that has done its work. Only for looks: a failure is logged and no more."""
+    try:
+        await poster.change(where, retired(door.welcome()), session="", v=WELCOME)
+    except SlackTrouble as trouble:
+        log.warning("a welcome card keeps its button: %s", trouble)

@@ -1,0 +1,38 @@
+"""A person's App Home, published anew from the database whenever it is opened."""
+
+from __future__ import annotations
+
+import logging
+from uuid import uuid4
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.coordinator.door import Door
+from fateforger.errors import StoreError
+from fateforger.slack.calling import SlackTrouble, called
+from fateforger.slack.errands import Errands
+from fateforger.slack.render import HOME, render
+
+log = logging.getLogger(__name__)
+
+
+class Home:
+    def __init__(self, door: Door, client: AsyncWebClient, errands: Errands) -> None:
+        self._door = door
+        self._client = client
+        self._errands = errands
+
+    def show(self, user_id: str) -> None:
+        """Publish it, after the acknowledgement. Opening it again is the way to try again."""
+        self._errands.send(self._publish(user_id))
+
+    async def _publish(self, user_id: str) -> None:
+        try:
+            card = await self._door.home(user_id)
+            # Each publication is a rendering of its own, so a start button works again tomorrow.
+            message = render(card, session="", v=uuid4().hex, size=HOME)
+            await called(self._client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks}))
+        except StoreError as error:
+            log.warning("the home of %s is not published: %s", user_id, error.message)
+        except SlackTrouble as trouble:
+            log.warning("the home of %s is not published: %s", user_id, trouble)

@@ -1,0 +1,143 @@
+"""The durable inbox: a payload is acknowledged when what it asks for is on record, and not before.
+
+Slack sends an event again that was not acknowledged; for a click, a form or a command it tells the person that it
+did not get through. So while the database cannot be written to, nothing is acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, assert_never
+
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from fateforger.errors import StoreError
+from fateforger.ports import Clock
+from fateforger.slack.arrivals import (
+    Arrival,
+    Clicked,
+    FormAsked,
+    FormFilled,
+    HomeOpened,
+    Ignored,
+    MoreRowsAsked,
+    Said,
+    StartAsked,
+)
+from fateforger.slack.desk import Desk
+from fateforger.slack.formroom import FormRoom
+from fateforger.slack.home import Home
+from fateforger.slack.payloads import recognise
+from fateforger.slack.turnstile import Turnstile
+
+CLOSE_SECONDS = 3.0
+ACK_SECONDS = 0.05
+"""Bolt sends an acknowledgement only after the middleware has returned."""
+
+log = logging.getLogger(__name__)
+
+Answer = dict[str, Any] | str
+"""What goes out with the acknowledgement: words for a command, a ``response_action`` for a form, or nothing."""
+
+
+class Intake(AsyncMiddleware):
+    """Runs before Bolt's own machinery and answers every payload: nothing reaches a listener."""
+
+    def __init__(self, desk: Desk, forms: FormRoom, home: Home, *, clock: Clock) -> None:
+        self._desk = desk
+        self._forms = forms
+        self._home = home
+        self._clock = clock
+        self._turnstile = Turnstile()
+        self._open = True
+        self._taking = 0
+        self._done = asyncio.Event()
+
+    async def close(self) -> None:
+        """From now on nothing is acknowledged: Slack keeps it for whoever comes next. What is being recorded is, and
+        its acknowledgement goes out."""
+        self._open = False
+        self._done.clear()
+        if self._taking:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._done.wait(), CLOSE_SECONDS)
+            await asyncio.sleep(ACK_SECONDS)
+
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,  # noqa: ARG002  Bolt's signature
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002  Bolt's signature
+    ) -> BoltResponse | None:
+        body: Mapping[str, Any] = req.body
+        if body.get("type") in {"url_verification", "ssl_check"}:
+            return await next()
+        if not self._open:
+            return _unanswered()
+        arrival = recognise(body, self._clock.now())
+        self._taking += 1
+        try:
+            async with self._turnstile.turn(_conversation(arrival)):
+                answer = await self._take(arrival)
+        except StoreError as error:
+            log.error("a payload is not acknowledged: %s", error.message)  # noqa: TRY400  the sentence says it all
+            return _unanswered()
+        finally:
+            self._taking -= 1
+            if not self._taking:
+                self._done.set()
+        return BoltResponse(status=200, body=answer)
+
+    async def _take(self, arrival: Arrival) -> Answer:
+        match arrival:
+            case StartAsked():
+                return await self._desk.start(arrival) or ""
+            case FormFilled():
+                return await self._forms.take(arrival) or ""
+            case Said():
+                await self._desk.hear(arrival)
+            case Clicked():
+                await self._desk.click(arrival)
+            case FormAsked():
+                await self._forms.open(arrival)
+            case MoreRowsAsked():
+                await self._forms.grow(arrival)
+            case HomeOpened():
+                self._home.show(arrival.user_id)
+            case Ignored():
+                log.debug("ignored: %s", arrival.because)
+            case _:
+                assert_never(arrival)
+        return ""
+
+
+def _unanswered() -> BoltResponse:
+    # In Socket Mode an answer other than 200 is not sent at all.
+    return BoltResponse(status=503, body="")
+
+
+def _conversation(arrival: Arrival) -> str:
+    """What has to stay in order: a thread, a form of a session, else a person."""
+    match arrival:
+        case Said():
+            return f"{arrival.channel} {arrival.thread_ts}"
+        case Clicked() | StartAsked() | FormAsked() if arrival.place.thread_ts is not None:
+            return f"{arrival.place.channel} {arrival.place.thread_ts}"
+        case Clicked():
+            return arrival.click.session_id
+        case FormAsked() | MoreRowsAsked():
+            return arrival.request.session_id
+        case FormFilled():
+            return arrival.submission.session_id
+        case StartAsked() | HomeOpened():
+            return arrival.user_id
+        case Ignored():
+            return ""
+        case _:
+            assert_never(arrival)

@@ -1,0 +1,34 @@
+"""What the chat side says by itself, outside of any card. Slack's mrkdwn."""
+
+from __future__ import annotations
+
+from fateforger.slack.payloads import COMMAND_NAME
+
+
+def not_yours(owner: str) -> str:
+    return f"This plan belongs to <@{owner}>, so only they can change it. Type `{COMMAND_NAME}` to plan your own day."
+
+
+SESSION_LOST = f"I can't find this plan any more. Type `{COMMAND_NAME}` to start a new one."
+
+NO_ZONE = "Slack didn't tell me your time zone just now. Please try again in a moment."
+
+NOT_A_DATE = (
+    f"I can read a date like this: `{COMMAND_NAME} 2026-03-05`. "
+    f"With just `{COMMAND_NAME}` we start with today, and you can still change the day."
+)
+
+FORM_TOO_LATE = "That form took too long to open. Please press the button once more."
+
+FORM_FAILED = "Slack wouldn't open that form. Please press the button once more."
+
+NOT_STARTED = (
+    f"I'm sorry, something went wrong on my side and your plan didn't start. Please type `{COMMAND_NAME}` again."
+)
+
+
+def cannot_post(channel: str) -> str:
+    return (
+        f"I'm not able to write in <#{channel}>, so I couldn't start your plan there. "
+        f"Invite me to that channel, or type `{COMMAND_NAME}` right here."
+    )

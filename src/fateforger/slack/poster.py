@@ -1,0 +1,155 @@
+"""Cards to Slack: post, change, show to one person; and finding what was posted already."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.ports import Sent
+from fateforger.session.cards import Card
+from fateforger.slack.calling import LoginTrouble, Passing, Refused, TooLong, called
+from fateforger.slack.latest import Latest
+from fateforger.slack.pace import Pace
+from fateforger.slack.render import COMPACT, MESSAGE, Rendered, Size, render
+
+log = logging.getLogger(__name__)
+
+MARK = "fateforger_message"
+"""The type of the metadata in which a message carries the id it was sent under."""
+
+PAGE = 200
+
+
+class Poster:
+    """Every message of a card carries ``v``, the name of its rendering, in its metadata. All calls raise
+    ``SlackTrouble``; a message that Slack finds too long is compacted and sent again (S226)."""
+
+    def __init__(self, client: AsyncWebClient, pace: Pace, latest: Latest) -> None:
+        self._client = client
+        self._pace = pace
+        self._latest = latest
+
+    async def post(self, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str) -> Sent:
+        """Post a card in a thread, or as the root of a new one."""
+
+        async def send(message: Rendered) -> Mapping[str, Any]:
+            await self._pace.wait(channel)
+            return await called(
+                self._client.chat_postMessage(
+                    channel=channel,
+                    thread_ts=thread_ts,
+                    text=message.text,
+                    blocks=message.blocks,
+                    metadata=_mark(v),
+                    unfurl_links=False,
+                    unfurl_media=False,
+                )
+            )
+
+        ts = str((await self._fitting(channel, send, card, session, v))["ts"])
+        self._latest.saw(channel, thread_ts or ts, ts)
+        return Sent(channel, ts)
+
+    async def change(self, where: Sent, card: Card, *, session: str, v: str) -> None:
+        """Give a message new content. Raises ``MessageGone`` when it is not there any more."""
+
+        async def send(message: Rendered) -> Mapping[str, Any]:
+            return await called(
+                self._client.chat_update(
+                    channel=where.channel,
+                    ts=where.ts,
+                    text=message.text,
+                    blocks=message.blocks,
+                    metadata=_mark(v),
+                )
+            )
+
+        await self._fitting(where.channel, send, card, session, v)
+
+    async def show(
+        self, user_id: str, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str
+    ) -> Sent:
+        """Show a card to one person only. Slack keeps no such message."""
+
+        async def send(message: Rendered) -> Mapping[str, Any]:
+            await self._pace.wait(channel)
+            return await called(
+                self._client.chat_postEphemeral(
+                    channel=channel, user=user_id, thread_ts=thread_ts, text=message.text, blocks=message.blocks
+                )
+            )
+
+        return Sent(channel, str((await self._fitting(channel, send, card, session, v))["message_ts"]))
+
+    async def find(self, channel: str, thread_ts: str | None, v: str) -> Sent | None:
+        """The message that was posted under ``v``, if it was. Among the roots of a channel only the latest page is
+        looked through: what is looked for was posted moments before the program ended."""
+        cursor = ""
+        while True:
+            try:
+                page = await self._page(channel, thread_ts, cursor)
+            except (Refused, LoginTrouble) as trouble:
+                log.warning("cannot look in %s for what was posted there: %s", channel, trouble)
+                return None
+            for message in page.get("messages", ()):
+                if message.get("metadata", {}).get("event_payload", {}).get("id") == v:
+                    return Sent(channel, str(message["ts"]))
+            cursor = page.get("response_metadata", {}).get("next_cursor", "")
+            if thread_ts is None or not cursor:
+                return None
+
+    async def is_newest(self, where: Sent, thread_ts: str) -> bool:
+        """Whether nothing came after a message in its thread."""
+        known = self._latest.of(where.channel, thread_ts)
+        if known is None:
+            try:
+                later = await called(
+                    self._client.conversations_replies(channel=where.channel, ts=thread_ts, oldest=where.ts, limit=PAGE)
+                )
+            except (Refused, LoginTrouble) as trouble:
+                log.warning("cannot look in %s for what came later: %s", where.channel, trouble)
+                return True
+            self._latest.saw(where.channel, thread_ts, where.ts)
+            for message in later.get("messages", ()):
+                self._latest.saw(where.channel, thread_ts, str(message["ts"]))
+            known = self._latest.of(where.channel, thread_ts)
+        return known == where.ts
+
+    async def _page(self, channel: str, thread_ts: str | None, cursor: str) -> Mapping[str, Any]:
+        if thread_ts is None:
+            return await called(
+                self._client.conversations_history(channel=channel, include_all_metadata=True, limit=PAGE)
+            )
+        return await called(
+            self._client.conversations_replies(
+                channel=channel, ts=thread_ts, include_all_metadata=True, limit=PAGE, cursor=cursor or None
+            )
+        )
+
+    async def _fitting(
+        self,
+        channel: str,
+        send: Callable[[Rendered], Awaitable[Mapping[str, Any]]],
+        card: Card,
+        session: str,
+        v: str,
+    ) -> Mapping[str, Any]:
+        sizes: tuple[Size, ...] = (MESSAGE, *COMPACT)
+        for size in sizes:
+            try:
+                return await send(render(card, session=session, v=v, size=size))
+            except TooLong as trouble:
+                log.warning("a message to %s is sent again, shorter than %s: %s", channel, size, trouble)
+                refused = trouble
+            except Passing as trouble:
+                if trouble.retry_after is not None:
+                    self._pace.hold(channel, trouble.retry_after)
+                raise
+        raise refused
+
+
+def _mark(v: str) -> dict[str, Any]:
+    return {"event_type": MARK, "event_payload": {"id": v}}
