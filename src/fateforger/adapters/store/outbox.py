@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, delete, exists, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import OUTBOX_VERSION, expect_version, parse
@@ -17,7 +30,9 @@ from fateforger.session.model import Outgoing
 
 OUTBOX = table(OutboxRow)
 
-_QUEUED, _SENT, _DEAD = "queued", "sent", "dead"
+# Written out in the statements: SQLite uses a partial index only for a value that it sees.
+_QUEUED: ColumnElement[str] = literal_column("'queued'")
+_SENT = "sent"
 
 _earlier = OUTBOX.alias("earlier")
 _KNOWN = select(OUTBOX.c.id).where(OUTBOX.c.id.in_(bindparam("of_ids", expanding=True))).limit(1)
@@ -102,7 +117,7 @@ class SqlOutbox:
         await self._database.write(lambda connection: _sent(connection, outgoing_id, where, now))
 
     async def failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
-        state = _DEAD if retry_at is None else _QUEUED
+        state = "dead" if retry_at is None else "queued"
         values = {"of_id": outgoing_id, "new_state": state, "again": retry_at, "why": error}
         await self._database.write(lambda connection: connection.execute(_FAILED, values).rowcount)
 
@@ -136,7 +151,7 @@ def _values(message: Outgoing) -> dict[str, Any]:
         "session_id": message.session_id,
         "slot": message.slot,
         "ephemeral": message.ephemeral_to is not None,
-        "state": _QUEUED,
+        "state": "queued",
         "attempts": 0,
         "error": "",
         "schema_version": OUTBOX_VERSION,

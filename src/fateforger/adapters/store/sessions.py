@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import expect_version, parse
@@ -82,15 +82,10 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
     stands = connection.execute(_STANDS, {"of_id": session.id}).first()
     if (0 if stands is None else stands.version) != expected:
         raise VersionConflict("This planning session was changed in the meantime.")
-    attached = stands is not None and stands.thread_ts is not None
-    saved = session.model_copy(
-        update={
-            "version": expected + 1,
-            # A turn that began before the first message was posted does not know its thread.
-            "channel": stands.channel if attached else session.channel,
-            "thread_ts": stands.thread_ts if attached else session.thread_ts,
-        }
-    )
+    saved = session.model_copy(update={"version": expected + 1})
+    if stands is not None and stands.thread_ts is not None:
+        # A turn that began before the first message was posted does not know its thread.
+        saved = saved.model_copy(update={"channel": stands.channel, "thread_ts": stands.thread_ts})
     if stands is None:
         connection.execute(_INSERT, _values(saved))
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.faults import translated
+from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.outbox import SqlOutbox
 from fateforger.adapters.store.place import database_url, make_engine, spoken
@@ -22,6 +23,7 @@ class Store:
     journal: SqlJournal
     sessions: SqlSessions
     outbox: SqlOutbox
+    jobs: SqlJobs
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -48,4 +50,5 @@ def open_store(where: str | Path) -> Store:
         journal=SqlJournal(database),
         sessions=SqlSessions(database),
         outbox=SqlOutbox(database),
+        jobs=SqlJobs(database),
     )

@@ -152,6 +152,12 @@ class OutboxRow(_Table, table=True):
             sqlite_where=text("state = 'queued'"),
             postgresql_where=text("state = 'queued'"),
         ),
+        Index(
+            "ix_outbox_oldest",
+            "seq",
+            sqlite_where=text("state = 'queued'"),
+            postgresql_where=text("state = 'queued'"),
+        ),
         Index("ix_outbox_slot", "session_id", "slot", "seq"),
         {"sqlite_autoincrement": True},
     )
@@ -179,6 +185,13 @@ class JobRow(_Table, table=True):
     __table_args__ = (
         Index(
             "ix_job_open",
+            "lane",
+            "seq",
+            sqlite_where=text("state = 'open'"),
+            postgresql_where=text("state = 'open'"),
+        ),
+        Index(
+            "ix_job_open_key",
             "lane",
             "key",
             "seq",

@@ -126,7 +126,8 @@ def _sessions() -> None:
         sqlite_autoincrement=True,
     )
     queued = sa.text("state = 'queued'")
-    op.create_index("ix_outbox_queued", "outbox", ["session_id", "seq"], sqlite_where=queued, postgresql_where=queued)
+    for name, columns in {"ix_outbox_oldest": ["seq"], "ix_outbox_queued": ["session_id", "seq"]}.items():
+        op.create_index(name, "outbox", columns, sqlite_where=queued, postgresql_where=queued)
     op.create_index("ix_outbox_slot", "outbox", ["session_id", "slot", "seq"])
 
 
@@ -149,7 +150,8 @@ def _jobs() -> None:
         sqlite_autoincrement=True,
     )
     unfinished = sa.text("state = 'open'")
-    op.create_index("ix_job_open", "job", ["lane", "key", "seq"], sqlite_where=unfinished, postgresql_where=unfinished)
+    for name, columns in {"ix_job_open": ["lane", "seq"], "ix_job_open_key": ["lane", "key", "seq"]}.items():
+        op.create_index(name, "job", columns, sqlite_where=unfinished, postgresql_where=unfinished)
     op.create_table(
         "job_receipt",
         sa.Column("lane", sa.Text, primary_key=True),

@@ -1,0 +1,174 @@
+"""Durable work in SQL: a table of leases."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Update,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.documents import dump_mapping, parse_mapping
+from fateforger.adapters.store.tables import JobReceipt, JobRow, table
+from fateforger.adapters.store.wakeups import Wakeups
+from fateforger.ports import Job, NewJob
+
+JOB = table(JobRow)
+RECEIPT = table(JobReceipt)
+
+# Written out in the statements: SQLite uses a partial index only for a value that it sees.
+_OPEN: ColumnElement[str] = literal_column("'open'")
+_DEAD = "dead"
+
+_SEEN = select(RECEIPT.c.lane).where(RECEIPT.c.lane == bindparam("of_lane"), RECEIPT.c.dedupe == bindparam("of_dedupe"))
+_ACCEPT = insert(RECEIPT)
+_INSERT = insert(JOB)
+
+_another = JOB.alias("another")
+_IN_THE_WAY = exists().where(
+    _another.c.lane == JOB.c.lane,
+    _another.c.key == JOB.c.key,
+    _another.c.state == _OPEN,
+    _another.c.seq != JOB.c.seq,
+    # With several writers a job can appear that is earlier than one already under way.
+    or_(_another.c.seq < JOB.c.seq, _another.c.leased_until > bindparam("now")),
+)
+_NEXT = (
+    select(JOB)
+    .where(
+        JOB.c.lane == bindparam("of_lane"),
+        JOB.c.state == _OPEN,
+        JOB.c.run_at <= bindparam("now"),
+        or_(JOB.c.leased_until.is_(None), JOB.c.leased_until <= bindparam("now")),
+        ~_IN_THE_WAY,
+    )
+    .order_by(JOB.c.seq)
+    .limit(1)
+)
+_CLAIM = (
+    update(JOB)
+    .where(JOB.c.seq == bindparam("of_seq"))
+    .values(owner=bindparam("by"), leased_until=bindparam("until"), attempts=JOB.c.attempts + 1, fence=JOB.c.fence + 1)
+)
+
+_HELD = (JOB.c.seq == bindparam("of_seq")) & (JOB.c.fence == bindparam("of_fence")) & (JOB.c.state == _OPEN)
+_EXTEND = update(JOB).where(_HELD).values(leased_until=bindparam("until"))
+_FINISH = delete(JOB).where(_HELD)
+# A new fence, so that the claim that was just given back is worth nothing.
+_PUT_BACK = (
+    update(JOB)
+    .where(_HELD)
+    .values(
+        run_at=bindparam("again"),
+        error=bindparam("why"),
+        owner=None,
+        leased_until=None,
+        fence=JOB.c.fence + 1,
+    )
+)
+_BURY = (
+    update(JOB)
+    .where(_HELD)
+    .values(state=_DEAD, error=bindparam("why"), owner=None, leased_until=None, fence=JOB.c.fence + 1)
+)
+
+
+class SqlJobs:
+    """:class:`fateforger.ports.Jobs` over a :class:`Database`.
+
+    A worker of another process learns of new work when its :meth:`wait` times out.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._wakeups = Wakeups()
+
+    async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
+        payload = dump_mapping(job.payload, f"The payload of a job on lane {job.lane}")
+        accepted = await self._database.write(lambda connection: _enqueue(connection, job, payload, now))
+        if accepted:
+            self._wakeups.announce(job.lane)
+        return accepted
+
+    async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
+        news = self._wakeups.news(lane)
+        until = now + timedelta(seconds=lease_seconds)
+        job = await self._database.write(lambda connection: _claim(connection, lane, owner, now, until))
+        if job is None:
+            self._wakeups.nothing_to_do(lane, news)
+        return job
+
+    async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
+        return await self._held(_EXTEND, job, until=now + timedelta(seconds=lease_seconds))
+
+    async def finish(self, job: Job) -> bool:
+        return await self._give_up(_FINISH, job)
+
+    async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
+        return await self._give_up(_PUT_BACK, job, again=run_at, why=error)
+
+    async def bury(self, job: Job, error: str) -> bool:
+        return await self._give_up(_BURY, job, why=error)
+
+    async def wait(self, lane: str, *, seconds: float) -> None:
+        await self._wakeups.wait(lane, seconds)
+
+    async def _held(self, statement: Update | Delete, job: Job, **values: object) -> bool:
+        claim = {"of_seq": job.id, "of_fence": job.fence}
+        return await self._database.write(
+            lambda connection: connection.execute(statement, claim | values).rowcount == 1
+        )
+
+    async def _give_up(self, statement: Update | Delete, job: Job, **values: object) -> bool:
+        held = await self._held(statement, job, **values)
+        if held:
+            self._wakeups.announce(job.lane)
+        return held
+
+
+def _enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) -> bool:
+    if connection.execute(_SEEN, {"of_lane": job.lane, "of_dedupe": job.dedupe}).first() is not None:
+        return False
+    connection.execute(_ACCEPT, {"lane": job.lane, "dedupe": job.dedupe})
+    row = {
+        "lane": job.lane,
+        "key": job.key,
+        "dedupe": job.dedupe,
+        "state": "open",
+        "payload": payload,
+        "enqueued_at": now,
+        "run_at": now if job.run_at is None else job.run_at,
+        "attempts": 0,
+        "fence": 0,
+        "error": "",
+    }
+    connection.execute(_INSERT, row)
+    return True
+
+
+def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: datetime) -> Job | None:
+    row = connection.execute(_NEXT, {"of_lane": lane, "now": now}).first()
+    if row is None:
+        return None
+    connection.execute(_CLAIM, {"of_seq": row.seq, "by": owner, "until": until})
+    return Job(
+        id=row.seq,
+        lane=row.lane,
+        key=row.key,
+        dedupe=row.dedupe,
+        payload=parse_mapping(row.payload, f"Job {row.seq}"),
+        attempts=row.attempts + 1,
+        fence=row.fence + 1,
+    )

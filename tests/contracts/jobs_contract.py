@@ -1,0 +1,246 @@
+"""What every queue of jobs has to do. A test module subclasses the suite and gives it two views of one queue."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from fateforger.errors import InternalError
+from fateforger.ports import Job, Jobs, NewJob
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+LEASE = 10.0
+
+
+def later(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+async def put(jobs: Jobs, name: str, key: str = "k", *, lane: str = "turns", run_at: datetime | None = None) -> bool:
+    return await jobs.enqueue(NewJob(lane=lane, key=key, dedupe=name, payload={"name": name}, run_at=run_at), now=NOON)
+
+
+async def take(jobs: Jobs, seconds: float = 0, *, owner: str = "w1", lane: str = "turns") -> Job | None:
+    return await jobs.claim(lane, owner, now=later(seconds), lease_seconds=LEASE)
+
+
+async def taken(jobs: Jobs, seconds: float = 0, *, owner: str = "w1", lane: str = "turns") -> Job:
+    job = await take(jobs, seconds, owner=owner, lane=lane)
+    assert job is not None
+    return job
+
+
+async def names(jobs: Jobs, seconds: float = 0) -> list[str]:
+    """Work off everything that may run now."""
+    done = []
+    while (job := await take(jobs, seconds)) is not None:
+        done.append(job.dedupe)
+        assert await jobs.finish(job)
+    return done
+
+
+class JobsContract:
+    """``jobs`` belongs to one worker, ``other`` to another one, perhaps of another process."""
+
+    @pytest.fixture
+    def jobs(self) -> Jobs:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def other(self) -> Jobs:
+        raise NotImplementedError
+
+    async def test_a_job_comes_back_as_it_was_put(self, jobs: Jobs, other: Jobs) -> None:
+        payload: dict[str, Any] = {"text": "Grüße “🙂”", "n": [1, 2.5, None, True], "deep": {"a": {"b": ""}}}
+        assert await jobs.enqueue(NewJob(lane="turns", key="k", dedupe="d", payload=payload), now=NOON)
+        job = await taken(other)
+        assert job == Job(job.id, "turns", "k", "d", payload, 1, job.fence)
+
+    async def test_an_empty_lane_has_nothing(self, jobs: Jobs) -> None:
+        await put(jobs, "a", lane="other")
+        assert await take(jobs) is None
+
+    async def test_a_payload_has_to_be_json(self, jobs: Jobs) -> None:
+        for payload in ({"at": NOON}, {"n": float("nan")}):
+            with pytest.raises(InternalError):
+                await jobs.enqueue(NewJob(lane="turns", key="k", dedupe="d", payload=payload), now=NOON)
+        assert await take(jobs) is None
+
+    async def test_one_key_is_first_in_first_out(self, jobs: Jobs, other: Jobs) -> None:
+        """S115"""
+        for n in range(30):
+            await put([jobs, other][n % 2], f"j{n}")
+        assert await names(jobs) == [f"j{n}" for n in range(30)]
+
+    async def test_one_key_runs_one_job_at_a_time(self, jobs: Jobs, other: Jobs) -> None:
+        """S115"""
+        await put(jobs, "a1", "a")
+        await put(jobs, "a2", "a")
+        await put(jobs, "b1", "b")
+        first = await taken(jobs)
+        second = await taken(other, owner="w2")
+        assert (first.dedupe, second.dedupe) == ("a1", "b1")
+        assert await take(jobs) is None
+        assert await jobs.finish(first)
+        assert (await taken(other)).dedupe == "a2"
+
+    async def test_keys_of_different_lanes_do_not_meet(self, jobs: Jobs) -> None:
+        await put(jobs, "a", lane="turns")
+        await put(jobs, "a", lane="sync")
+        assert (await taken(jobs, lane="sync")).dedupe == "a"
+        assert (await taken(jobs, lane="turns")).dedupe == "a"
+
+    async def test_a_dedupe_is_accepted_once_ever(self, jobs: Jobs, other: Jobs) -> None:
+        """S117; Slack sends an event again when it is not sure, also long after it was handled."""
+        assert await put(jobs, "e1")
+        assert not await put(other, "e1")
+        assert not await put(other, "e1", "another key")
+        job = await taken(jobs)
+        assert not await put(other, "e1")
+        assert await jobs.finish(job)
+        assert not await put(other, "e1")
+        assert await put(jobs, "e2")
+        assert await jobs.bury(await taken(jobs), "broken")
+        assert not await put(other, "e2")
+        assert await take(jobs) is None
+
+    async def test_of_equal_jobs_at_once_one_is_accepted(self, jobs: Jobs, other: Jobs) -> None:
+        accepted = await asyncio.gather(*(put(queue, "e1") for queue in [jobs, other] * 5))
+        assert sorted(accepted) == [False] * 9 + [True]
+        assert await names(jobs) == ["e1"]
+
+    async def test_a_job_waits_for_its_time_and_so_does_its_key(self, jobs: Jobs) -> None:
+        await put(jobs, "a1", "a", run_at=later(5))
+        await put(jobs, "a2", "a")
+        await put(jobs, "b1", "b")
+        assert await names(jobs, 4.9) == ["b1"]
+        assert await names(jobs, 5) == ["a1", "a2"]
+
+    async def test_a_claim_is_taken_over_when_its_lease_ends(self, jobs: Jobs, other: Jobs) -> None:
+        await put(jobs, "a1")
+        await put(jobs, "a2")
+        dead = await taken(jobs)
+        assert await take(other, LEASE - 0.1, owner="w2") is None
+        again = await taken(other, LEASE, owner="w2")
+        assert (again.id, again.dedupe, again.attempts) == (dead.id, "a1", 2)
+        assert again.fence > dead.fence
+
+    async def test_a_lost_claim_is_worth_nothing(self, jobs: Jobs, other: Jobs) -> None:
+        await put(jobs, "a1")
+        lost = await taken(jobs)
+        held = await taken(other, LEASE, owner="w2")
+        assert not await jobs.extend(lost, now=later(LEASE), lease_seconds=LEASE)
+        assert not await jobs.finish(lost)
+        assert not await jobs.retry(lost, "late", run_at=later(0))
+        assert not await jobs.bury(lost, "late")
+        assert await take(jobs, LEASE) is None
+        assert await other.finish(held)
+
+    async def test_a_late_worker_that_nobody_replaced_may_finish(self, jobs: Jobs) -> None:
+        await put(jobs, "a1")
+        late = await taken(jobs)
+        assert await jobs.extend(late, now=later(LEASE + 5), lease_seconds=LEASE)
+        assert await take(jobs, 2 * LEASE) is None
+        assert await jobs.finish(late)
+
+    async def test_extending_keeps_a_claim(self, jobs: Jobs, other: Jobs) -> None:
+        await put(jobs, "a1")
+        job = await taken(jobs)
+        assert await jobs.extend(job, now=later(8), lease_seconds=LEASE)
+        assert await take(other, 17.9) is None
+        assert await take(other, 18) is not None
+
+    async def test_what_is_done_is_done(self, jobs: Jobs) -> None:
+        await put(jobs, "a1")
+        job = await taken(jobs)
+        assert await jobs.finish(job)
+        assert not await jobs.finish(job)
+        assert not await jobs.extend(job, now=NOON, lease_seconds=LEASE)
+        assert not await jobs.retry(job, "why", run_at=NOON)
+        assert not await jobs.bury(job, "why")
+        assert await take(jobs, 10**6) is None
+
+    async def test_ids_are_never_used_again(self, jobs: Jobs) -> None:
+        """Otherwise a claim on a finished job could pass for one on a later job."""
+        await put(jobs, "a1")
+        first = await taken(jobs)
+        await jobs.finish(first)
+        await put(jobs, "a2")
+        second = await taken(jobs)
+        assert second.id > first.id
+        assert not await jobs.finish(first)
+
+    async def test_a_retry_holds_back_its_key_until_its_time(self, jobs: Jobs, other: Jobs) -> None:
+        await put(jobs, "a1", "a")
+        await put(jobs, "a2", "a")
+        await put(jobs, "b1", "b")
+        job = await taken(jobs)
+        assert await jobs.retry(job, "calendar is down", run_at=later(30))
+        assert await names(other, 29.9) == ["b1"]
+        again = await taken(other, 30)
+        assert (again.dedupe, again.attempts) == ("a1", 2)
+        assert await other.finish(again)
+        assert await names(other, 30) == ["a2"]
+
+    async def test_a_claim_that_was_given_back_is_worth_nothing(self, jobs: Jobs, other: Jobs) -> None:
+        await put(jobs, "a1")
+        given_back = await taken(jobs)
+        assert await jobs.retry(given_back, "why", run_at=NOON)
+        assert not await jobs.finish(given_back)
+        held = await taken(other)
+        assert not await jobs.finish(given_back)
+        assert await other.finish(held)
+
+    async def test_a_buried_job_frees_its_key(self, jobs: Jobs) -> None:
+        await put(jobs, "a1")
+        await put(jobs, "a2")
+        job = await taken(jobs)
+        assert await jobs.bury(job, "broken")
+        assert not await jobs.finish(job)
+        assert await names(jobs, 10**6) == ["a2"]
+
+    async def test_many_workers_never_claim_one_job_twice(self, jobs: Jobs, other: Jobs) -> None:
+        """S161"""
+        for n in range(20):
+            await put(jobs, f"j{n}", f"k{n % 5}")
+        claims = await asyncio.gather(*(take(queue, owner=f"w{n}") for n, queue in enumerate([jobs, other] * 10)))
+        assert sorted(job.dedupe for job in claims if job is not None) == ["j0", "j1", "j2", "j3", "j4"]
+
+    async def test_waiting_ends_at_once_when_work_arrives(self, jobs: Jobs) -> None:
+        assert await take(jobs) is None
+        waiting = asyncio.ensure_future(jobs.wait("turns", seconds=60))
+        await asyncio.sleep(0)
+        await put(jobs, "a1")
+        await asyncio.wait_for(waiting, 5)
+
+    async def test_work_that_arrives_before_the_wait_is_not_missed(self, jobs: Jobs) -> None:
+        assert await take(jobs) is None
+        await put(jobs, "a1")
+        await put(jobs, "b1", "b")
+        await taken(jobs)
+        await asyncio.wait_for(jobs.wait("turns", seconds=60), 5)
+
+    @pytest.mark.parametrize("end", ["finish", "retry", "bury"])
+    async def test_waiting_ends_when_a_key_is_free_again(self, jobs: Jobs, end: str) -> None:
+        await put(jobs, "a1")
+        await put(jobs, "a2")
+        job = await taken(jobs)
+        assert await take(jobs) is None
+        waiting = asyncio.ensure_future(jobs.wait("turns", seconds=60))
+        await asyncio.sleep(0)
+        match end:
+            case "finish":
+                assert await jobs.finish(job)
+            case "retry":
+                assert await jobs.retry(job, "why", run_at=NOON)
+            case _:
+                assert await jobs.bury(job, "why")
+        await asyncio.wait_for(waiting, 5)
+
+    async def test_waiting_ends_after_its_time(self, jobs: Jobs) -> None:
+        await put(jobs, "a1", lane="other")
+        assert await take(jobs) is None
+        await jobs.wait("turns", seconds=0.01)

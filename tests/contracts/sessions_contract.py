@@ -1,0 +1,124 @@
+"""What every store of sessions has to do. A test module subclasses the suite and gives it two views of one store."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.contracts.session_examples import later, message, session
+
+from fateforger.errors import InternalError, VersionConflict
+from fateforger.ports import Outbox, Sessions
+from fateforger.session import Session
+
+
+class SessionsContract:
+    """``sessions`` is written to, ``other`` is what another part of the program (or another process) sees."""
+
+    @pytest.fixture
+    def sessions(self) -> Sessions:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def other(self) -> Sessions:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def outbox(self) -> Outbox:
+        """The outbox of the same store."""
+        raise NotImplementedError
+
+    async def test_a_session_comes_back_as_it_was(self, sessions: Sessions, other: Sessions) -> None:
+        """S62, S241"""
+        saved = await sessions.save(session(), expected=0)
+        assert saved == session(version=1)
+        assert await other.load("s1") == saved
+
+    async def test_an_unknown_session_is_none(self, sessions: Sessions) -> None:
+        assert await sessions.load("nope") is None
+        assert await sessions.in_thread("D1", "1.1") is None
+        assert await sessions.of_user("nope") == ()
+
+    async def test_each_save_counts_the_version(self, sessions: Sessions, other: Sessions) -> None:
+        first = await sessions.save(session(), expected=0)
+        second = await other.save(first.touched("c1", later(1)), expected=1)
+        assert (second.version, second.handled) == (2, ("c1",))
+        assert await sessions.load("s1") == second
+
+    @pytest.mark.parametrize("expected", [0, 1, 3])
+    async def test_the_first_save_of_a_version_wins(self, sessions: Sessions, other: Sessions, expected: int) -> None:
+        """S186"""
+        await sessions.save(session(), expected=0)
+        kept = await other.save(session(tz="UTC"), expected=1)
+        with pytest.raises(VersionConflict):
+            await sessions.save(session(tz="Asia/Tokyo"), expected=expected)
+        assert await sessions.load("s1") == kept
+
+    async def test_a_session_that_is_not_there_has_no_version(self, sessions: Sessions) -> None:
+        with pytest.raises(VersionConflict):
+            await sessions.save(session(), expected=1)
+        assert await sessions.load("s1") is None
+
+    async def test_of_many_at_once_one_wins(self, sessions: Sessions, other: Sessions) -> None:
+        await sessions.save(session(), expected=0)
+        tries = [store.save(session(root_line=f"{n}"), expected=1) for n, store in enumerate([sessions, other] * 5)]
+        outcomes = await asyncio.gather(*tries, return_exceptions=True)
+        won = [outcome for outcome in outcomes if isinstance(outcome, Session)]
+        assert [type(lost) for lost in outcomes if not isinstance(lost, Session)] == [VersionConflict] * 9
+        assert [await sessions.load("s1")] == won
+
+    async def test_session_and_messages_are_one_commit(
+        self, sessions: Sessions, other: Sessions, outbox: Outbox
+    ) -> None:
+        await sessions.save(session(), expected=0, outgoing=[message("m1"), message("m2")])
+        assert await outbox.pending(now=later(0)) == (message("m1"),)
+        with pytest.raises(VersionConflict):
+            await other.save(session("s2"), expected=4, outgoing=[message("m3", session_id="s2")])
+        with pytest.raises(VersionConflict):
+            await other.save(session(), expected=0, outgoing=[message("m4")])
+        assert await outbox.pending(now=later(0)) == (message("m1"),)
+
+    async def test_a_refused_message_refuses_the_save(self, sessions: Sessions, outbox: Outbox) -> None:
+        kept = await sessions.save(session(), expected=0, outgoing=[message("m1")])
+        with pytest.raises(InternalError):
+            await sessions.save(session(tz="UTC"), expected=1, outgoing=[message("m2"), message("m1")])
+        with pytest.raises(InternalError):
+            await sessions.save(session(tz="UTC"), expected=1, outgoing=[message("m3", session_id="s2")])
+        assert await sessions.load("s1") == kept
+        assert await outbox.pending(now=later(0)) == (message("m1"),)
+
+    async def test_the_thread_is_remembered(self, sessions: Sessions, other: Sessions) -> None:
+        saved = await sessions.save(session(), expected=0)
+        await sessions.attach_thread("s1", "D9", "17.5")
+        there = saved.model_copy(update={"channel": "D9", "thread_ts": "17.5"})
+        assert await other.load("s1") == there
+        assert await other.in_thread("D9", "17.5") == there
+        assert await other.in_thread("D1", "17.5") is None
+
+    async def test_attaching_does_not_disturb_a_turn(self, sessions: Sessions, other: Sessions) -> None:
+        """The first message is posted while the next turn is under way already."""
+        turn = await sessions.save(session(), expected=0)
+        await other.attach_thread("s1", "D9", "17.5")
+        saved = await sessions.save(turn.touched("c1", later(1)), expected=1)
+        assert (saved.version, saved.channel, saved.thread_ts) == (2, "D9", "17.5")
+        assert await other.in_thread("D9", "17.5") == saved
+
+    async def test_a_session_may_begin_in_a_thread(self, sessions: Sessions) -> None:
+        saved = await sessions.save(session(thread_ts="3.3"), expected=0)
+        assert await sessions.in_thread("D1", "3.3") == saved
+
+    async def test_attaching_to_nothing_is_a_bug(self, sessions: Sessions) -> None:
+        with pytest.raises(InternalError):
+            await sessions.attach_thread("nope", "D1", "1.1")
+
+    async def test_of_a_user_the_last_touched_first(self, sessions: Sessions) -> None:
+        for n, touched in enumerate([5, 9, 1]):
+            await sessions.save(session(f"s{n}", touched_at=later(touched)), expected=0)
+        await sessions.save(session("s3", user_id="U2"), expected=0)
+        assert [found.id for found in await sessions.of_user("U1")] == ["s1", "s0", "s2"]
+        assert [found.id for found in await sessions.of_user("U1", limit=2)] == ["s1", "s0"]
+        assert [found.id for found in await sessions.of_user("U2")] == ["s3"]
+        latest = await sessions.load("s2")
+        assert latest is not None
+        await sessions.save(latest.touched("c", later(20)), expected=1)
+        assert [found.id for found in await sessions.of_user("U1")] == ["s2", "s1", "s0"]
