@@ -100,19 +100,19 @@ def _routes(workspace: Workspace) -> list[BaseRoute]:
         Route("/files/{file_id}", file, methods=["GET", "POST"]),
         WebSocketRoute("/link/", link),
         WebSocketRoute("/ui/ws", live),
-        *(Route(f"/ui/{name}", _endpoint(workspace, read), methods=["GET"]) for name, read in _READS.items()),
-        *(Route(f"/ui/{name}", _endpoint(workspace, deed), methods=["POST"]) for name, deed in _DEEDS.items()),
+        *(Route(f"/ui/{name}", _endpoint(workspace, read, 404), methods=["GET"]) for name, read in _READS.items()),
+        *(Route(f"/ui/{name}", _endpoint(workspace, deed, 200), methods=["POST"]) for name, deed in _DEEDS.items()),
         Route("/", page),
         Mount("/static", _PageFiles(directory=_STATIC, check_dir=False)),
     ]
 
 
-def _endpoint(workspace: Workspace, run: PageEndpoint) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(workspace: Workspace, run: PageEndpoint, refused_status: int) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
             return JSONResponse(await run(workspace, request))
         except Refusal as refusal:
-            return JSONResponse({"ok": False, "error": str(refusal)})
+            return JSONResponse({"ok": False, "error": str(refusal)}, status_code=refused_status)
         except sqlite3.Error:
             _LOG.exception("the workspace's database refused a write")
             return JSONResponse({"ok": False, "error": _NOT_STORED})

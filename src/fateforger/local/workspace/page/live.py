@@ -23,6 +23,10 @@ class LivePages:
     def tell_all(self, frame: dict[str, Any]) -> None:
         self.tell(list(self._pages), frame)
 
+    def watching(self) -> list[str]:
+        """Whose pages are open, once for each page."""
+        return [user for user, pages in self._pages.items() for _ in pages]
+
     def close(self) -> None:
         for pages in self._pages.values():
             for page in pages:

@@ -11,7 +11,8 @@ from fateforger.local.workspace.workspace import Workspace
 
 
 async def state(workspace: Workspace, request: Request) -> dict[str, Any]:
-    me = person_of(workspace, request.query_params.get("user"))
+    """All that a page needs to begin; somebody it does not know (any more) is shown as the first person."""
+    me = workspace.directory.person(request.query_params.get("user", "")) or workspace.directory.people[0]
     app = workspace.directory.app
     ids = [*(person.id for person in workspace.directory.people), BOT_USER_ID]
     return {

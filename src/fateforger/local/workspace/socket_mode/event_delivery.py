@@ -17,6 +17,7 @@ class EventDelivery:
 
     def __init__(self, database: Database, hub: SocketHub, *, ack_seconds: float) -> None:
         self.ack_seconds = ack_seconds
+        self.retry_seconds = RETRY_DELAYS_SECONDS
         self._database = database
         self._envelopes = Envelopes(database)
         self._hub = hub
@@ -61,11 +62,11 @@ class EventDelivery:
         envelope = self._envelopes.get(envelope_id)
         if envelope is None:
             return
-        if envelope.unanswered >= len(RETRY_DELAYS_SECONDS):
+        if envelope.unanswered >= len(self.retry_seconds):
             self._envelopes.remove(envelope_id)
             return
         self._envelopes.count(envelope_id, unanswered=1)
-        self._after(RETRY_DELAYS_SECONDS[envelope.unanswered], envelope_id, self._send_again)
+        self._after(self.retry_seconds[envelope.unanswered], envelope_id, self._send_again)
 
     def _send_again(self, envelope_id: str) -> None:
         self._timers.pop(envelope_id, None)

@@ -66,8 +66,8 @@ async def read_arguments(request: Request) -> Arguments:
         if kind == "application/json":
             given |= _json_object(await request.body())
         elif kind in {"application/x-www-form-urlencoded", "multipart/form-data"}:
-            form = await request.form()
-            given |= {key: value for key, value in form.items() if not isinstance(value, UploadFile)}
+            async with request.form() as form:
+                given |= {key: value for key, value in form.items() if not isinstance(value, UploadFile)}
     return Arguments(given)
 
 
