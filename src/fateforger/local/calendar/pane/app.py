@@ -23,7 +23,8 @@ _PATIENCE = 2.0
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _HEADERS = {
     "Cache-Control": "no-cache",
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'",
+    "Content-Security-Policy": "connect-src 'self'; img-src 'self' data:; font-src 'self'; style-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }

@@ -17,8 +17,10 @@ _LOOK_EVERY = 2.0
 
 @dataclass(frozen=True)
 class News:
-    """`version` differs whenever anything changed. `written` counts the changes made through the tools, `day` is that of
-    the last one of them. `is_reachable` is false while the calendar does not answer.
+    """`version` differs whenever anything changed.
+
+    `written` counts the changes made through the tools, `day` is that of the last one of them. `is_reachable` is false
+    while the calendar does not answer.
     """
 
     version: str

@@ -58,15 +58,16 @@ def _timed(
     shown = []
     for occurrence, span, place in zip(found, spans, side_by_side(spans), strict=True):
         event = _shown(calendars, named, occurrence, zone)
-        event |= {"top": span[0], "bottom": span[1], **place._asdict(), "when": _when(occurrence, zone)}
+        event |= {"top": span[0], "bottom": span[1], **place._asdict()}
         event |= {"fromBefore": occurrence.start.instant < start, "goesOn": occurrence.end.instant > end}
+        event |= _edges(occurrence, start.astimezone(zone).date(), zone)
         shown.append(event)
     return shown
 
 
 def _shown(calendars: Calendars, named: Named, occurrence: Occurrence, zone: ZoneInfo) -> dict[str, Any]:
     event = occurrence_json(calendars, named, occurrence)
-    own = next((guest for guest in event.get("attendees", []) if guest.get("self")), {})
+    own: dict[str, Any] = next((guest for guest in event.get("attendees", []) if guest.get("self")), {})
     return {
         "id": event["id"],
         "title": event.get("summary", ""),
@@ -99,9 +100,13 @@ def _span_words(occurrence: Occurrence, day: date) -> dict[str, str]:
     return {"when": f"day {(day - start).days + 1} of {(end - start).days}"}
 
 
-def _when(occurrence: Occurrence, zone: ZoneInfo) -> str:
+def _edges(occurrence: Occurrence, day: date, zone: ZoneInfo) -> dict[str, str]:
+    """Start and end in words, with their day where that is not the one shown; no end for what takes no time."""
     start, end = (moment.instant.astimezone(zone) for moment in (occurrence.start, occurrence.end))
-    return f"{start:%H:%M} – {end:%H:%M}" if start != end else f"{start:%H:%M}"
+    first = f"{start:%H:%M}" if start.date() == day else f"{start:%a %H:%M}"
+    is_midnight = end.date() == day + timedelta(days=1) and end.time() == time()
+    last = "24:00" if is_midnight else f"{end:%H:%M}" if end.date() == day else f"{end:%a %H:%M}"
+    return {"from": first, "until": "" if start == end else last}
 
 
 def _long(occurrence: Occurrence, zone: ZoneInfo) -> str:

@@ -110,7 +110,7 @@ function hourLine({ at, label }) {
 
 function allDayItem(event, fresh) {
   const item = dressed(document.createElement("li"), event, fresh);
-  item.append(eventButton(event, event.when));
+  item.append(eventButton(event, element("b", "", event.title || "Untitled"), element("span", "", event.when)));
   return item;
 }
 
@@ -125,30 +125,32 @@ function eventItem(event, fresh) {
   item.classList.toggle("tiny", height < 24);
   item.classList.toggle("is-before", event.fromBefore);
   item.classList.toggle("goes-on", event.goesOn);
-  const arrows = event.fromBefore + event.goesOn;
-  item.style.setProperty("--lines", Math.max(1, Math.floor((height - 26 - 14 * arrows) / 17)));
-  const button = eventButton(event, event.when);
-  button.dataset.before = "earlier";
-  button.dataset.after = "later";
+  const others = 1 + event.fromBefore + event.goesOn;
+  item.style.setProperty("--lines", Math.max(1, Math.floor((height - 11 - 17 * others) / 17)));
+  const words = element("div", "words", element("b", "", event.title || "Untitled"));
+  const ending = event.until && !event.goesOn ? element("i", "", ` – ${event.until}`) : "";
+  if (event.fromBefore) words.append(element("span", "since", height < 46 ? "↑" : `↑ since ${event.from}`));
+  if (event.fromBefore && !event.goesOn) words.append(element("span", "", `until ${event.until}`));
+  if (!event.fromBefore) words.append(element("span", "", event.from, ending));
+  const button = eventButton(event, words);
+  if (event.goesOn) button.append(element("div", "until", height < 46 ? "↓" : `↓ until ${event.until}`));
   item.append(button);
   return item;
 }
 
-function eventButton(event, when) {
-  const button = document.createElement("button");
+function eventButton(event, ...content) {
+  const button = element("button", "event", ...content);
   button.type = "button";
-  button.className = "event";
   button.setAttribute("aria-label", `${event.title || "Untitled"}, ${event.long}`);
   button.addEventListener("click", () => showDetails(event));
-  const title = document.createElement("b");
-  title.textContent = event.title || "Untitled";
-  button.append(title);
-  if (when) {
-    const time = document.createElement("span");
-    time.textContent = when;
-    button.append(time);
-  }
   return button;
+}
+
+function element(name, className, ...content) {
+  const made = document.createElement(name);
+  made.className = className;
+  made.append(...content);
+  return made;
 }
 
 function dressed(item, event, fresh) {
@@ -181,8 +183,10 @@ function scrollToStart(day) {
   const isToday = now >= 0 && now < day.minutes;
   const own = day.events.filter((event) => !event.fromBefore).map((event) => event.top);
   const first = Math.min(...own, isToday ? now : Infinity);
-  const at = Number.isFinite(first) ? first : 8 * 60;
-  $("scroll").scrollTop = Math.max(0, pixels(at) - HOUR / 2);
+  const top = pixels(Number.isFinite(first) ? first : 8 * 60) - HOUR / 2;
+  const seen = $("scroll").clientHeight;
+  const isFar = isToday && pixels(now) > top + seen * 0.75;
+  $("scroll").scrollTop = isFar ? pixels(now) - seen * 0.4 : top;
 }
 
 const pixels = (minutes) => (minutes * HOUR) / 60;
