@@ -19,8 +19,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StartAsked:
-    """``/timebox``, or a start button. ``said`` is what was typed after the command; ``welcome_ts`` is the welcome
-    card whose button it was."""
+    """``/timebox``, the shortcut, or a start button. ``said`` is what was typed after the command; ``welcome_ts`` is
+    the welcome card whose button it was."""
 
     command_id: str
     user_id: str
@@ -89,10 +89,18 @@ class HomeOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class MessagesOpened:
+    """A person looks at their direct messages with the bot."""
+
+    user_id: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """Nothing for us; ``because`` is for the log."""
 
     because: str
 
 
-Arrival = StartAsked | Said | Clicked | FormAsked | MoreRowsAsked | FormFilled | HomeOpened | Ignored
+Arrival = StartAsked | Said | Clicked | FormAsked | MoreRowsAsked | FormFilled | HomeOpened | MessagesOpened | Ignored

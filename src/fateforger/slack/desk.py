@@ -10,11 +10,11 @@ from fateforger.coordinator.door import Door
 from fateforger.errors import UserError
 from fateforger.ports import Clock, Jobs, NewJob, Sent
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import Clicked, Place, Said, StartAsked
+from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, Said, StartAsked
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import SlackTrouble
 from fateforger.slack.errands import Errands
-from fateforger.slack.greeting import greeting, retire_welcome
+from fateforger.slack.greeting import first_greeting, greeting, retire_welcome
 from fateforger.slack.latest import Latest
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
@@ -98,6 +98,10 @@ class Desk:
             text=said.text,
         )
         await self.put(reply)
+
+    async def meet(self, opened: MessagesOpened) -> None:
+        """A person looks at their direct messages: welcomed there, once in a lifetime."""
+        await self._jobs.enqueue(first_greeting(opened), now=self._clock.now())
 
     async def click(self, clicked: Clicked) -> None:
         """A control of a card, used by the session's owner."""

@@ -8,7 +8,7 @@ from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
 from fateforger.slack.addresses import WELCOME
-from fateforger.slack.arrivals import Said
+from fateforger.slack.arrivals import MessagesOpened, Said
 from fateforger.slack.calling import Passing, SlackTrouble
 from fateforger.slack.poster import Poster
 from fateforger.slack.render import retired
@@ -28,11 +28,21 @@ def greeting(said: Said) -> NewJob:
     )
 
 
+def first_greeting(opened: MessagesOpened) -> NewJob:
+    """The job that welcomes a person to their direct messages, once and never again."""
+    return NewJob(
+        lane=GREETING_LANE,
+        key=f"{opened.channel} {opened.user_id}",
+        dedupe=f"first-{opened.user_id}",
+        payload={"channel": opened.channel, "thread_ts": None},
+    )
+
+
 def greeters(jobs: Jobs, door: Door, poster: Poster, *, clock: Clock) -> LaneWorkers:
-    """Workers that post the welcome card in the person's thread."""
+    """Workers that post the welcome card in the person's thread, or at the top of their direct messages."""
 
     async def perform(job: Job) -> None:
-        channel, thread_ts = str(job.payload["channel"]), str(job.payload["thread_ts"])
+        channel, thread_ts = str(job.payload["channel"]), job.payload["thread_ts"]
         try:
             # An earlier try may have posted it and died before saying so.
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:

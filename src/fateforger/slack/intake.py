@@ -25,6 +25,7 @@ from fateforger.slack.arrivals import (
     FormFilled,
     HomeOpened,
     Ignored,
+    MessagesOpened,
     MoreRowsAsked,
     Said,
     StartAsked,
@@ -110,6 +111,8 @@ class Intake(AsyncMiddleware):
                 await self._forms.grow(arrival)
             case HomeOpened():
                 self._home.show(arrival.user_id)
+            case MessagesOpened():
+                await self._desk.meet(arrival)
             case Ignored():
                 log.debug("ignored: %s", arrival.because)
             case _:
@@ -135,7 +138,7 @@ def _conversation(arrival: Arrival) -> str:
             return arrival.request.session_id
         case FormFilled():
             return arrival.submission.session_id
-        case StartAsked() | HomeOpened():
+        case StartAsked() | HomeOpened() | MessagesOpened():
             return arrival.user_id
         case Ignored():
             return ""

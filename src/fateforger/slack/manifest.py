@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fateforger.slack.addresses import START
 from fateforger.slack.payloads import COMMAND_NAME
 
 BOT_EVENTS = (
@@ -46,6 +47,14 @@ def app_manifest() -> dict[str, Any]:
                 "messages_tab_read_only_enabled": False,
             },
             "bot_user": {"display_name": "fateforger", "always_online": True},
+            "shortcuts": [
+                {
+                    "type": "global",
+                    "name": "Plan my day",
+                    "callback_id": START,
+                    "description": "Start planning in your direct messages",
+                }
+            ],
             "slash_commands": [
                 {
                     "command": COMMAND_NAME,

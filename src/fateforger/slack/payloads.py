@@ -28,6 +28,7 @@ from fateforger.slack.arrivals import (
     FormAsked,
     HomeOpened,
     Ignored,
+    MessagesOpened,
     MoreRowsAsked,
     Place,
     Said,
@@ -42,6 +43,7 @@ from fateforger.slack.shapes import (
     HomeEvent,
     Message,
     OtherEvent,
+    Shortcut,
     Slash,
     View,
     ViewSubmission,
@@ -49,10 +51,11 @@ from fateforger.slack.shapes import (
 
 COMMAND_NAME = "/timebox"
 
-_SHAPES: Mapping[str, type[EventCallback | BlockActions | ViewSubmission | Slash]] = {
+_SHAPES: Mapping[str, type[EventCallback | BlockActions | ViewSubmission | Shortcut | Slash]] = {
     "event_callback": EventCallback,
     "block_actions": BlockActions,
     "view_submission": ViewSubmission,
+    "shortcut": Shortcut,
 }
 _BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
 """Subtypes of messages that a person wrote; the others are edits, joins, topics and the like."""
@@ -80,6 +83,11 @@ def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
                 return Ignored(f"the command {payload.command}")
             asked = command_id("slash", payload.trigger_id)
             return StartAsked(asked, payload.user_id, Place(payload.channel_id), payload.text.strip())
+        case Shortcut():
+            if payload.callback_id != START:
+                return Ignored(f"the shortcut {payload.callback_id}")
+            asked = command_id("shortcut", payload.trigger_id)
+            return StartAsked(asked, payload.user.id, Place(None), by_button=True)
         case _:
             assert_never(payload)
 
@@ -95,8 +103,8 @@ def _event(payload: EventCallback) -> Arrival:
         case Message():
             return _message(payload.event, payload)
         case HomeEvent():
-            if payload.event.tab != "home":
-                return Ignored("the messages tab was opened")
+            if payload.event.tab == "messages":
+                return MessagesOpened(payload.event.user, payload.event.channel)
             return HomeOpened(payload.event.user)
         case OtherEvent():
             return Ignored(f"the event {payload.event.type}")

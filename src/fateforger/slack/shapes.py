@@ -38,6 +38,7 @@ class Message(_Shape):
 class HomeEvent(_Shape):
     type: Literal["app_home_opened"]
     user: str
+    channel: str
     tab: str = "home"
 
 
@@ -132,3 +133,12 @@ class ViewSubmission(_Shape):
     type: Literal["view_submission"]
     user: Ref
     view: View
+
+
+class Shortcut(_Shape):
+    """A global shortcut; it belongs to no channel."""
+
+    type: Literal["shortcut"]
+    callback_id: str
+    user: Ref
+    trigger_id: str

@@ -1,0 +1,218 @@
+"""A local workspace and the chat side of the program in this process, and people who use the page's own doors."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import uvicorn
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.background.lane import LanePolicy
+from fateforger.local.workspace import Workspace, WorkspaceConfig, create_workspace
+from fateforger.local.workspace.listening import listening_socket
+from fateforger.ports import Jobs, Outbox
+from fateforger.slack.app import SlackRoom, open_room
+from fateforger.slack.connection import SlackLogin
+from fateforger.slack.manifest import app_manifest
+from fateforger.slack.pace import PacePolicy
+from scripted_door import ScriptedDoor
+
+BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
+DEADLINE = 15.0
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+FAST = LanePolicy(backoff_seconds=0.01, longest_backoff_seconds=0.05, idle_seconds=0.05, lease_seconds=3.0, tries=3)
+
+
+async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadline: float = DEADLINE) -> T:
+    """What ``look`` gives as soon as it is neither ``None`` nor false."""
+    ends = time.monotonic() + deadline
+    while True:
+        seen = await look()
+        if seen:
+            return seen
+        assert time.monotonic() < ends, f"never seen: {what}"
+        await asyncio.sleep(0.005)  # between two looks at the condition
+
+
+@asynccontextmanager
+async def workspace_at(folder: Path) -> AsyncIterator[Workspace]:
+    """A workspace that is served over HTTP until the block ends."""
+    socket = listening_socket()
+    url = f"http://127.0.0.1:{socket.getsockname()[1]}"
+    config = WorkspaceConfig(
+        database=folder / "workspace.sqlite",
+        public_url=url,
+        bot_token=BOT_TOKEN,
+        app_token=APP_TOKEN,
+        manifest=app_manifest(),
+    )
+    workspace = create_workspace(config, now=lambda: datetime.now(UTC))
+    server = uvicorn.Server(uvicorn.Config(workspace.app, log_level="warning", timeout_graceful_shutdown=2))
+    serving = asyncio.create_task(server.serve(sockets=[socket]))
+    await eventually(lambda: _true(server.started), "the workspace is served")
+    try:
+        yield workspace
+    finally:
+        workspace.hub.drop()
+        server.should_exit = True
+        await serving
+        workspace.close()
+
+
+async def _true(value: bool) -> bool | None:
+    return value or None
+
+
+def login(workspace: Workspace, **changes: Any) -> SlackLogin:
+    given = {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "base_url": f"{workspace.config.public_url}/api/"}
+    return SlackLogin(**(given | changes))
+
+
+@dataclass
+class Chat:
+    """One running chat side, with what it stands on."""
+
+    workspace: Workspace
+    store: Store
+    door: ScriptedDoor
+    room: SlackRoom
+
+
+@asynccontextmanager
+async def chat_at(
+    workspace: Workspace,
+    folder: Path,
+    *,
+    jobs: Callable[[Store], Jobs] = lambda store: store.jobs,
+    outbox: Callable[[Store], Outbox] = lambda store: store.outbox,
+    prepare: Callable[[ScriptedDoor], None] = lambda _door: None,
+) -> AsyncIterator[Chat]:
+    """The chat side over the database in a folder, connected until the block ends."""
+    store = open_store(folder / "state.sqlite")
+    door = ScriptedDoor(store.sessions)
+    prepare(door)
+    try:
+        room, _ = await open_room(
+            login(workspace),
+            door=door,
+            jobs=jobs(store),
+            outbox=outbox(store),
+            sessions=store.sessions,
+            clock=SystemClock(),
+            pace=PacePolicy(per_second=1000, burst=1000),
+            turns=FAST,
+        )
+        try:
+            yield Chat(workspace, store, door, room)
+        finally:
+            await room.close()
+    finally:
+        await store.aclose()
+
+
+@dataclass
+class Person:
+    """Somebody at the page of a workspace."""
+
+    workspace: Workspace
+    user: str = "U0000ALEX"
+    channel: str = ""
+    http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=15, trust_env=False))
+
+    def __post_init__(self) -> None:
+        self.channel = self.channel or f"D{self.user[1:]}"
+
+    # --- looking
+
+    async def get(self, path: str, **query: str) -> Json:
+        answer = await self.http.get(self.workspace.config.public_url + path, params={"user": self.user, **query})
+        answer.raise_for_status()
+        found: Json = answer.json()
+        return found
+
+    async def post(self, path: str, **body: Any) -> Json:
+        answer = await self.http.post(self.workspace.config.public_url + path, json={"user": self.user, **body})
+        answer.raise_for_status()
+        found: Json = answer.json()
+        return found
+
+    async def roots(self) -> list[Json]:
+        found: list[Json] = (await self.get("/ui/messages", channel=self.channel))["messages"]
+        return found
+
+    async def thread(self, ts: str) -> list[Json]:
+        found: list[Json] = (await self.get("/ui/messages", channel=self.channel, thread_ts=ts))["messages"]
+        return found
+
+    async def modal(self) -> Json | None:
+        stack: list[Json] = (await self.get("/ui/modals"))["stack"]
+        return stack[-1] if stack else None
+
+    async def sees(self, ts: str, text: str) -> Json:
+        """The message of a thread that has a text somewhere, as soon as there is one."""
+
+        async def look() -> Json | None:
+            return next((m for m in await self.thread(ts) if text in str(m)), None)
+
+        return await eventually(look, f"“{text}” in {ts}")
+
+    # --- acting
+
+    async def slash(self, text: str = "") -> Json:
+        return await self.post("/ui/slash", channel=self.channel, command="/timebox", text=text)
+
+    async def start(self) -> str:
+        """A new plan; returns its thread."""
+        before = {message["ts"] for message in await self.roots()}
+        assert (await self.slash())["ok"]
+
+        async def look() -> str | None:
+            new = (m["ts"] for m in await self.roots() if m["ts"] not in before and "steps" in m["text"])
+            return next(new, None)
+
+        return await eventually(look, "the root of a plan")
+
+    async def say(self, text: str, thread_ts: str | None = None) -> Json:
+        return await self.post("/ui/message", channel=self.channel, text=text, thread_ts=thread_ts)
+
+    async def use(self, message: Json, label: str, **chosen: Any) -> Json:
+        """Use the control with a label (or of a type) on a message."""
+        block_id, element = control(message["blocks"], label)
+        surface = {"type": "message", "channel": self.channel, "ts": message["ts"]}
+        action = {"type": element["type"], "action_id": element["action_id"], "block_id": block_id, **chosen}
+        return await self.post("/ui/action", surface=surface, action=action, state={})
+
+    async def use_in(self, view: Json, label: str, state: Json) -> Json:
+        block_id, element = control(view["blocks"], label)
+        action = {"type": element["type"], "action_id": element["action_id"], "block_id": block_id}
+        return await self.post("/ui/action", surface={"type": "view", "view_id": view["id"]}, action=action, state=state)
+
+    async def submit(self, view: Json, state: Json) -> Json:
+        return await self.post("/ui/view_submit", view_id=view["id"], state=state)
+
+
+def control(blocks: list[Json], label: str) -> tuple[str, Json]:
+    """The block id and the element whose text, or type, is ``label``."""
+    for block in blocks:
+        for element in [*block.get("elements", []), block.get("accessory"), block.get("element")]:
+            if isinstance(element, dict) and label in {element["type"], element.get("text", {}).get("text") if isinstance(element.get("text"), dict) else None}:
+                return block["block_id"], element
+    raise AssertionError(f"no control “{label}”")
+
+
+def steps(message: Json) -> list[str]:
+    """What the state card of the scripted door lists."""
+    text = next(b["text"]["text"] for b in message["blocks"] if b["type"] == "section")
+    return [line.removeprefix("• ") for line in text.splitlines() if line.startswith("• ")]

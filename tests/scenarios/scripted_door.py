@@ -1,0 +1,233 @@
+"""A coordinator that follows a small script, to drive the chat side with: a counter in a thread, and a form."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import date
+
+from fateforger.coordinator.commands import (
+    AddTasks,
+    ChooseDate,
+    Click,
+    SessionCommand,
+    SetFrame,
+    StageAction,
+    Start,
+    TimeboxingCommitDate,
+    TimeboxingUserReply,
+)
+from fateforger.errors import BadInput, StoreError
+from fateforger.ports import Sessions
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Choice,
+    ChoiceField,
+    Controls,
+    DatePick,
+    Form,
+    FormErrors,
+    FormField,
+    FormRequest,
+    FormSubmission,
+    Heading,
+    Menu,
+    Note,
+    NumberField,
+    Part,
+    Prose,
+    TextField,
+)
+from fateforger.session.model import Outgoing, Session, Task
+from fateforger.stages import Move
+
+WELCOME_TEXT = "Hello! Shall we plan your day?"
+ENDED = "That block is gone."
+
+
+class ScriptedDoor:
+    """Follows the contract of :class:`~fateforger.coordinator.door.Door`; what a session has seen so far is its
+    ``overview``, one line for each command handled, and each command is answered with the state card."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self.sessions = sessions
+        self.before_handling: Callable[[Start | SessionCommand], Awaitable[None]] = _at_once
+        self.running = 0
+        self.most_running = 0
+
+    async def handle(self, command: Start | SessionCommand) -> None:
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        try:
+            await self.before_handling(command)
+            await self._carry_out(command)
+        finally:
+            self.running -= 1
+
+    def read_click(self, click: Click) -> SessionCommand:
+        about = {
+            "command_id": click.command_id,
+            "user_id": click.user_id,
+            "at": click.at,
+            "session_id": click.session_id,
+        }
+        match click.action:
+            case "count":
+                return TimeboxingUserReply(**about, text=f"count {click.target}")
+            case "date" if isinstance(click.value, date):
+                return ChooseDate(**about, date=click.value)
+            case "row.remove":
+                return TimeboxingUserReply(**about, text=f"remove {click.target}")
+            case "confirm":
+                return TimeboxingCommitDate(**about)
+            case "cancel":
+                return StageAction(**about, move=Move.CANCEL)
+            case _:
+                raise BadInput(f"I don't know the button {click.action}.")
+
+    async def open_form(self, request: FormRequest) -> Form:
+        if request.form == "gone":
+            raise BadInput(ENDED)
+        fields: list[FormField] = []
+        for row in range(request.size + 1):
+            fields += [
+                TextField(name=f"title{row}", label="Title", optional=row > 0),
+                NumberField(name=f"minutes{row}", label="Minutes", optional=True, minimum=5, maximum=600),
+            ]
+        depths = (Choice(label="Deep", value="deep"), Choice(label="Shallow", value="shallow"))
+        fields.append(ChoiceField(name="depth", label="Depth", choices=depths, value="deep"))
+        return Form(
+            form=request.form,
+            session_id=request.session_id,
+            target=request.target,
+            title="Add tasks",
+            submit="Add",
+            fields=tuple(fields),
+            size=request.size,
+            more="One more row",
+        )
+
+    async def read_form(self, submission: FormSubmission) -> SessionCommand | FormErrors:
+        titles = [v for k, v in submission.values.items() if k.startswith("title") and v]
+        if "nothing" in titles:
+            return FormErrors(errors={"title0": "That is not something to do."})
+        return AddTasks(
+            command_id=submission.command_id,
+            user_id=submission.user_id,
+            at=submission.at,
+            session_id=submission.session_id,
+            tasks=tuple(Task(id=str(n), title=str(title)) for n, title in enumerate(titles)),
+        )
+
+    async def owner(self, session_id: str) -> str | None:
+        session = await self.sessions.load(session_id)
+        return session.user_id if session else None
+
+    async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
+        session = await self.sessions.in_thread(channel, thread_ts)
+        return session.id if session else None
+
+    def welcome(self) -> Card:
+        start = Button(label="Plan my day", action="start", style="primary")
+        return Card(text=WELCOME_TEXT, parts=(Prose(text=WELCOME_TEXT), Controls(items=(start,))))
+
+    async def home(self, user_id: str) -> Card:
+        sessions = await self.sessions.of_user(user_id)
+        start = Button(label="Plan my day", action="start")
+        return Card(text="Home", parts=(Heading(text=f"{len(sessions)} plans"), Controls(items=(start,))))
+
+    async def _carry_out(self, command: Start | SessionCommand) -> None:
+        if isinstance(command, Start):
+            session = Session(
+                id=f"s-{command.command_id}",
+                user_id=command.user_id,
+                channel=command.channel,
+                thread_ts=command.thread_ts,
+                created_at=command.at,
+                touched_at=command.at,
+                tz=command.tz,
+                date=command.date or command.at.date(),
+                overview="",
+            )
+            if await self.sessions.load(session.id) is not None:
+                return
+        else:
+            found = await self.sessions.load(command.session_id)
+            if found is None or command.command_id in found.handled:
+                return
+            session = found.model_copy(update={"overview": f"{found.overview}{described(command)}\n"})
+        session = session.touched(command.command_id, command.at)
+        slot = "root" if isinstance(command, Start) else "state"
+        message = Outgoing(
+            id=f"{session.id}-{session.version}",
+            session_id=session.id,
+            channel=session.channel,
+            slot=slot,
+            card=state_card(session),
+            retire=("root",) if slot == "state" else (),
+        )
+        await self.sessions.save(session, expected=session.version, outgoing=(message,))
+
+
+def described(command: SessionCommand) -> str:
+    """One line for what a command asked."""
+    match command:
+        case TimeboxingUserReply():
+            return command.text
+        case AddTasks():
+            return "tasks " + ", ".join(task.title for task in command.tasks)
+        case ChooseDate():
+            return f"date {command.date}"
+        case SetFrame():
+            return "frame"
+        case _:
+            return command.kind
+
+
+def state_card(session: Session) -> Card:
+    lines = (session.overview or "").splitlines()
+    parts: list[Part] = [
+        Heading(text=f"{len(lines)} steps"),
+        Prose(text="\n".join(f"- {line}" for line in lines[-30:]) or "_Nothing yet_"),
+        Prose(
+            text=f"**{session.date}** {session.tz}",
+            control=Menu(
+                target="row-1",
+                choices=(Choice(label="Remove", value="row.remove"), Choice(label="Edit", value="form.edit")),
+            ),
+        ),
+        Controls(
+            items=(
+                Button(label="Count", action="count", target="one", style="primary"),
+                Button(label="Add tasks", action="form.tasks"),
+                Button(label="Gone", action="form.gone"),
+                Button(label="Unknown", action="mystery"),
+                DatePick(action="date", selected=session.date),
+            )
+        ),
+        Note(text="Scripted"),
+    ]
+    return Card(text=f"{len(lines)} steps", parts=tuple(parts))
+
+
+async def _at_once(_command: Start | SessionCommand) -> None:
+    return
+
+
+def failing(times: int, error: StoreError) -> Callable[[Start | SessionCommand], Awaitable[None]]:
+    """Something to do before handling that fails so many times."""
+    left = times
+
+    async def fail(_command: Start | SessionCommand) -> None:
+        nonlocal left
+        if left:
+            left -= 1
+            raise error
+
+    return fail
+
+
+async def slowly(_command: Start | SessionCommand) -> None:
+    """Gives other turns a chance to overtake."""
+    await asyncio.sleep(0.01)
