@@ -82,6 +82,7 @@ class SyncReport(BaseModel):
     created: int = 0
     updated: int = 0
     deleted: int = 0
+    unchanged: int = 0
     sentences: tuple[str, ...] = ()
 
 
@@ -155,6 +156,8 @@ class Session(BaseModel):
     last_sync: SyncReport | None = None
     problem: str | None = None
     """What went wrong with the calendar and can be tried again, as a sentence."""
+    brakes: tuple[str, ...] = ()
+    """Names of what stopped the last write until the person says yes; Try again then means yes."""
     notice: Notice | None = None
     """Said on the next card and then forgotten."""
     root_line: str | None = None

@@ -1,0 +1,106 @@
+"""A used control is a command: one action, one meaning, one executor (K7, S214)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date, time
+from typing import Any
+
+from pydantic import ValidationError
+
+from fateforger.errors import BadInput
+from fateforger.session import commands
+from fateforger.session.commands import Click, SessionCommand
+from fateforger.stages import Move
+from fateforger.turn.constants import SHIFT_MINUTES
+
+UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
+
+Executor = Callable[[dict[str, Any], Click], SessionCommand]
+
+
+def read_click(click: Click) -> SessionCommand:
+    """The command that a control stands for. Raises :class:`BadInput` for a control nobody knows."""
+    executor = EXECUTORS.get(click.action)
+    if executor is None:
+        raise BadInput(UNKNOWN, where=click.action)
+    envelope = {
+        "command_id": click.command_id,
+        "user_id": click.user_id,
+        "at": click.at,
+        "session_id": click.session_id,
+    }
+    try:
+        return executor(envelope, click)
+    except ValidationError:
+        raise BadInput(UNKNOWN, where=click.action) from None
+
+
+def _move(move: Move) -> Executor:
+    return lambda envelope, click: commands.StageAction(**envelope, move=move, seen=click.target or None)
+
+
+def _shift(minutes: int) -> Executor:
+    return lambda envelope, click: commands.ShiftBlock(**envelope, key=click.target, minutes=minutes)
+
+
+def _commit_date(envelope: dict[str, Any], _click: Click) -> SessionCommand:
+    return commands.TimeboxingCommitDate(**envelope)
+
+
+def _choose_date(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.ChooseDate(**envelope, date=_chosen(click, date))
+
+
+def _day_start(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.AdjustFrame(**envelope, day_start=_chosen(click, time))
+
+
+def _day_end(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.AdjustFrame(**envelope, day_end=_chosen(click, time))
+
+
+def _one_thing(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.MarkOneThing(**envelope, task_id=click.target)
+
+
+def _remove_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.RemoveTask(**envelope, task_id=click.target)
+
+
+def _swap_up(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.SwapBlock(**envelope, key=click.target, direction=-1)
+
+
+def _swap_down(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.SwapBlock(**envelope, key=click.target, direction=1)
+
+
+def _remove_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.RemoveBlock(**envelope, key=click.target)
+
+
+def _chosen(click: Click, kind: type[date | time]) -> Any:
+    if isinstance(click.value, kind):
+        return click.value
+    try:
+        return kind.fromisoformat(str(click.value))
+    except ValueError:
+        raise BadInput("I could not read what you chose there; please choose once more.") from None
+
+
+EXECUTORS: Mapping[str, Executor] = {
+    "commit_date": _commit_date,
+    "choose_date": _choose_date,
+    "set_day_start": _day_start,
+    "set_day_end": _day_end,
+    "task.one_thing": _one_thing,
+    "task.remove": _remove_task,
+    "block.earlier": _shift(-SHIFT_MINUTES),
+    "block.later": _shift(SHIFT_MINUTES),
+    "block.swap_up": _swap_up,
+    "block.swap_down": _swap_down,
+    "block.remove": _remove_block,
+    **{move.value: _move(move) for move in Move if move is not Move.STAY},
+}
+"""Every action of a card but ``form.*``, which opens a form, and ``start``, which only the chat side can carry out."""

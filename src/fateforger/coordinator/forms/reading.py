@@ -1,0 +1,96 @@
+"""Reading what was filled in: a value per field, or one sentence per field that cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import time
+from typing import Any
+
+from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import Session
+from fateforger.stages import TimeboxingStage
+
+MAX_TITLE = 300
+MAX_NOTES = 3_000
+MAX_MINUTES = 24 * 60
+DEPTHS = {"deep": "Deep: needs undisturbed attention", "shallow": "Shallow: can be done in between"}
+
+
+@dataclass(frozen=True, slots=True)
+class FormRoom:
+    """In which stages a form makes sense, how it is made, and how it is read."""
+
+    stages: frozenset[TimeboxingStage]
+    form: Callable[[Session, FormRequest], Form]
+    read: Callable[[Session, FormSubmission], SessionCommand | FormErrors]
+
+
+@dataclass
+class Filled:
+    """Takes values out of a submission and collects what is wrong with them."""
+
+    submission: FormSubmission
+    errors: dict[str, str] = field(default_factory=dict)
+
+    def text(self, name: str, limit: int, *, needed: str | None = None) -> str:
+        """Text without space around it. ``needed`` is what to say when it is empty and must not be."""
+        value = self.submission.values.get(name)
+        text = value.strip() if isinstance(value, str) else ""
+        if not text and needed is not None:
+            self.errors[name] = needed
+        if len(text) > limit:
+            self.errors[name] = f"This has {len(text):,} characters; please keep it to {limit:,}."
+            return text[:limit]
+        return text
+
+    def minutes(self, name: str, *, needed: str | None = None, least: int = 1, most: int = MAX_MINUTES) -> int | None:
+        value = self.submission.values.get(name)
+        if value is None or value == "":
+            if needed is not None:
+                self.errors[name] = needed
+            return None
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.errors[name] = "Please write a whole number of minutes."
+            return None
+        if not least <= value <= most:
+            self.errors[name] = f"Please choose between {least} and {most:,} minutes; a day has 1,440."
+            return None
+        return value
+
+    def clock(self, name: str, *, needed: str | None = None) -> time | None:
+        value = self.submission.values.get(name)
+        if isinstance(value, str) and value:
+            try:
+                value = time.fromisoformat(value)
+            except ValueError:
+                self.errors[name] = "Please choose a time like 09:30."
+                return None
+        if isinstance(value, time):
+            return value.replace(tzinfo=None)
+        if needed is not None:
+            self.errors[name] = needed
+        return None
+
+    def choice(self, name: str) -> str | None:
+        value = self.submission.values.get(name)
+        return value if isinstance(value, str) and value else None
+
+    def flag(self, name: str) -> bool:
+        return self.submission.values.get(name) is True
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What every command carries."""
+        given = self.submission
+        return {
+            "command_id": given.command_id,
+            "user_id": given.user_id,
+            "at": given.at,
+            "session_id": given.session_id,
+        }
+
+    def or_errors(self, make: Callable[[], SessionCommand]) -> SessionCommand | FormErrors:
+        """The command, unless something is wrong."""
+        return FormErrors(errors=self.errors) if self.errors else make()

@@ -1,0 +1,80 @@
+"""Stage 2: one task in full."""
+
+from __future__ import annotations
+
+from fateforger.coordinator.forms.reading import DEPTHS, MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+from fateforger.session.cards import (
+    Choice,
+    ChoiceField,
+    FlagField,
+    Form,
+    FormErrors,
+    FormRequest,
+    FormSubmission,
+    NumberField,
+    TextField,
+)
+from fateforger.session.commands import RemoveTask, SessionCommand, UpdateTask
+from fateforger.session.model import Depth, Session, Task
+from fateforger.session.tasks import task_named
+
+
+def form(session: Session, request: FormRequest) -> Form:
+    task = task_named(session.inputs, request.target)
+    return Form(
+        form="task",
+        session_id=session.id,
+        target=task.id,
+        title="Edit task",
+        submit="Save",
+        fields=(
+            TextField(name="title", label="Task", value=task.title, max_length=MAX_TITLE),
+            NumberField(
+                name="minutes",
+                label="Minutes",
+                optional=True,
+                value=task.minutes,
+                minimum=1,
+                maximum=MAX_MINUTES,
+                hint="Leave it open if you do not know.",
+            ),
+            ChoiceField(
+                name="depth",
+                label="Kind",
+                choices=tuple(Choice(label=label, value=value) for value, label in DEPTHS.items()),
+                value=task.depth.value,
+            ),
+            FlagField(name="one_thing", label="This is the one thing that matters", value=task.one_thing),
+            TextField(
+                name="notes",
+                label="Notes",
+                optional=True,
+                value=task.notes,
+                multiline=True,
+                max_length=MAX_NOTES,
+                hint="They go into the calendar event. What would make this task a success?",
+            ),
+            FlagField(name="remove", label="Take it off the list"),
+        ),
+    )
+
+
+def read(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    before = task_named(session.inputs, submission.target)
+    filled = Filled(submission)
+    if filled.flag("remove"):
+        return RemoveTask(**filled.envelope, task_id=before.id)
+    title = filled.text("title", MAX_TITLE, needed="A task needs a title.")
+    minutes = filled.minutes("minutes")
+    notes = filled.text("notes", MAX_NOTES)
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    task = Task(
+        id=before.id,
+        title=title,
+        minutes=minutes,
+        depth=Depth.SHALLOW if filled.choice("depth") == "shallow" else Depth.DEEP,
+        one_thing=filled.flag("one_thing"),
+        notes=notes,
+    )
+    return UpdateTask(**filled.envelope, task=task)

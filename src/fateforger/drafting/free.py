@@ -1,0 +1,49 @@
+"""Stretches of time: joining them, and what they leave free. Pairs of minutes on the grid, ``[start, end)``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from fateforger.drafting.minutes import ceil, floor
+from fateforger.drafting.model import Busy
+
+
+class Stretch(NamedTuple):
+    """Minutes since the epoch, end not included."""
+
+    start: int
+    end: int
+
+    @property
+    def minutes(self) -> int:
+        return self.end - self.start
+
+
+def blocked(busy: Iterable[Busy]) -> tuple[Stretch, ...]:
+    """What is taken, rounded outward to the grid, joined where it overlaps or touches, in time order."""
+    return joined(Stretch(floor(b.start), ceil(b.end)) for b in busy if b.start < b.end)
+
+
+def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
+    """The union, in time order."""
+    union: list[Stretch] = []
+    for stretch in sorted(stretches):
+        if union and stretch.start <= union[-1].end:
+            union[-1] = Stretch(union[-1].start, max(union[-1].end, stretch.end))
+        else:
+            union.append(stretch)
+    return tuple(union)
+
+
+def gaps(frame: Stretch, taken: Iterable[Stretch]) -> Iterator[Stretch]:
+    """What ``taken`` leaves of the frame, in time order."""
+    at = frame.start
+    for stretch in joined(taken):
+        if at >= frame.end:
+            return
+        if stretch.start > at:
+            yield Stretch(at, min(stretch.start, frame.end))
+        at = max(at, stretch.end)
+    if at < frame.end:
+        yield Stretch(at, frame.end)

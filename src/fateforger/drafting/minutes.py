@@ -1,0 +1,31 @@
+"""Minutes: on the time line, on the five-minute grid, and in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+GRID = 5
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def floor(instant: datetime) -> int:
+    """Elapsed minutes since the epoch, down to the grid."""
+    return int((instant - _EPOCH) // timedelta(minutes=GRID)) * GRID
+
+
+def ceil(instant: datetime) -> int:
+    """Elapsed minutes since the epoch, up to the grid."""
+    return -int((_EPOCH - instant) // timedelta(minutes=GRID)) * GRID
+
+
+def instant(minute: int) -> datetime:
+    """The instant of a minute since the epoch, in UTC."""
+    return _EPOCH + timedelta(minutes=minute)
+
+
+def in_words(minutes: int) -> str:
+    """``45 min``, ``2 h``, ``1 h 30 min``."""
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{rest} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"

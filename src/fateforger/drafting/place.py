@@ -1,0 +1,87 @@
+"""Finding room: each piece of work takes the earliest stretch that is long enough, with a break behind deep work
+where there is room for one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fateforger.drafting.free import Stretch, gaps
+from fateforger.drafting.minutes import GRID
+
+BREAK = 10
+"""Minutes to breathe after deep work."""
+PIECE = 30
+"""The shortest piece that deep work is split into."""
+SPLITTABLE = 60
+"""Deep work of at least this many minutes may be split."""
+
+
+@dataclass
+class Board:
+    """A day that is being filled: ``taken`` cannot be used, ``own`` are the starts of work placed before, ``breaks``
+    are kept free for as long as possible."""
+
+    frame: Stretch
+    taken: list[Stretch]
+    own: set[int] = field(default_factory=set)
+    breaks: list[Stretch] = field(default_factory=list)
+
+    def room(self) -> int:
+        """The longest stretch that is left, in minutes."""
+        return max((g.minutes for g in gaps(self.frame, self.taken)), default=0)
+
+    def rest(self) -> int:
+        """All that is left, in minutes."""
+        return sum(g.minutes for g in gaps(self.frame, self.taken))
+
+    def take(self, stretch: Stretch, *, deep: bool) -> Stretch:
+        self.taken.append(stretch)
+        self.own.add(stretch.start)
+        if deep:
+            self.breaks.append(Stretch(stretch.end, stretch.end + BREAK))
+        return stretch
+
+
+def place(board: Board, minutes: int, *, deep: bool) -> tuple[Stretch, ...]:
+    """Take room for one piece of work and say where: nothing when there is none. ``minutes`` are on the grid."""
+    start = _earliest(board, minutes, deep=deep)
+    if start is not None:
+        return (board.take(Stretch(start, start + minutes), deep=deep),)
+    if deep and minutes >= SPLITTABLE and minutes <= board.rest():
+        return tuple(board.take(piece, deep=True) for piece in _pieces(board, minutes))
+    return ()
+
+
+def _earliest(board: Board, minutes: int, *, deep: bool) -> int | None:
+    """First with the breaks kept, then without."""
+    for gap in gaps(board.frame, [*board.taken, *board.breaks]):
+        wanted = minutes + BREAK if deep and gap.end in board.own else minutes
+        if gap.minutes >= wanted:
+            return gap.start
+    for gap in gaps(board.frame, board.taken):
+        if gap.minutes >= minutes:
+            return gap.start
+    return None
+
+
+def _pieces(board: Board, minutes: int) -> tuple[Stretch, ...]:
+    """As few pieces as possible, in time order, none shorter than ``PIECE``; none at all when that cannot be."""
+    chosen: list[Stretch] = []
+    left = minutes
+    longest_first = sorted(gaps(board.frame, board.taken), key=lambda g: (-g.minutes, g.start))
+    for gap in longest_first:
+        if left == 0 or gap.minutes < PIECE:
+            break
+        length = min(gap.minutes, left)
+        if 0 < left - length < PIECE:
+            length = left - PIECE
+        if length < PIECE:
+            continue
+        chosen.append(Stretch(gap.start, gap.start + length))
+        left -= length
+    return tuple(sorted(chosen)) if left == 0 else ()
+
+
+def on_grid(minutes: int) -> int:
+    """A length rounded up to the grid."""
+    return -(-minutes // GRID) * GRID

@@ -1,0 +1,194 @@
+"""Changes a person makes to blocks, as patches, and what they did in one sentence (S49, S51)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import assert_never
+
+from pydantic import ValidationError
+
+from fateforger import ops
+from fateforger.drafting import clock_at
+from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
+from fateforger.ops.apply import apply_op
+from fateforger.plan import ET, FixedStart, Resolved, TBEvent, TBPlan, overlaps, resolve
+from fateforger.plan.mistakes import first_mistake
+from fateforger.plan.resolve import overlap_sentence
+from fateforger.session import commands
+from fateforger.session.frame import day_window, instant_in
+from fateforger.session.keys import minted
+from fateforger.session.model import Depth, Session
+
+BlockCommand = commands.AddBlock | commands.EditBlock | commands.RemoveBlock | commands.ShiftBlock | commands.SwapBlock
+_TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
+_REMEDY = "Move one of them first, make one shorter, or let them trade places."
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The plan before and after a change; ``sentence`` says what became different."""
+
+    before: TBPlan
+    after: TBPlan
+    sentence: str
+
+    @property
+    def changed(self) -> bool:
+        return self.after != self.before
+
+
+def edited(session: Session, command: BlockCommand) -> Edited:
+    """Carry out a change to the session's plan, or raise ``UserError`` with a remedy and change nothing. Blocks that
+    overlapped before (the person moved one on the calendar) do not stand in the way."""
+    before = session.plan or TBPlan(date=session.date, tz=session.tz)
+    after = in_time_order(applied(before, patch_for(session, before, command)))
+    return Edited(before, after, _told(before, after))
+
+
+def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patch:
+    """The patch that a command stands for. Raises :class:`PatchInvalid` for a block that is not there."""
+    match command:
+        case commands.AddBlock():
+            event = _event(
+                name=command.title,
+                description=command.notes,
+                type=_TYPE[command.depth],
+                timing=_fixed(session, instant_in(session, command.start), command.minutes),
+                key=minted("b", command.command_id),
+            )
+            return ops.Patch(ops=(ops.AddBlocks(events=(event,), after=_last(plan)),))
+        case commands.RemoveBlock(key=key):
+            return ops.Patch(ops=(ops.RemoveBlock(key=key),))
+        case commands.EditBlock():
+            return ops.Patch(ops=(_update(session, plan, command),))
+        case commands.ShiftBlock(key=key, minutes=minutes):
+            block = resolved_block(plan, key)
+            start = block.start.astimezone(UTC) + timedelta(minutes=minutes)
+            return ops.Patch(ops=(ops.UpdateBlock(key=key, timing=_fixed(session, start, block.minutes)),))
+        case commands.SwapBlock(key=key, direction=direction):
+            return _swap(session, plan, key, direction)
+        case _:
+            assert_never(command)
+
+
+def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
+    """The patch applied, refusing only overlaps that were not there before. Raises ``UserError``."""
+    events = plan.events
+    for op in patch.ops:
+        events, _ = apply_op(events, op)
+    try:
+        after = plan.replace(events)
+    except ValidationError as error:
+        raise PlanInvalid(first_mistake(error).sentence) from None
+    known = {(a.key, b.key) for a, b in overlaps(resolve(plan))}
+    for first, second in overlaps(resolve(after)):
+        if (first.key, second.key) not in known and (second.key, first.key) not in known:
+            raise PlanInvalid(f"{overlap_sentence(first, second)} {_REMEDY}", events=(first.index, second.index))
+    return after
+
+
+def in_time_order(plan: TBPlan) -> TBPlan:
+    """The same blocks, listed as they happen, when each has a time of its own; otherwise as they are."""
+    if not all(isinstance(e.timing, FixedStart) for e in plan.events):
+        return plan
+    order = sorted(resolve(plan), key=lambda b: (b.start.astimezone(UTC), b.index))
+    return plan if [b.index for b in order] == list(range(len(order))) else plan.replace(b.event for b in order)
+
+
+def by_time(plan: TBPlan) -> tuple[Resolved, ...]:
+    """The blocks on the time line, the earliest first."""
+    return tuple(sorted(resolve(plan), key=lambda b: (b.start.astimezone(UTC), b.index)))
+
+
+def resolved_block(plan: TBPlan, key: str) -> Resolved:
+    """One block on the time line. Raises :class:`PatchInvalid` when it is not there any more."""
+    for block in resolve(plan):
+        if block.key == key:
+            return block
+    raise PatchInvalid("That block is not in the plan any more.")
+
+
+def _update(session: Session, plan: TBPlan, command: commands.EditBlock) -> ops.UpdateBlock:
+    block = resolved_block(plan, command.key)
+    start = block.start if command.start is None else instant_in(session, command.start)
+    minutes = block.minutes if command.minutes is None else command.minutes
+    moved = start.astimezone(UTC) != block.start.astimezone(UTC) or minutes != block.minutes
+    return ops.UpdateBlock(
+        key=command.key,
+        name=command.title,
+        description=command.notes,
+        timing=_fixed(session, start, minutes) if moved else None,
+    )
+
+
+def _swap(session: Session, plan: TBPlan, key: str, direction: int) -> ops.Patch:
+    chain = by_time(plan)
+    place = next((i for i, b in enumerate(chain) if b.key == key), None)
+    if place is None:
+        raise PatchInvalid("That block is not in the plan any more.")
+    if not 0 <= place + direction < len(chain):
+        which = "first" if direction < 0 else "last"
+        raise BadInput(f"“{chain[place].event.name}” is the {which} block of the day, so there is none to swap with.")
+    early, late = sorted((chain[place], chain[place + direction]), key=lambda b: (b.start.astimezone(UTC), b.index))
+    late_start = late.end.astimezone(UTC) - early.duration
+    return ops.Patch(
+        ops=(
+            ops.UpdateBlock(key=late.key, timing=_fixed(session, early.start, late.minutes)),
+            ops.UpdateBlock(key=early.key, timing=_fixed(session, late_start, early.minutes)),
+        )
+    )
+
+
+def _fixed(session: Session, start: datetime, minutes: int) -> FixedStart:
+    first, last = day_window(session.date, session.tz)
+    if not first.astimezone(UTC) <= start.astimezone(UTC) < last.astimezone(UTC):
+        raise BadInput("That would leave the day you are planning; choose a time on it or in the night after it.")
+    try:
+        return FixedStart(start=clock_at(start, session.date, session.tz), duration=timedelta(minutes=minutes))
+    except ValidationError as error:
+        raise BadInput(first_mistake(error).sentence) from None
+
+
+def _event(*, name: str, description: str, type: ET, timing: FixedStart, key: str) -> TBEvent:  # noqa: A002  the field's name
+    try:
+        return TBEvent(name=name, description=description, type=type, timing=timing, key=key)
+    except ValidationError as error:
+        raise BadInput(first_mistake(error).sentence) from None
+
+
+def _last(plan: TBPlan) -> str | None:
+    return plan.events[-1].block_key if plan.events else None
+
+
+def _told(before: TBPlan, after: TBPlan) -> str:
+    """What became different, block by block."""
+    was = {b.key: b for b in resolve(before)}
+    now = {b.key: b for b in by_time(after)}
+    parts = [f"“{b.event.name}” is out of the plan." for k, b in was.items() if k not in now]
+    parts += [f"“{b.event.name}” is in, {span(b.start, b.end)}." for k, b in now.items() if k not in was]
+    parts += [_difference(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
+    return " ".join(parts) or "That changes nothing; the plan stays as it is."
+
+
+def _differs(old: Resolved, new: Resolved) -> bool:
+    return (old.start, old.end, old.event.name, old.event.description) != (
+        new.start,
+        new.end,
+        new.event.name,
+        new.event.description,
+    )
+
+
+def _difference(old: Resolved, new: Resolved) -> str:
+    if (old.start, old.end) != (new.start, new.end):
+        named = f"“{new.event.name}”" if old.event.name == new.event.name else f"“{new.event.name}” (new title)"
+        return f"{named} is now {span(new.start, new.end)} (was {span(old.start, old.end)})."
+    if old.event.name != new.event.name:
+        return f"“{old.event.name}” is now called “{new.event.name}”."
+    return f"“{new.event.name}” has new notes."
+
+
+def span(start: datetime, end: datetime) -> str:
+    """``09:00-10:30``."""
+    return f"{start:%H:%M}–{end:%H:%M}"

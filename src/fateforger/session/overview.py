@@ -1,0 +1,90 @@
+"""The day in time order, meetings and blocks together, as CommonMark (S48)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+
+from fateforger.drafting import in_words
+from fateforger.plan import ET, Resolved
+from fateforger.session.cards import plain
+from fateforger.session.days import weekday
+from fateforger.session.edits import by_time, span
+from fateforger.session.meetings import Meeting, busy_meetings, on_calendar
+from fateforger.session.model import Session
+
+MOST_MEETINGS = 40
+"""Meetings listed one by one; a fuller calendar than that is counted instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry of the day, as CommonMark without a bullet."""
+
+    start: datetime
+    text: str
+
+
+def overview(session: Session) -> str:
+    """Each meeting unmoved and each block, by time; then what was left out of the list, if anything was."""
+    timed = on_calendar(session).timed
+    lines = [Line(m.start, meeting_line(m, session.date)) for m in timed[:MOST_MEETINGS]]
+    lines += [Line(b.start, block_line(session, b)) for b in by_time(session.plan)] if session.plan else []
+    lines.sort(key=lambda line: line.start.astimezone(UTC))
+    listed = "\n".join(f"- {line.text}" for line in lines) or "Nothing is planned, and no meetings either."
+    more = len(timed) - MOST_MEETINGS
+    return f"{listed}\n- … and {more} more meetings" if more > 0 else listed
+
+
+def meeting_line(meeting: Meeting, day: date) -> str:
+    """``**09:30-10:00** Standup``, clipped to the day."""
+    note = "" if meeting.busy else " · shown as free"
+    return f"**{clipped(meeting, day)}** {plain(meeting.title)}{note}"
+
+
+def clipped(meeting: Meeting, day: date) -> str:
+    """The part of a meeting on the day, and where it really begins or ends when that is another day."""
+    if meeting.start.date() > day:
+        return f"{span(meeting.start, meeting.end)} on {weekday(meeting.start.date())}"
+    since = f" (since {weekday(meeting.start.date())} {meeting.start:%H:%M})" if meeting.start.date() < day else ""
+    until = f" (until {weekday(meeting.end.date())} {meeting.end:%H:%M})" if _ends_later(meeting, day) else ""
+    start = "00:00" if since else f"{meeting.start:%H:%M}"
+    end = "24:00" if meeting.end.date() > day else f"{meeting.end:%H:%M}"
+    return f"{start}–{end}{since}{until}"
+
+
+def block_line(session: Session, block: Resolved) -> str:
+    """``**09:00-10:30** Write report · 1 h 30 min · deep work``."""
+    return f"{block_title(session, block)} · {in_words(block.minutes)} · {_kind(block.event.type)}"
+
+
+def block_title(session: Session, block: Resolved) -> str:
+    """``**09:00-10:30** Write report``, starred when it is the one thing."""
+    one = next((t.id for t in session.inputs.tasks if t.one_thing), None)
+    star = " ⭐" if one is not None and (block.key == one or block.key.startswith(f"{one}-")) else ""
+    return f"**{span(block.start, block.end)}** {plain(block.event.name)}{star}"
+
+
+def collisions(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
+    """Blocks that run into a meeting, each with the first one it runs into."""
+    if session.plan is None:
+        return ()
+    meetings = busy_meetings(session)
+    hits: list[tuple[Resolved, Meeting]] = []
+    for block in by_time(session.plan):
+        if block.event.type is ET.BACKGROUND:
+            continue
+        start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
+        hit = next((m for m in meetings if m.start.astimezone(UTC) < end and start < m.end.astimezone(UTC)), None)
+        if hit is not None:
+            hits.append((block, hit))
+    return tuple(hits)
+
+
+def _ends_later(meeting: Meeting, day: date) -> bool:
+    at_midnight = meeting.end.time() == time(0) and (meeting.end.date() - day).days == 1
+    return meeting.end.date() > day and not at_midnight
+
+
+def _kind(kind: ET) -> str:
+    return "break" if kind is ET.REGENERATION else kind.words

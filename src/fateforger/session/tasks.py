@@ -1,0 +1,69 @@
+"""Changing the list of what is to be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fateforger.errors import BadInput
+from fateforger.session.model import InputFacts, Task
+
+MAX_TASKS = 60
+"""More than anybody does in a day; a card and a form stay readable."""
+
+
+def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
+    """The list with more at its end. A new "one thing" takes over from the old one. Raises :class:`BadInput`."""
+    added = tuple(added)
+    if len(inputs.tasks) + len(added) > MAX_TASKS:
+        raise BadInput(f"That would be more than {MAX_TASKS} tasks for one day; leave some for another day.")
+    known = {t.id for t in inputs.tasks}
+    if any(t.id in known for t in added):
+        raise BadInput("One of these tasks is on the list already.")
+    return _one_thing_last_named(inputs.tasks, added)
+
+
+def with_task(inputs: InputFacts, task: Task) -> InputFacts:
+    """The list with one task as it shall be. Raises :class:`BadInput` when it is not there any more."""
+    place = _place(inputs, task.id)
+    others = (*inputs.tasks[:place], *inputs.tasks[place + 1 :])
+    if task.one_thing:
+        others = tuple(_plain(t) for t in others)
+    return InputFacts(tasks=(*others[:place], task, *others[place:]))
+
+
+def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
+    """The list without one task. Raises :class:`BadInput` when it is not there any more."""
+    place = _place(inputs, task_id)
+    return InputFacts(tasks=(*inputs.tasks[:place], *inputs.tasks[place + 1 :]))
+
+
+def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:
+    """The list with that task as the one that matters. Raises :class:`BadInput` when it is not there any more."""
+    _place(inputs, task_id)
+    return InputFacts(tasks=tuple(t.model_copy(update={"one_thing": t.id == task_id}) for t in inputs.tasks))
+
+
+def task_named(inputs: InputFacts, task_id: str) -> Task:
+    """The task of that id. Raises :class:`BadInput` when it is not there any more."""
+    return inputs.tasks[_place(inputs, task_id)]
+
+
+def _one_thing_last_named(before: tuple[Task, ...], added: tuple[Task, ...]) -> InputFacts:
+    chosen = next((t.id for t in reversed((*before, *added)) if t.one_thing), None)
+    return InputFacts(
+        tasks=tuple(
+            t if t.one_thing == (t.id == chosen) else t.model_copy(update={"one_thing": t.id == chosen})
+            for t in (*before, *added)
+        )
+    )
+
+
+def _plain(task: Task) -> Task:
+    return task.model_copy(update={"one_thing": False}) if task.one_thing else task
+
+
+def _place(inputs: InputFacts, task_id: str) -> int:
+    for place, task in enumerate(inputs.tasks):
+        if task.id == task_id:
+            return place
+    raise BadInput("That task is not on the list any more.")

@@ -1,0 +1,123 @@
+"""What goes into a turn and what comes out. Frozen, and as JSON and back without loss, so a turn can be replayed."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` elsewhere
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fateforger.plan import TBPlan
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import Session
+from fateforger.stages import Move, StageGateOutput
+from fateforger.sync.model import Snapshot
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+CalendarWrite = Literal["refine", "commit"]
+"""When blocks reach the calendar: with each change of Stage 4, or only on Commit (K1)."""
+
+
+class DayReading(BaseModel):
+    """A look at the calendar. Either a snapshot, or why there is none; ``plan`` is the session's plan with what the
+    person changed about our blocks on the calendar, and ``noticed`` says so in sentences (S202, S242)."""
+
+    model_config = _FROZEN
+    snapshot: Snapshot | None = None
+    error: str | None = None
+    plan: TBPlan | None = None
+    noticed: tuple[str, ...] = ()
+
+
+class TurnInput(BaseModel):
+    """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
+    the calendar did not answer in time."""
+
+    model_config = _FROZEN
+    session: Session
+    command: Annotated[SessionCommand, Field(discriminator="kind")]
+    calendar_write: CalendarWrite = "refine"
+    reading: DayReading | None = None
+
+    @property
+    def now(self) -> datetime:
+        return self.command.at
+
+
+class ReadCalendar(BaseModel):
+    """Look at the day; ``wait`` seconds at most before the reply goes out, the rest in the background."""
+
+    model_config = _FROZEN
+    kind: Literal["read_calendar"] = "read_calendar"
+    day: Date
+    tz: str
+    wait: float
+    fresh: bool = False
+    """Do not be content with a reading that was made a moment ago."""
+
+
+class WriteCalendar(BaseModel):
+    """Make the calendar show the session's plan."""
+
+    model_config = _FROZEN
+    kind: Literal["write_calendar"] = "write_calendar"
+    group: str
+    commit: bool
+    """Whether this is the Commit of Stage 5, and not one change of Stage 4."""
+
+
+class UndoTransaction(BaseModel):
+    """Take back the last change of Stage 4 on the calendar."""
+
+    model_config = _FROZEN
+    kind: Literal["undo_transaction"] = "undo_transaction"
+    transaction_id: str
+
+
+class UndoGroup(BaseModel):
+    """Take back everything written since the group began."""
+
+    model_config = _FROZEN
+    kind: Literal["undo_group"] = "undo_group"
+    group: str
+
+
+Effect = Annotated[ReadCalendar | WriteCalendar | UndoTransaction | UndoGroup, Field(discriminator="kind")]
+
+
+class StageInput(BaseModel):
+    """What a stage gets. ``asked`` is the move that the person wants, ``STAY`` when the command is something else.
+    ``command`` is ``None`` when an earlier stage of this turn dealt with it; ``arrived`` is the move that led here
+    within this turn."""
+
+    model_config = _FROZEN
+    session: Session
+    asked: Move
+    command: Annotated[SessionCommand, Field(discriminator="kind")] | None
+    cause: str
+    """Id of the command that began the turn."""
+    now: datetime
+    calendar_write: CalendarWrite
+    arrived: Move | None = None
+
+
+class StageOutput(BaseModel):
+    """What a stage gives: the session as it leaves it, effects to carry out, and where to go: ``STAY`` ends the turn.
+    ``command`` is handed on to the next stage."""
+
+    model_config = _FROZEN
+    session: Session
+    move: Move = Move.STAY
+    command: Annotated[SessionCommand, Field(discriminator="kind")] | None = None
+    effects: tuple[Effect, ...] = ()
+
+
+class TurnOutcome(BaseModel):
+    """The session after the turn, before the effects; how its stage stands; and the effects, in order."""
+
+    model_config = _FROZEN
+    session: Session
+    gate: StageGateOutput
+    effects: tuple[Effect, ...] = ()

@@ -1,0 +1,63 @@
+"""Stage 0: which day, in which zone (S39)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from fateforger.errors import BadInput
+from fateforger.plan import zone
+from fateforger.session.commands import ChooseDate
+from fateforger.session.days import day_words, local_today
+from fateforger.session.model import Session
+from fateforger.stages import Move
+from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
+
+FARTHEST = timedelta(days=366)
+
+
+def run(stage: StageInput) -> StageOutput:
+    """Take another day or zone, or go on. Each choice starts reading that day in the background."""
+    session = stage.session
+    if stage.asked is Move.PROCEED:
+        return StageOutput(session=session, move=Move.PROCEED)
+    if isinstance(stage.command, ChooseDate):
+        session = chosen(session, stage.command)
+    return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=0),))
+
+
+def chosen(session: Session, command: ChooseDate) -> Session:
+    """The session on another day or in another zone: tasks and frame stay, what belonged to the old day goes.
+    Raises :class:`BadInput`."""
+    try:
+        tz = session.tz if command.tz is None else zone(command.tz).key
+    except ValueError as error:
+        raise BadInput(f"{error}.") from None
+    day = command.date or session.date
+    if (day, tz) == (session.date, session.tz):
+        return session
+    if session.written is not None:
+        raise BadInput(
+            f"Blocks for {day_words(session.date)} are on your calendar. Undo them in Refine first, or start another"
+            " session for the other day."
+        )
+    today = local_today(command.at, tz)
+    if day < today:
+        raise BadInput(f"{day_words(day)} is over; choose today or a later day.")
+    if day > today + FARTHEST:
+        raise BadInput(f"{day_words(day)} {day.year} is more than a year away; choose a nearer day.")
+    return session.model_copy(
+        update={
+            "date": day,
+            "tz": tz,
+            "snapshot": None,
+            "snapshot_error": None,
+            "plan": None,
+            "unplaced": (),
+            "draft_basis": None,
+            "overview": None,
+            "quality": None,
+            "refine_undo": (),
+            "last_sync": None,
+            "problem": None,
+        }
+    )

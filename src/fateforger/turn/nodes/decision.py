@@ -1,0 +1,45 @@
+"""What a command means for the stage machine. Words are read by a language model or not at all (K4): without one, a
+message is no move and changes nothing (S124)."""
+
+from __future__ import annotations
+
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand
+from fateforger.stages import Move, TimeboxingStage
+
+NO_MODEL = (
+    "There is no language model connected, so I cannot read messages here;"
+    " the buttons and forms on this card do everything."
+)
+
+_HOME: dict[type[commands.InSession], TimeboxingStage] = {
+    commands.ChooseDate: TimeboxingStage.DATE,
+    commands.TimeboxingCommitDate: TimeboxingStage.DATE,
+    commands.SetFrame: TimeboxingStage.COLLECT_CONSTRAINTS,
+    commands.AdjustFrame: TimeboxingStage.COLLECT_CONSTRAINTS,
+    commands.AddTasks: TimeboxingStage.CAPTURE_INPUTS,
+    commands.UpdateTask: TimeboxingStage.CAPTURE_INPUTS,
+    commands.RemoveTask: TimeboxingStage.CAPTURE_INPUTS,
+    commands.MarkOneThing: TimeboxingStage.CAPTURE_INPUTS,
+    commands.AddBlock: TimeboxingStage.REFINE,
+    commands.EditBlock: TimeboxingStage.REFINE,
+    commands.RemoveBlock: TimeboxingStage.REFINE,
+    commands.ShiftBlock: TimeboxingStage.REFINE,
+    commands.SwapBlock: TimeboxingStage.REFINE,
+}
+
+
+def home_of(command: SessionCommand) -> TimeboxingStage | None:
+    """The stage that a command belongs to; ``None`` for those that fit anywhere."""
+    return _HOME.get(type(command))
+
+
+def asked_of(command: SessionCommand) -> Move:
+    """The move that a command asks for; ``STAY`` when it is something for the stage itself."""
+    match command:
+        case commands.StageAction(move=move):
+            return move
+        case commands.TimeboxingCommitDate():
+            return Move.PROCEED
+        case _:
+            return Move.STAY

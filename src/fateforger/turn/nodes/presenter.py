@@ -1,0 +1,12 @@
+"""The last node: what a turn came to."""
+
+from __future__ import annotations
+
+from fateforger.session.gates import gate
+from fateforger.session.model import Session
+from fateforger.turn.model import Effect, TurnOutcome
+
+
+def presented(session: Session, effects: tuple[Effect, ...]) -> TurnOutcome:
+    """The outcome of the turn: where the session stands, how ready its stage is, what is still to be done."""
+    return TurnOutcome(session=session, gate=gate(session), effects=effects)

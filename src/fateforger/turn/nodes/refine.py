@@ -1,0 +1,86 @@
+"""Stage 4: each change is said, graded, written when so set, and can be taken back (S49-S51, S55, K1)."""
+
+from __future__ import annotations
+
+from fateforger.session.commands import AddBlock, EditBlock, RemoveBlock, ShiftBlock, SwapBlock
+from fateforger.session.edits import BlockCommand, edited
+from fateforger.session.keys import minted
+from fateforger.session.model import Notice, RefineUpdate, Session
+from fateforger.session.skeleton import graded
+from fateforger.stages import Move
+from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoTransaction, WriteCalendar
+
+MOST_UNDO = 20
+"""Changes that can be taken back one by one."""
+
+
+def run(stage: StageInput) -> StageOutput:
+    """Carry out a change or a move of this stage. What is written is decided here; it is done by the coordinator."""
+    session = stage.session
+    if isinstance(stage.command, AddBlock | EditBlock | RemoveBlock | ShiftBlock | SwapBlock):
+        return _change(stage, stage.command)
+    if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
+        group = session.write_group
+        return StageOutput(session=session, effects=() if group is None else (UndoGroup(group=group),))
+    match stage.asked:
+        case Move.PROCEED | Move.BACK:
+            return StageOutput(session=session, move=stage.asked)
+        case Move.UNDO_LAST_UPDATE:
+            return _take_back(session)
+        case Move.RETRY:
+            return _write(stage, session)
+        case Move.REDO:
+            looked = "I looked at your calendar again." if session.snapshot_error is None else session.snapshot_error
+            lines = (looked, *(session.notice.lines if session.notice else ()))
+            return StageOutput(session=graded(session).model_copy(update={"notice": Notice(lines=lines)}))
+        case _:
+            return StageOutput(session=graded(session))
+
+
+def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
+    session = stage.session
+    result = edited(session, command)
+    said = (*(session.notice.lines if session.notice else ()), result.sentence)
+    session = session.model_copy(update={"notice": Notice(lines=said)})
+    if not result.changed:
+        return StageOutput(session=session)
+    step = RefineUpdate(plan_before=result.before, sentence=result.sentence)
+    named = {e.name.casefold() for e in result.after.events}
+    changed = session.model_copy(
+        update={
+            "plan": result.after,
+            "unplaced": tuple(u for u in session.unplaced if u.title.casefold() not in named),
+            "refine_undo": (*session.refine_undo, step)[-MOST_UNDO:],
+            "last_sync": None,
+        }
+    )
+    return _write(stage, graded(changed)) if stage.calendar_write == "refine" else StageOutput(session=graded(changed))
+
+
+def _write(stage: StageInput, session: Session) -> StageOutput:
+    group = session.write_group or minted("g", session.id, stage.cause)
+    effect = WriteCalendar(group=group, commit=False)
+    return StageOutput(session=session.model_copy(update={"write_group": group}), effects=(effect,))
+
+
+def _take_back(session: Session) -> StageOutput:
+    last = session.refine_undo[-1]
+    if last.transaction_id is not None:
+        return StageOutput(session=session, effects=(UndoTransaction(transaction_id=last.transaction_id),))
+    return StageOutput(session=taken_back(session))
+
+
+def taken_back(session: Session) -> Session:
+    """The session with the last change gone: the plan as it was before."""
+    last = session.refine_undo[-1]
+    rest = session.refine_undo[:-1]
+    return graded(
+        session.model_copy(
+            update={
+                "plan": last.plan_before,
+                "refine_undo": rest,
+                "notice": Notice(lines=(f"Taken back: {last.sentence}",)),
+                "problem": session.problem if rest and rest[-1].transaction_id is None else None,
+            }
+        )
+    )

@@ -1,0 +1,44 @@
+"""What all stages have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fateforger.errors import UserError
+from fateforger.session.gates import gate
+from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.stages import Move, TimeboxingStage
+from fateforger.turn.model import StageInput, StageOutput
+from fateforger.turn.nodes import capture_inputs, collect_constraints, date, refine, review_commit, skeleton
+
+Stage = Callable[[StageInput], StageOutput]
+
+STAGES: Mapping[TimeboxingStage, Stage] = {
+    TimeboxingStage.DATE: date.run,
+    TimeboxingStage.COLLECT_CONSTRAINTS: collect_constraints.run,
+    TimeboxingStage.CAPTURE_INPUTS: capture_inputs.run,
+    TimeboxingStage.SKELETON: skeleton.run,
+    TimeboxingStage.REFINE: refine.run,
+    TimeboxingStage.REVIEW_COMMIT: review_commit.run,
+}
+
+
+def run_stage(stage: StageInput) -> StageOutput:
+    """Let the session's stage deal with its input. Input that cannot be used becomes a sentence on the card and changes
+    nothing; Cancel and a Proceed that comes too early are the same everywhere."""
+    session = stage.session
+    if stage.asked is Move.CANCEL:
+        return StageOutput(session=session.model_copy(update={"status": SessionStatus.CANCELLED}))
+    if stage.asked is Move.PROCEED:
+        standing = gate(session)
+        if not standing.ready:
+            return refused(session, *standing.missing, *([standing.question] if standing.question else []))
+    try:
+        return STAGES[session.stage](stage)
+    except UserError as error:
+        return refused(session, error.message)
+
+
+def refused(session: Session, *lines: str) -> StageOutput:
+    """The session as it is, with the reason why nothing happened."""
+    return StageOutput(session=session.model_copy(update={"notice": Notice(lines=lines, refused=True)}))

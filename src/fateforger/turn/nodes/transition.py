@@ -1,0 +1,61 @@
+"""Whether a command may go on from here: the one place that says no, with a sentence (S56)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import Notice, Session
+from fateforger.session.moves import offered, seen
+from fateforger.stages import Move, TimeboxingStage, target
+from fateforger.turn.nodes.decision import NO_MODEL, home_of
+
+OUT_OF_DATE = "That card was out of date, so I did nothing. This is where we are."
+
+
+def objection(session: Session, command: SessionCommand, asked: Move) -> Notice | None:
+    """Why nothing is done about this command; ``None`` when its stage may have it."""
+    if isinstance(command, commands.TimeboxingUserReply):
+        return Notice(lines=(NO_MODEL,))
+    if isinstance(command, commands.StageAction) and command.seen not in {None, seen(session, asked)}:
+        return Notice(lines=(OUT_OF_DATE,))
+    home = home_of(command)
+    if home is not None and home is not session.stage and not _reaches(session.stage, home):
+        return Notice(lines=(_elsewhere(session.stage, home),), refused=True)
+    if asked in {Move.STAY, Move.PROCEED, Move.REDO, Move.CANCEL} and target(session.stage, asked) is not None:
+        return None
+    if asked in offered(session):
+        return None
+    return Notice(lines=(_no(session, asked),), refused=True)
+
+
+def _reaches(stage: TimeboxingStage, home: TimeboxingStage) -> bool:
+    """A correction of the committed plan is carried out in Refine within the same turn (S52)."""
+    return stage is TimeboxingStage.REVIEW_COMMIT and home is TimeboxingStage.REFINE
+
+
+def _elsewhere(stage: TimeboxingStage, home: TimeboxingStage) -> str:
+    if home.number < stage.number:
+        return f"That belongs to the step “{home.heading}”, which we have left; Back leads there."
+    return f"That belongs to the step “{home.heading}”, which comes later."
+
+
+def _no(session: Session, move: Move) -> str:
+    match move:
+        case Move.PROCEED:
+            return "This plan is on its way already; there is no further step. Back returns to Refine."
+        case Move.BACK:
+            return "This is the first step, so there is nothing to go back to."
+        case Move.UNDO_LAST_UPDATE:
+            return "There is no change to take back here."
+        case Move.UNDO_SYNC:
+            if session.written is None:
+                return "Nothing of this plan is on your calendar, so there is nothing to undo."
+            return "Undo works in Refine and on the committed plan; go on to Refine first."
+        case Move.RETRY:
+            return "Nothing failed here, so there is nothing to try again."
+        case Move.STAY | Move.REDO | Move.CANCEL:
+            return "That is not possible here."
+        case _:
+            assert_never(move)

@@ -1,0 +1,91 @@
+"""Stage 1: what is fixed, and the frame of the day."""
+
+from __future__ import annotations
+
+from fateforger.drafting import Busy, in_words
+from fateforger.drafting.free import Stretch, blocked, gaps
+from fateforger.drafting.minutes import ceil, floor
+from fateforger.session.cards import Button, Card, Heading, Note, Part, Prose, TimePick, plain
+from fateforger.session.days import day_words
+from fateforger.session.frame import frame_mistake, frame_of, frame_words
+from fateforger.session.meetings import busy_meetings, on_calendar
+from fateforger.session.model import Session
+from fateforger.session.overview import meeting_line
+from fateforger.stages import Move
+from fateforger.turn.present.parts import missing, move_button, move_row, paragraphs, said
+
+MOST_LISTED = 25
+
+
+def card(session: Session) -> Card:
+    """The calendar as it is, then the frame with its controls."""
+    frame = session.frame
+    return Card(
+        text=f"{day_words(session.date)}: what is fixed, and when does your day start and end?",
+        parts=(
+            Heading(text=f"{day_words(session.date)}: the frame of your day"),
+            *said(session),
+            *missing(session),
+            *calendar_parts(session),
+            Prose(
+                text="**Your day starts at**",
+                control=TimePick(action="set_day_start", placeholder="Start", selected=frame.day_start),
+            ),
+            Prose(
+                text="**Your day ends at**",
+                control=TimePick(action="set_day_end", placeholder="End", selected=frame.day_end),
+            ),
+            Prose(text=frame_words(session), control=Button(label="Edit frame and lunch", action="form.frame")),
+            *_room(session),
+            move_row(session, ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))),
+        ),
+    )
+
+
+def calendar_parts(session: Session) -> tuple[Part, ...]:
+    """What is on the calendar, or why that is not known; never an empty day taken for granted."""
+    if session.snapshot is None:
+        if session.snapshot_error is None:
+            return (Note(text="Your calendar is still loading; it appears here as soon as it answers. You can go on."),)
+        return (
+            Prose(
+                text=f"⚠️ I could not read your calendar: {plain(session.snapshot_error, 300)}"
+                " So I do not know your meetings yet.",
+                control=move_button(session, Move.REDO, "Try again"),
+            ),
+        )
+    day = on_calendar(session)
+    parts: list[Part] = []
+    if session.snapshot_error is not None:
+        parts.append(Note(text=f"This is as I last saw it: {plain(session.snapshot_error, 300)}"))
+    if day.timed:
+        lines = [f"- {meeting_line(m, session.date)}" for m in day.timed[:MOST_LISTED]]
+        if len(day.timed) > MOST_LISTED:
+            lines.append(f"- … and {len(day.timed) - MOST_LISTED} more")
+        count = len(day.timed)
+        parts += paragraphs("\n".join((f"**On your calendar: {count} meeting{'' if count == 1 else 's'}**", *lines)))
+    else:
+        parts.append(Prose(text="**On your calendar: no meetings**"))
+    if day.all_day:
+        titles = [plain(title, 60) for title in day.all_day[:8]]
+        more = f" and {len(day.all_day) - 8} more" if len(day.all_day) > 8 else ""
+        parts.append(Note(text=f"All day: {' · '.join(titles)}{more}"))
+    if day.earlier:
+        count = len(day.earlier)
+        blocks = "a block" if count == 1 else f"{count} blocks"
+        parts.append(Note(text=f"Also {blocks} from an earlier plan of mine; a new plan takes their place."))
+    return tuple(parts)
+
+
+def free_minutes(session: Session) -> int | None:
+    """Minutes of the frame without meetings; ``None`` while frame or calendar are not known."""
+    if session.snapshot is None or frame_mistake(session) is not None:
+        return None
+    start, end = frame_of(session)
+    frame = Stretch(ceil(start), floor(end))
+    return sum(gap.minutes for gap in gaps(frame, blocked(Busy(m.start, m.end) for m in busy_meetings(session))))
+
+
+def _room(session: Session) -> tuple[Part, ...]:
+    free = free_minutes(session)
+    return () if free is None else (Note(text=f"That leaves {in_words(free)} without meetings."),)

@@ -1,0 +1,38 @@
+"""After the end: nothing can be pressed any more, and what was written stays."""
+
+from __future__ import annotations
+
+from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose
+from fateforger.session.days import day_words
+from fateforger.session.model import Session
+from fateforger.stages import TimeboxingStage
+
+AGAIN = Controls(items=(Button(label="Plan a day", action="start", style="primary"),))
+
+
+def ended_card(session: Session) -> Card:
+    """The last card of a session."""
+    day = day_words(session.date)
+    closed = session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None
+    title = f"{day} is planned" if closed else f"Planning {day} has ended"
+    parts: tuple[Part, ...] = (Heading(text=title), Prose(text=stays(session)))
+    return Card(text=f"{title}. {stays(session)}", parts=parts)
+
+
+def ended_reply(session: Session) -> Card:
+    """The answer to a click or a message after the end (S57)."""
+    text = f"This session has ended, so nothing more happens here. {stays(session)}"
+    return Card(text=text, parts=(Prose(text=text), AGAIN))
+
+
+def not_yours() -> Card:
+    """The answer to somebody else's click."""
+    text = "This planning session is somebody else's; only they can change it. You can start one of your own."
+    return Card(text=text, parts=(Prose(text=text), AGAIN))
+
+
+def stays(session: Session) -> str:
+    """What of the session is on the calendar."""
+    if session.written is None:
+        return "Nothing of it is on your calendar."
+    return "What I put on your calendar stays there."

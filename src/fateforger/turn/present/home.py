@@ -1,0 +1,28 @@
+"""Outside of any session: a welcome, and the App Home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose
+from fateforger.session.days import day_words
+from fateforger.session.model import Session
+from fateforger.turn.present.root import root_line
+
+START = Button(label="Plan my day", action="start", style="primary")
+HELLO = "I plan a day with you, step by step, and put it on your calendar. You can take it back, whole."
+
+
+def welcome_card() -> Card:
+    """What is said to a message that belongs to no session."""
+    return Card(text=HELLO, parts=(Prose(text=HELLO), Controls(items=(START,))))
+
+
+def home_card(sessions: Sequence[Session]) -> Card:
+    """The start button, and the person's sessions, the last touched first."""
+    parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START,))]
+    if sessions:
+        parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
+        parts.append(Note(text="Each day has its own thread; go on there where you left off."))
+    latest = f" Last: {day_words(sessions[0].date)}." if sessions else ""
+    return Card(text=f"Plan a day.{latest}", parts=tuple(parts))

@@ -1,0 +1,107 @@
+"""Stage 4: the plan, block by block."""
+
+from __future__ import annotations
+
+from fateforger.drafting import in_words
+from fateforger.plan import Resolved
+from fateforger.session.cards import Button, Card, Choice, Controls, Heading, Menu, Note, Part, Prose, Select, plain
+from fateforger.session.days import day_words
+from fateforger.session.edits import by_time, span
+from fateforger.session.gates import block_words
+from fateforger.session.meetings import on_calendar
+from fateforger.session.model import Session
+from fateforger.session.overview import block_title, clipped
+from fateforger.stages import Move
+from fateforger.turn.constants import MOST_ROWS
+from fateforger.turn.present.parts import (
+    left_out,
+    missing,
+    move_button,
+    move_row,
+    quality_note,
+    said,
+    unread_note,
+    warnings,
+)
+
+MOST_MEETINGS = 12
+ORDER = (
+    (Move.UNDO_LAST_UPDATE, None),
+    (Move.PROCEED, "Commit to calendar"),
+    (Move.BACK, None),
+    (Move.REDO, None),
+    (Move.UNDO_SYNC, "Take all of it off the calendar"),
+    (Move.CANCEL, None),
+)
+
+
+def card(session: Session) -> Card:
+    """Each block with its menu, meetings beside them, and where plan and calendar stand."""
+    day = day_words(session.date)
+    chain = by_time(session.plan) if session.plan else ()
+    rows = tuple(
+        _row(session, block, first=at == 0, only=len(chain) == 1) for at, block in enumerate(chain[:MOST_ROWS])
+    )
+    return Card(
+        text=f"Refine {day}: {block_words(session)}.",
+        parts=(
+            Heading(text=f"Refine {day}"),
+            *said(session),
+            *_trouble(session),
+            *unread_note(session),
+            *missing(session),
+            *rows,
+            *_more(chain[MOST_ROWS:]),
+            Controls(items=(Button(label="Add block", action="form.add_block"),)),
+            *_meetings(session),
+            *warnings(session),
+            *left_out(session.unplaced),
+            *quality_note(session.quality),
+            move_row(session, ORDER),
+        ),
+    )
+
+
+def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose:
+    """Slack's small menu has room for five choices; trading places with the block before covers every pair."""
+    choices = [
+        Choice(label="Edit…", value="form.edit_block"),
+        Choice(label="15 min earlier", value="block.earlier"),
+        Choice(label="15 min later", value="block.later"),
+        Choice(label="Swap with the next", value="block.swap_down")
+        if first
+        else Choice(label="Swap with the one before", value="block.swap_up"),
+        Choice(label="Remove", value="block.remove"),
+    ]
+    if only:
+        del choices[3]
+    notes = f"\n{plain(block.event.description, 160)}" if block.event.description.strip() else ""
+    return Prose(
+        text=f"{block_title(session, block)} · {in_words(block.minutes)}{notes}",
+        control=Menu(choices=tuple(choices), target=block.key),
+    )
+
+
+def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
+    if not rest:
+        return ()
+    choices = tuple(Choice(label=f"{span(b.start, b.end)} {b.event.name}"[:75], value=b.key) for b in rest)
+    picker = Select(action="form.edit_block", placeholder=f"{len(rest)} more blocks", choices=choices)
+    return (Controls(items=(picker,)),)
+
+
+def _meetings(session: Session) -> tuple[Part, ...]:
+    timed = on_calendar(session).timed
+    if not timed:
+        return ()
+    named = [f"{clipped(m, session.date)} {plain(m.title, 40)}" for m in timed[:MOST_MEETINGS]]
+    if len(timed) > MOST_MEETINGS:
+        named.append(f"{len(timed) - MOST_MEETINGS} more")
+    return (Note(text=f"Meetings: {' · '.join(named)}"),)
+
+
+def _trouble(session: Session) -> tuple[Part, ...]:
+    if session.problem is None:
+        return ()
+    again = move_button(session, Move.RETRY, "Yes, go ahead" if session.brakes else None)
+    return (Prose(text=f"⚠️ {plain(session.problem, 900)}", control=again),)

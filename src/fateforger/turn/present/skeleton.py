@@ -1,0 +1,40 @@
+"""Stage 3: a first draft to look at."""
+
+from __future__ import annotations
+
+from fateforger.session.cards import Card, Heading
+from fateforger.session.days import day_words
+from fateforger.session.gates import block_words
+from fateforger.session.model import Session
+from fateforger.stages import Move
+from fateforger.turn.present.parts import (
+    left_out,
+    missing,
+    move_row,
+    paragraphs,
+    quality_note,
+    said,
+    unread_note,
+    warnings,
+)
+
+ORDER = ((Move.PROCEED, "Refine"), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
+
+
+def card(session: Session) -> Card:
+    """The day in time order, and what is not in it."""
+    day = day_words(session.date)
+    return Card(
+        text=f"A first draft of {day}: {block_words(session)}.",
+        parts=(
+            Heading(text=f"A first draft of {day}"),
+            *said(session),
+            *missing(session),
+            *unread_note(session),
+            *paragraphs(session.overview or ""),
+            *warnings(session),
+            *left_out(session.unplaced),
+            *quality_note(session.quality),
+            move_row(session, ORDER),
+        ),
+    )
