@@ -23,8 +23,7 @@ async def respond(doors: Doors, url: str, **body: Any) -> tuple[int, str]:
 
 async def test_a_scheduled_message_comes_when_its_time_has_come(doors: Doors) -> None:
     answer = await doors.call("chat.scheduleMessage", channel=DM, text="standup", post_at=NOW + 60)
-    later = {"channel": DM, "text": "lunch", "post_at": NOW + 120}
-    await doors.call("chat.scheduleMessage", **later)
+    await doors.call("chat.scheduleMessage", channel=DM, text="lunch", post_at=NOW + 120)
     waiting = (await doors.call("chat.scheduledMessages.list", channel=DM))["scheduled_messages"]
     assert [(one["text"], one["post_at"]) for one in waiting] == [("standup", NOW + 60), ("lunch", NOW + 120)]
     assert waiting[0]["id"] == answer["scheduled_message_id"]
@@ -57,7 +56,7 @@ async def test_a_scheduled_message_can_be_called_off(doors: Doors) -> None:
 
 async def test_a_file_in_three_steps(doors: Doors) -> None:
     upload = await doors.call("files.getUploadURLExternal", filename="day.ics", length=4)
-    named = {"files": [{"id": upload["file_id"], "title": "Today"}]}
+    named: dict[str, Any] = {"files": [{"id": upload["file_id"], "title": "Today"}]}
     assert await error(doors, "files.completeUploadExternal", **named) == "file_not_found"
     sent = await doors.http.post(upload["upload_url"], content=b"VCAL")
     assert (sent.status_code, sent.headers["content-type"]) == (200, "text/plain; charset=utf-8")
