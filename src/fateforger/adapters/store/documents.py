@@ -51,6 +51,6 @@ def parse_mapping(text: str, what: str) -> Mapping[str, Any]:
 def dump_mapping(value: Mapping[str, Any], what: str) -> str:
     """The JSON text of a mapping of plain values. Raises ``InternalError`` when it is something else."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InternalError(f"{what} is not JSON: {error}") from error

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from fateforger.errors import InternalError, StoreUnavailable
 
@@ -26,19 +26,21 @@ _SQLITE = {
 SERIALIZATION_FAILURES = frozenset({"40001", "40P01"})
 """PostgreSQL: two transactions got in each other's way, and this one may simply be tried again."""
 
+_ACCESS_DENIED = "42501"
+
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
     """Raise ``StoreUnavailable`` for whatever the database at ``place`` or the disk below it cannot do, and
-    ``InternalError`` for statements that no database could carry out."""
+    ``InternalError`` for statements and values that no database could take."""
     try:
         yield
-    except (IntegrityError, ProgrammingError) as error:
-        if isinstance(error, ProgrammingError) and _is_closed(error):
-            raise StoreUnavailable(f"The database {place} is closed.") from error
-        raise InternalError(f"The database {place} refused a statement of ours: {error.orig}") from error
     except DBAPIError as error:
+        if isinstance(error, IntegrityError | ProgrammingError | DataError) and sqlstate(error) != _ACCESS_DENIED:
+            raise InternalError(f"The database {place} refused what we asked of it: {_said(error)}.") from error
         raise StoreUnavailable(f"The database {place} cannot be used: {_reason(error)}.") from error
+    except StatementError as error:
+        raise InternalError(f"The database {place} was asked something impossible: {error.orig}.") from error
     except SQLAlchemyError as error:
         raise StoreUnavailable(f"The database {place} cannot be used: {error}.") from error
     except OSError as error:
@@ -51,12 +53,10 @@ def sqlstate(error: DBAPIError) -> str | None:
 
 
 def _reason(error: DBAPIError) -> str:
-    if isinstance(error.orig, sqlite3.Error):
-        code = getattr(error.orig, "sqlite_errorcode", None)
-        known = None if code is None else _SQLITE.get(code & 0xFF)
-        return known or f"SQLite says “{error.orig}”"
-    return " ".join(str(error.orig).split()) or type(error.orig).__name__
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    known = None if code is None else _SQLITE.get(code & 0xFF)  # the rest says which kind of it
+    return known or _said(error)
 
 
-def _is_closed(error: ProgrammingError) -> bool:
-    return "closed" in str(error.orig).lower()
+def _said(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__

@@ -64,7 +64,7 @@ def make_engine(url: URL) -> Engine:
 
 def _sqlite(url: URL) -> Engine:
     """One connection, used by one thread at a time."""
-    if url.database not in {None, "", ":memory:"}:
+    if url.database not in {None, "", ":memory:"} and "uri" not in url.query:
         path = Path(str(url.database))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600, exist_ok=True)  # SQLite gives its side files the same permissions

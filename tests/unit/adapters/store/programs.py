@@ -1,0 +1,71 @@
+"""Programs for the tests that kill processes; run as ``python -m tests.unit.adapters.store.programs NAME ...``."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.contracts.journal_examples import applied, create, event_id, head, image, transaction
+from tests.contracts.session_examples import message, session
+
+from fateforger.adapters.store import open_store
+from fateforger.journal.model import OpState, TxState
+from fateforger.ports import NewJob, Sent
+
+LEASE = 2.0
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def say(word: str, what: object) -> None:
+    print(word, what, flush=True)  # noqa: T201  to the test that started us
+
+
+async def write(path: str) -> None:
+    """Write to every port in turn and say so after each call, until killed."""
+    store = open_store(path)
+    saved = await store.sessions.save(session(), expected=0)
+    for n in itertools.count():
+        tx, op = f"t{n}", create(n, tx=f"t{n}")
+        await store.journal.begin(transaction(tx, [op]))
+        say("begun", n)
+        await store.journal.mark(tx, [op.op_id], OpState.INFLIGHT)
+        say("inflight", n)
+        await store.journal.settle(tx, applied(op, image(n)), head=head(n))
+        say("settled", n)
+        await store.journal.close(tx, TxState.COMMITTED, now())
+        say("closed", n)
+        saved = await store.sessions.save(saved, expected=saved.version, outgoing=[message(f"m{n}", f"slot{n}")])
+        say("saved", n)
+        await store.outbox.sent(f"m{n}", Sent("D1", event_id(n)), now=now())
+        say("sent", n)
+        await store.jobs.enqueue(NewJob("turns", f"k{n}", f"j{n}"), now=now())
+        say("enqueued", n)
+
+
+async def work(path: str, log: str, me: str) -> None:
+    """Work off lane ``turns``: note each beginning and each end that counted, until there is no job left."""
+    store = open_store(path)
+    with Path(log).open("a", buffering=1) as notes:  # noqa: ASYNC230  one line each, appended whole
+        while await store.database.read(lambda connection: connection.exec_driver_sql("SELECT 1 FROM job").first()):
+            job = await store.jobs.claim("turns", me, now=now(), lease_seconds=LEASE)
+            if job is None:
+                await store.jobs.wait("turns", seconds=0.02)
+                continue
+            notes.write(f"begin {job.key} {job.dedupe} {me}\n")
+            await asyncio.sleep(0)
+            if job.payload.get("fatal") and job.attempts == 1:
+                say("stuck", job.dedupe)
+                await asyncio.sleep(3600)
+            if await store.jobs.finish(job):
+                notes.write(f"end {job.key} {job.dedupe} {me}\n")
+    await store.aclose()
+
+
+if __name__ == "__main__":
+    asyncio.run(write(sys.argv[2]) if sys.argv[1] == "write" else work(*sys.argv[2:]))

@@ -1,0 +1,208 @@
+"""Opening a database: the right tables, quickly; a polite refusal of what is not ours to touch."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from tests.contracts.stores import new_file
+
+from fateforger.adapters.store import Store, open_store
+from fateforger.adapters.store.place import database_url
+from fateforger.adapters.store.schema import HEAD, VERSION_TABLE
+from fateforger.adapters.store.tables import metadata
+from fateforger.errors import BadInput, StoreUnavailable
+
+
+def opened_and_closed(where: str | Path) -> None:
+    open_store(where).database.engine.dispose()
+
+
+def refusal(where: str | Path) -> str:
+    with pytest.raises(StoreUnavailable) as refused:
+        open_store(where)
+    return refused.value.message
+
+
+def test_migrations_make_the_tables_that_the_code_declares(tmp_path: Path) -> None:
+    engine = open_store(new_file(tmp_path)).database.engine
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE, "compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+def test_the_head_that_the_code_knows_is_the_newest_script() -> None:
+    assert scripts().get_heads() == [HEAD]
+
+
+def test_the_migrations_are_valid_for_postgresql() -> None:
+    written = StringIO()
+    config = Config(output_buffer=written, attributes={"dialect": "postgresql"})
+    config.set_main_option("script_location", "fateforger.adapters.store:migrations")
+    command.upgrade(config, "head", sql=True)
+    assert written.getvalue().count("CREATE TABLE") == len(metadata.tables) + 1
+    assert "seq BIGSERIAL" in written.getvalue()
+
+
+def scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", "fateforger.adapters.store:migrations")
+    return ScriptDirectory.from_config(config)
+
+
+def test_a_new_database_appears_with_its_folder_and_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "of me" / "state.db"
+    store = open_store(path)
+    store.database.engine.dispose()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_up_to_date_database_opens_without_alembic(tmp_path: Path) -> None:
+    script = (
+        "import sys; from fateforger.adapters.store import open_store; open_store(sys.argv[1]).database.engine.dispose();"
+        "print([name for name in sys.modules if name.split('.')[0] in ('alembic', 'mako')])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(new_file(tmp_path))], check=True, capture_output=True, text=True
+    )
+    assert ran.stdout == "[]\n"
+
+
+def test_sqlite_is_set_up_to_survive_a_crash(tmp_path: Path) -> None:
+    engine = open_store(new_file(tmp_path)).database.engine
+    with engine.connect() as connection:
+        settings = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+    engine.dispose()
+    assert settings == ["wal", 2, 1, 5000]
+
+
+def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(opened_and_closed, [path] * 4))
+    with sqlite3.connect(path) as connection:
+        assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD,)]
+    connection.close()
+
+
+def test_a_database_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = new_file(tmp_path)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '9999'")
+    connection.close()
+    before = path.read_bytes()
+    assert refusal(path) == (
+        f"The database “{path}” was written by a newer fateforger (tables 9999, this one knows {HEAD}); "
+        "please upgrade, or name another file."
+    )
+    assert path.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "places.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    assert refusal(path) == f"The database “{path}” belongs to another program; name another file."
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
+    connection.close()
+
+
+def make_text(path: Path) -> None:
+    path.write_text("Dear diary, this is no database. " * 200)
+
+
+def make_damaged(path: Path) -> None:
+    content = bytearray(new_file(path.parent).read_bytes())
+    content[100:4096] = os.urandom(3996)
+    path.write_bytes(bytes(content))
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def make_unreachable(path: Path) -> None:
+    path.parent.joinpath("file").touch()
+    path.symlink_to(path.parent / "file" / "below.db")
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (make_text, "the file is not a database; name another file, or move this one away to start afresh."),
+        (make_damaged, "the file is damaged; put a backup in its place, or move it away to start afresh."),
+        (make_folder, "it cannot be opened; check that the folder exists and can be written to."),
+        (make_unreachable, "Not a directory."),
+    ],
+)
+def test_what_cannot_be_a_database_is_refused(tmp_path: Path, make: Callable[[Path], None], says: str) -> None:
+    path = tmp_path / "it"
+    make(path)
+    assert refusal(path) == f"The database “{path}” cannot be used: {says}"
+
+
+def test_a_file_without_write_permission_is_refused(tmp_path: Path) -> None:
+    """As root every file can be written, so SQLite itself is told to open it for reading only."""
+    path = new_file(tmp_path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0000'")
+    connection.close()
+    assert refusal(f"sqlite:///file:{path}?mode=ro&uri=true").endswith(
+        "it cannot be written to; check the permissions of the file and its folder."
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "url"),
+    [
+        (":memory:", "sqlite+pysqlite://"),
+        ("data/state.db", "sqlite+pysqlite:///data/state.db"),
+        (Path("a b.db"), "sqlite+pysqlite:///a b.db"),
+        ("sqlite:////var/state.db", "sqlite:////var/state.db"),
+        ("postgresql://me@db/ff", "postgresql+psycopg://me@db/ff"),
+        ("postgresql+psycopg://me@db/ff", "postgresql+psycopg://me@db/ff"),
+    ],
+)
+def test_paths_and_urls(where: str | Path, url: str) -> None:
+    assert database_url(where).render_as_string() == url
+
+
+@pytest.mark.parametrize("where", ["mysql://me@db/ff", "://nowhere", "postgresql://db:port/ff"])
+def test_other_urls_are_bad_input(where: str) -> None:
+    with pytest.raises(BadInput):
+        open_store(where)
+
+
+def test_a_server_that_is_not_there_is_said_without_its_password() -> None:
+    message = refusal("postgresql://me:secret@127.0.0.1:1/ff")
+    assert "secret" not in message
+    assert message.startswith(("PostgreSQL needs a driver", "The database postgresql+psycopg://me:***@127.0.0.1:1/ff"))
+
+
+async def test_closing_twice_is_closing_once_and_a_closed_store_says_so() -> None:
+    store: Store = open_store(":memory:")
+    await store.aclose()
+    await store.aclose()
+    with pytest.raises(StoreUnavailable) as refused:
+        await store.sessions.load("s1")
+    assert refused.value.message == "The database “:memory:” is closed."

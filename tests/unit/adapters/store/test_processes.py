@@ -1,0 +1,120 @@
+"""What holds when processes die and when several work at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.contracts.journal_examples import CALENDAR, DAY, event_id
+from tests.contracts.stores import new_file
+from tests.unit.adapters.store.programs import LEASE
+
+from fateforger.adapters.store import Store, open_store
+from fateforger.journal.model import OpState, TxState
+from fateforger.ports import NewJob, Sent
+
+pytestmark = pytest.mark.process
+ROOT = Path(__file__).parents[4]
+STEPS = ["begun", "inflight", "settled", "closed", "saved", "sent", "enqueued"]
+
+
+@contextmanager
+def program(name: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.unit.adapters.store.programs", name, *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("lines", [len(STEPS) * 3 + n for n in range(len(STEPS))])
+async def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path: Path, lines: int) -> None:
+    """S241. Each run kills after another step. What was under way may be there or not, but only whole."""
+    path = new_file(tmp_path)
+    with program("write", path) as process:
+        assert process.stdout is not None
+        told = [process.stdout.readline().split() for _ in range(lines)]
+        process.kill()
+        told += [line.split() for line in process.stdout if line.endswith("\n")]
+    store = open_store(path)
+    done = await found(store)
+    await store.aclose()
+    acknowledged = [(step, int(n)) for step, n in told]
+    assert acknowledged == in_order(len(acknowledged))
+    assert done in (acknowledged, in_order(len(acknowledged) + 1))
+
+
+def in_order(count: int) -> list[tuple[str, int]]:
+    return [(STEPS[i % len(STEPS)], i // len(STEPS)) for i in range(count)]
+
+
+async def found(store: Store) -> list[tuple[str, int]]:
+    """The steps whose whole effect is in the database."""
+    steps = []
+    heads = {head.key for head in (await store.journal.ledger(CALENDAR, DAY)).heads}
+    session = await store.sessions.load("s1")
+    saved = 0 if session is None else session.version - 1
+    for n, tx in enumerate(reversed(await store.journal.history(CALENDAR, limit=10**6))):
+        steps.append(("begun", n))
+        state = tx.records[0].state
+        assert (f"key{n}" in heads) == (state is OpState.APPLIED)
+        steps += [("inflight", n)] * (state is not OpState.PENDING)
+        steps += [("settled", n)] * (state is OpState.APPLIED)
+        steps += [("closed", n)] * (tx.state is TxState.COMMITTED)
+        steps += [("saved", n)] * (saved > n)
+        steps += [("sent", n)] * (await store.outbox.slot("s1", f"slot{n}") == Sent("D1", event_id(n)))
+        accepted_before = not await store.jobs.enqueue(NewJob("turns", "x", f"j{n}"), now=datetime.now(UTC))
+        steps += [("enqueued", n)] * accepted_before
+    return steps
+
+
+async def test_processes_share_the_work_and_take_over_from_the_dead(tmp_path: Path) -> None:
+    """S115, S161: first in, first out per key, one at a time, each job finished once, whoever dies."""
+    path, log = new_file(tmp_path), tmp_path / "log"
+    store = open_store(path)
+    for n in range(40):
+        job = NewJob("turns", f"k{n % 4}", f"j{n:02d}", {"fatal": n == 13})
+        assert await store.jobs.enqueue(job, now=datetime.now(UTC))
+    with (
+        program("work", path, log, "a") as a,
+        program("work", path, log, "b") as b,
+        program("work", path, log, "c") as c,
+    ):
+        dead = await first_stuck([a, b, c])
+        dead.kill()
+        for process in (a, b, c):
+            returned = await asyncio.to_thread(process.wait, 30 * LEASE)
+            assert (returned == 0) == (process is not dead)
+    await store.aclose()
+    lines = [line.split() for line in log.read_text().splitlines()]
+    assert len([line for line in lines if line[:3] == ["begin", "k1", "j13"]]) >= 2
+    for k in range(4):
+        jobs = [f"j{n:02d}" for n in range(40) if n % 4 == k]
+        notes = [(word, name) for word, key, name, _ in lines if key == f"k{k}"]
+        once = [note for n, note in enumerate(notes) if note not in notes[:n]]
+        assert once == [(word, name) for name in jobs for word in ("begin", "end")]
+        assert [name for word, name in notes if word == "end"] == jobs
+
+
+async def first_stuck(processes: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
+    """The process that says that it is stuck with the fatal job."""
+    said = {asyncio.ensure_future(asyncio.to_thread(readline, process)): process for process in processes}
+    done, _ = await asyncio.wait(said, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+    spoke = [said[future] for future in done if future.result() == "stuck j13\n"]
+    assert len(spoke) == 1
+    return spoke[0]
+
+
+def readline(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
