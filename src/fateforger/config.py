@@ -59,6 +59,12 @@ class Settings(BaseSettings):
     caldav_url: str | None = Field(
         None, description="Your own CalDAV server or collection for the local calendar server; left out, Radicale."
     )
+    caldav_port: int = Field(
+        8766,
+        ge=0,
+        le=65535,
+        description="Port at which CalDAV clients reach the embedded calendar; 0 picks a free one.",
+    )
     caldav_username: str | None = Field(None, description="User name for that CalDAV server.")
     caldav_password: SecretStr | None = Field(None, description="Password for that CalDAV server.")
     slack_bot_token: SecretStr | None = Field(

@@ -1,0 +1,124 @@
+"""What every running form of the program stands on: clock, store, calendar, and the engine between them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fateforger.adapters.calendar import open_mcp_calendar
+from fateforger.adapters.clock import FixedClock, ShiftedClock, SystemClock
+from fateforger.adapters.store import Store, open_store
+from fateforger.bootstrap.web import WebServer
+from fateforger.commit import CalendarSubmitter
+from fateforger.config import Settings
+from fateforger.errors import CalendarUnreachable, StoreUnavailable
+from fateforger.ports import Calendar, Clock
+
+if TYPE_CHECKING:
+    from fateforger.local.calendar import LocalCalendar
+
+LOCAL_CALENDAR = "local"
+"""The journal's name of the embedded calendar, whatever port it has today."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Open and ready; the context manager that gave it closes it."""
+
+    settings: Settings
+    clock: Clock
+    store: Store
+    calendar: Calendar
+    submitter: CalendarSubmitter
+
+
+def ticking_clock(settings: Settings) -> Clock:
+    """The real time, or time that began at the configured instant."""
+    return ShiftedClock(settings.now) if settings.now else SystemClock()
+
+
+def door_clock(settings: Settings) -> Clock:
+    """The real time, or exactly the configured instant: commands give the same answer every time."""
+    return FixedClock(settings.now) if settings.now else SystemClock()
+
+
+async def open_state(settings: Settings) -> Store:
+    """The database. Raises ``StoreUnavailable`` with a sentence."""
+    if settings.database_url is None:
+        try:
+            settings.data_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"I cannot use the data directory {settings.data_dir}: {error.strerror}.", where="data_dir"
+            ) from None
+    where = settings.database_url or settings.data_dir / "fateforger.db"
+    return await asyncio.to_thread(open_store, where)
+
+
+@asynccontextmanager
+async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
+    """The calendar server of our own, over Radicale or the person's CalDAV server. Raises ``CalendarUnreachable``."""
+    from fateforger.local.calendar import LocalCalendarConfig, open_local_calendar  # noqa: PLC0415  heavy
+    from fateforger.local.calendar.errors import ServiceError  # noqa: PLC0415  heavy
+
+    config = LocalCalendarConfig(
+        data_dir=settings.data_dir / "calendar",
+        time_zone=settings.time_zone,
+        caldav_url=settings.caldav_url,
+        username=settings.caldav_username,
+        password=settings.caldav_password.get_secret_value() if settings.caldav_password else None,
+        radicale_port=port,
+    )
+    try:
+        calendar = await open_local_calendar(config, now=clock.now)
+    except (ServiceError, OSError) as error:
+        raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
+    async with calendar:
+        yield calendar
+
+
+def calendar_over(settings: Settings, endpoint: str, *, key: str | None) -> Calendar:
+    """The calendar port over an MCP endpoint. Nothing is connected yet."""
+    return open_mcp_calendar(
+        endpoint,
+        time_zone=settings.time_zone,
+        calendar_id=settings.calendar_id,
+        account=settings.calendar_account,
+        key=key,
+    )
+
+
+def local_key(settings: Settings) -> str:
+    """The journal's name of the calendar behind our own server."""
+    return f"{LOCAL_CALENDAR}:{settings.caldav_url}" if settings.caldav_url else LOCAL_CALENDAR
+
+
+def submitter(calendar: Calendar, store: Store, clock: Clock) -> CalendarSubmitter:
+    """The engine. Its owner name tells leases of different processes apart."""
+    owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+    return CalendarSubmitter(calendar, store.journal, clock, owner=owner, new_id=lambda: uuid.uuid4().hex)
+
+
+@asynccontextmanager
+async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
+    """For a command of the command line: the configured calendar, or the embedded one for as long as it takes."""
+    async with AsyncExitStack() as stack:
+        clock = door_clock(settings)
+        store = await open_state(settings)
+        stack.push_async_callback(store.aclose)
+        if settings.calendar_url:
+            calendar = calendar_over(settings, settings.calendar_url, key=None)
+        else:
+            local = await stack.enter_async_context(local_calendar(settings, clock))
+            web = WebServer("127.0.0.1", 0)
+            await web.start(local.mcp_app)
+            stack.push_async_callback(web.stop)
+            calendar = calendar_over(settings, f"{web.url}/mcp", key=local_key(settings))
+        stack.push_async_callback(calendar.aclose)
+        yield Ground(settings, clock, store, calendar, submitter(calendar, store, clock))

@@ -1,0 +1,133 @@
+"""The whole program: everything that is configured, and stand-ins for everything that is not."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Mount
+
+from fateforger.bootstrap.claim import claimed
+from fateforger.bootstrap.ground import calendar_over, local_calendar, local_key, open_state, submitter, ticking_clock
+from fateforger.bootstrap.web import WebServer
+from fateforger.config import Settings
+from fateforger.coordinator import PlanningCoordinator
+from fateforger.errors import BadInput
+from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
+from fateforger.ports import Calendar, Clock
+from fateforger.slack.app import open_room
+from fateforger.slack.connection import SLACK_URL, SlackLogin
+from fateforger.slack.manifest import app_manifest
+from fateforger.turn import warm_up
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A running program: where the page is (``None`` with real Slack), and what each part is, in words."""
+
+    page_url: str | None
+    caldav_url: str | None
+    lines: tuple[str, ...]
+
+
+@asynccontextmanager
+async def open_house(settings: Settings) -> AsyncIterator[House]:
+    """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError`` with a sentence."""
+    async with AsyncExitStack() as stack:
+        stack.enter_context(claimed(settings.data_dir))
+        clock = ticking_clock(settings)
+        store = await open_state(settings)
+        stack.push_async_callback(store.aclose)
+        web = WebServer(settings.host, settings.port)
+        stack.push_async_callback(web.stop)
+        routes, calendar, caldav_url, spoken_calendar = await _calendar(stack, settings, clock, web)
+        login = _login(settings, web)
+        if not settings.real_slack:
+            workspace = _workspace(settings, clock, web, login, pane=caldav_url is not None)
+            stack.callback(workspace.close)
+            routes.append(Mount("/", workspace.app))
+        await web.start(Starlette(routes=routes))
+        engine = submitter(calendar, store, clock)
+        coordinator = PlanningCoordinator(
+            sessions=store.sessions,
+            calendar=calendar,
+            submitter=engine,
+            clock=clock,
+            calendar_write=settings.calendar_write,
+        )
+        stack.push_async_callback(coordinator.aclose)
+        room, team = await open_room(
+            login, door=coordinator, jobs=store.jobs, outbox=store.outbox, sessions=store.sessions, clock=clock
+        )
+        stack.push_async_callback(room.close)
+        await asyncio.to_thread(warm_up)
+        yield House(
+            page_url=None if settings.real_slack else web.url,
+            caldav_url=caldav_url,
+            lines=(
+                f"Slack: {team.team}." if settings.real_slack else "Slack: the local page.",
+                spoken_calendar,
+                "Language model: none; buttons and forms do the whole job.",
+                f"State: {'your database' if settings.database_url else settings.data_dir}.",
+            ),
+        )
+
+
+async def _calendar(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer
+) -> tuple[list[BaseRoute], Calendar, str | None, str]:
+    """The routes it needs, the calendar itself, where its CalDAV store is when it is local, and how to speak of it."""
+    if settings.calendar_url:
+        calendar = calendar_over(settings, settings.calendar_url, key=None)
+        stack.push_async_callback(calendar.aclose)
+        return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
+    caldav_port = settings.caldav_port if settings.port else 0
+    local = await stack.enter_async_context(local_calendar(settings, clock, port=caldav_port))
+    calendar = calendar_over(settings, f"{web.url}/calendar/mcp", key=local_key(settings))
+    stack.push_async_callback(calendar.aclose)
+    routes: list[BaseRoute] = [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
+    spoken = "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
+    return routes, calendar, local.caldav_url, spoken
+
+
+def _login(settings: Settings, web: WebServer) -> SlackLogin:
+    if settings.slack_bot_token is not None and settings.slack_app_token is not None:
+        return SlackLogin(
+            bot_token=settings.slack_bot_token.get_secret_value(),
+            app_token=settings.slack_app_token.get_secret_value(),
+            base_url=settings.slack_api_base_url or SLACK_URL,
+        )
+    secret = _secret(settings.data_dir / "workspace.secret")
+    return SlackLogin(bot_token=f"xoxb-{secret}", app_token=f"xapp-{secret}", base_url=f"{web.url}/api/")
+
+
+def _secret(path: Path) -> str:
+    """The local page's own token: made once, readable by its owner only."""
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(16))
+        return path.read_text().strip()
+    except OSError as error:
+        raise BadInput(f"I cannot read {path}: {error.strerror}.", where="data_dir") from None
+
+
+def _workspace(settings: Settings, clock: Clock, web: WebServer, login: SlackLogin, *, pane: bool) -> Workspace:
+    first, *others = DEFAULT_USERS
+    config = WorkspaceConfig(
+        database=settings.data_dir / "workspace.db",
+        public_url=web.url,
+        bot_token=login.bot_token,
+        app_token=login.app_token,
+        manifest=app_manifest(),
+        pane_url="/day/" if pane else None,
+        team_name="FateForger",
+        users=(replace(first, tz=settings.time_zone), *others),
+    )
+    return create_workspace(config, now=clock.now)
