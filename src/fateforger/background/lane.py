@@ -74,6 +74,11 @@ class LaneWorkers:
         self._stopping = False
         self._claiming: asyncio.Task[None] | None = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether a job is under way here."""
+        return bool(self._running)
+
     def start(self) -> None:
         """Begin to claim jobs. Call it inside a running loop."""
         self._claiming = asyncio.create_task(self._claim_jobs())

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 _LOOKALIKES = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ"}
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_ESCAPABLE = frozenset(r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~""")
 
 _TOKEN = re.compile(
-    r"(?P<escape>\\[^\w\s])"
+    r"(?P<escape>\\[!-/:-@\[-`{-~])"
     r"|(?P<code>(?P<ticks>`+)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
     r"|\[(?P<label>(?:\\.|[^\[\]\\])+)\]\((?P<url>[^()\s]+)\)"
     r"|<(?P<auto>[a-z][a-z0-9+.-]*:[^<>\s]+)>"
@@ -155,8 +154,6 @@ def _closes(match: re.Match[str], text: str) -> bool:
 def _escaped_mark(match: re.Match[str], text: str, dialect: _Dialect) -> str:
     """The character after a backslash: as it is where Slack cannot take it for a mark."""
     character = match[0][1]
-    if character not in _ESCAPABLE:
-        return _safe(match[0], dialect)
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     harmless = (before.isalnum() and after.isalnum()) or (before in {"", " "} and after in {"", " "})
     if character in _LOOKALIKES and (character == "`" or not harmless):

@@ -1,0 +1,164 @@
+"""Forms as modals, and what comes back from them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+import pytest
+
+from fateforger.local.workspace.blocks.surfaces import check_view
+from fateforger.local.workspace.form_state import state_values
+from fateforger.session.cards import (
+    Choice,
+    ChoiceField,
+    DateField,
+    FlagField,
+    Form,
+    FormField,
+    FormSubmission,
+    FormValue,
+    NumberField,
+    TextField,
+    TextPart,
+    TimeField,
+)
+from fateforger.slack.arrivals import FormFilled
+from fateforger.slack.forms import modal
+from fateforger.slack.inputs import NOT_A_NUMBER
+from fateforger.slack.payloads import recognise
+
+AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
+
+DEEP = (Choice(label="Deep", value="deep"), Choice(label="Shallow", value="shallow"))
+ZONES = tuple(Choice(label=f"Zone {n}", value=f"z{n}") for n in range(9))
+
+EVERY_FIELD: tuple[FormField, ...] = (
+    TextField(name="title", label="Title", value="Write", placeholder="What?", hint="A few words", max_length=80),
+    TextField(name="notes", label="Notes", optional=True, multiline=True, max_length=9000),
+    NumberField(name="minutes", label="Minutes", value=90, minimum=5, maximum=600),
+    ChoiceField(name="depth", label="Depth", choices=DEEP, value="shallow"),
+    ChoiceField(name="zone", label="Zone", choices=ZONES, value="z3"),
+    DateField(name="day", label="Day", value=date(2026, 3, 5)),
+    TimeField(name="start", label="Start", value=time(9, 30), optional=True),
+    FlagField(name="one", label="The one thing", value=True),
+    TextPart(text="That is **all**."),
+)
+
+
+def form(*fields: FormField, **changes: Any) -> Form:
+    given = {"form": "task", "session_id": "s1", "target": "t1", "title": "Task", "submit": "Save", "fields": fields}
+    return Form(**(given | changes))
+
+
+def opened(made: Form) -> dict[str, Any]:
+    view = modal(made)
+    check_view(view, "modal")
+    return view
+
+
+def submitted(view: dict[str, Any], entered: dict[str, Any] | None = None) -> FormFilled:
+    """What arrives when a person sends the view, having changed some entries."""
+    values = state_values(view["blocks"], {f"field.{name}": {"value": e} for name, e in (entered or {}).items()})
+    sent = view | {"id": "V1", "hash": "h1", "state": {"values": values}}
+    arrival = recognise({"type": "view_submission", "user": {"id": "U1"}, "view": sent}, AT)
+    assert isinstance(arrival, FormFilled)
+    return arrival
+
+
+def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
+    filled = submitted(opened(form(*EVERY_FIELD, size=2)))
+    values: dict[str, FormValue] = {
+        "title": "Write",
+        "notes": None,
+        "minutes": 90,
+        "depth": "shallow",
+        "zone": "z3",
+        "day": date(2026, 3, 5),
+        "start": time(9, 30),
+        "one": True,
+    }
+    expected = FormSubmission(
+        form="task",
+        session_id="s1",
+        user_id="U1",
+        command_id=filled.submission.command_id,
+        at=AT,
+        target="t1",
+        size=2,
+        values=values,
+    )
+    assert filled == FormFilled(expected, tuple(values))
+
+
+def test_what_a_person_changed_comes_back() -> None:
+    entered = {
+        "title": {"type": "plain_text_input", "value": "Read  "},
+        "minutes": {"type": "number_input", "value": None},
+        "depth": {"type": "radio_buttons", "selected_option": {"value": "deep"}},
+        "start": {"type": "timepicker", "selected_time": None},
+        "one": {"type": "checkboxes", "selected_options": []},
+    }
+    values = submitted(opened(form(*EVERY_FIELD)), entered).submission.values
+    assert [values[name] for name in entered] == ["Read  ", None, "deep", None, False]
+
+
+def test_the_same_submit_has_the_same_id_and_another_one_another() -> None:
+    view = opened(form(*EVERY_FIELD))
+    sent = view | {"id": "V1", "hash": "h1"}
+    ids = [
+        recognise(
+            {"type": "view_submission", "user": {"id": "U1"}, "view": sent | {"hash": h}}, AT
+        ).submission.command_id  # type: ignore[union-attr]  # it is a filled form
+        for h in ("h1", "h1", "h2")
+    ]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_a_number_that_is_none_is_asked_for_again() -> None:
+    filled = submitted(opened(form(*EVERY_FIELD)), {"minutes": {"type": "number_input", "value": "1.5"}})
+    assert filled.unreadable == {"minutes": NOT_A_NUMBER}
+    assert filled.submission.values["minutes"] is None
+
+
+@pytest.mark.parametrize(("choices", "kind"), [(1, "radio_buttons"), (4, "radio_buttons"), (5, "static_select")])
+def test_few_choices_are_buttons_and_many_a_select(choices: int, kind: str) -> None:
+    (block,) = opened(form(ChoiceField(name="zone", label="Zone", choices=ZONES[:choices])))["blocks"]
+    assert block["element"]["type"] == kind
+
+
+def test_more_choices_than_slack_lists_are_mentioned() -> None:
+    choices = tuple(Choice(label=str(n), value=str(n)) for n in range(130))
+    (block,) = opened(form(ChoiceField(name="zone", label="Zone", choices=choices)))["blocks"]
+    assert len(block["element"]["options"]) == 100
+    assert block["hint"]["text"] == "These are the first 100 of 130 choices."
+
+
+def test_a_long_title_is_whole_in_the_form_itself() -> None:
+    title = "Change “Write the *quarterly* report & send it”"
+    view = opened(form(TextField(name="title", label="Title"), title=title))
+    assert view["title"]["text"] == "Change “Write the *quar…"
+    assert view["blocks"][0]["text"]["text"] == "*Change “Write the *quarterly* report &amp; send it”*"
+
+
+def test_a_value_longer_than_its_field_is_said_to_be_short() -> None:
+    (block,) = opened(form(TextField(name="title", label="Title", value="x" * 10_000, max_length=300)))["blocks"]
+    assert block["element"]["initial_value"] == "x" * 300
+    assert block["hint"]["text"] == "This is longer than fits here; only its beginning is shown."
+
+
+def test_more_rows_are_offered_until_there_is_no_room() -> None:
+    rows = [TextField(name=f"t{n}", label="Title", optional=True) for n in range(120)]
+    few = opened(form(*rows[:98], more="One more"))
+    assert (len(few["blocks"]), few["blocks"][-1]["block_id"]) == (99, "more")
+    many = opened(form(*rows, more="One more"))
+    assert len(many["blocks"]) == 99
+    assert (
+        many["blocks"][-1]["text"]["text"] == "There is no room for more fields here. Send these, then open it again."
+    )
+
+
+def test_other_views_are_ignored() -> None:
+    view = {"id": "V1", "type": "modal", "hash": "h", "private_metadata": "someone else's", "state": {"values": {}}}
+    arrival = recognise({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT)
+    assert arrival.because == "a view that is not a form"  # type: ignore[union-attr]  # it is ignored

@@ -1,0 +1,331 @@
+"""What each payload of Slack's is recognised as. Wording as in Slack's own examples."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+import pytest
+
+from fateforger.coordinator.commands import Click
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Choice,
+    Controls,
+    DatePick,
+    FormRequest,
+    Menu,
+    Prose,
+    Select,
+    TimePick,
+)
+from fateforger.slack.addresses import WELCOME, FormAddress
+from fateforger.slack.arrivals import (
+    Arrival,
+    Clicked,
+    FormAsked,
+    HomeOpened,
+    Ignored,
+    MessagesOpened,
+    MoreRowsAsked,
+    Place,
+    Said,
+    StartAsked,
+)
+from fateforger.slack.payloads import command_id, recognise
+from fateforger.slack.render import render
+
+AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
+Json = dict[str, Any]
+
+
+def event(**fields: Any) -> Json:
+    return {
+        "type": "event_callback",
+        "team_id": "T1",
+        "event_id": "Ev1",
+        "authorizations": [{"team_id": "T1", "user_id": "UBOT", "is_bot": True, "is_enterprise_install": False}],
+        "event": fields,
+    }
+
+
+def message(**fields: Any) -> Json:
+    given = {
+        "type": "message",
+        "channel": "C1",
+        "user": "U1",
+        "text": "hello",
+        "ts": "10.000200",
+        "channel_type": "channel",
+    }
+    return event(**(given | fields))
+
+
+def used(
+    *controls: Any, at: int = 0, chosen: Json | None = None, beside: bool = False, v: str = "v1", **more: Any
+) -> Json:
+    """A ``block_actions`` payload of a control on a rendered card, which stands in the thread 1.0."""
+    parts = (Prose(text="Row", control=controls[0]),) if beside else (Controls(items=controls),)
+    (block,) = render(Card(text="Card", parts=parts), session="s1", v=v).blocks
+    element = block["accessory"] if beside else block["elements"][at]
+    action = {
+        "type": element["type"],
+        "action_id": element["action_id"],
+        "block_id": block["block_id"],
+        "action_ts": "12.0",
+    }
+    if "value" in element:
+        action["value"] = element["value"]
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1", "team_id": "T1"},
+        "team": {"id": "T1"},
+        "channel": {"id": "C1"},
+        "container": {"type": "message", "message_ts": "11.0", "channel_id": "C1", "thread_ts": "1.0"},
+        "trigger_id": "trigger",
+        "actions": [action | (chosen or {})],
+    } | more
+
+
+def of(payload: Json) -> Arrival:
+    return recognise(payload, AT)
+
+
+def click(payload: Json) -> Click:
+    arrival = of(payload)
+    assert isinstance(arrival, Clicked)
+    return arrival.click
+
+
+# --- messages -------------------------------------------------------------------------------------------------
+
+
+def test_a_reply_in_a_thread() -> None:
+    assert of(message(thread_ts="1.0", text="<@UBOT> move lunch &amp; gym")) == Said(
+        command_id=command_id("message", "T1", "C1", "10.000200"),
+        user_id="U1",
+        channel="C1",
+        thread_ts="1.0",
+        ts="10.000200",
+        text="move lunch & gym",
+        event="message",
+        direct=False,
+        mention=True,
+        opens=False,
+    )
+
+
+def test_a_direct_message_opens_a_thread() -> None:
+    said = of(message(channel="D1", channel_type="im"))
+    assert isinstance(said, Said)
+    assert (said.thread_ts, said.opens, said.direct, said.mention) == ("10.000200", True, True, False)
+
+
+def test_a_mention_and_its_message_are_one() -> None:
+    pair = [of(message(type=kind, text="<@UBOT> hi", event_ts="x")) for kind in ("message", "app_mention")]
+    assert [(s.command_id, s.mention, s.event) for s in pair if isinstance(s, Said)] == [
+        (command_id("message", "T1", "C1", "10.000200"), True, "message"),
+        (command_id("message", "T1", "C1", "10.000200"), True, "app_mention"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"user": "UBOT"},
+        {"bot_id": "B1"},
+        {"user": None},
+        {"subtype": "message_changed", "message": {"text": "x"}},
+        {"subtype": "message_deleted"},
+        {"subtype": "channel_join"},
+        {"subtype": "bot_message"},
+    ],
+)
+def test_what_no_person_wrote_is_ignored(fields: Json) -> None:
+    assert isinstance(of(message(**fields)), Ignored)
+
+
+@pytest.mark.parametrize("subtype", [None, "file_share", "thread_broadcast"])
+def test_what_a_person_wrote_is_heard(subtype: str | None) -> None:
+    assert isinstance(of(message(subtype=subtype)), Said)
+
+
+# --- starting -------------------------------------------------------------------------------------------------
+
+
+def test_the_slash_command() -> None:
+    payload = {"command": "/timebox", "text": " 2026-03-06 ", "user_id": "U1", "channel_id": "C1", "trigger_id": "t1"}
+    assert of(payload) == StartAsked(command_id("slash", "t1"), "U1", Place("C1"), said="2026-03-06")
+    assert of(payload | {"command": "/other"}) == Ignored("the command /other")
+
+
+def test_the_shortcut() -> None:
+    payload = {"type": "shortcut", "callback_id": "start", "user": {"id": "U1"}, "trigger_id": "t1"}
+    assert of(payload) == StartAsked(command_id("shortcut", "t1"), "U1", Place(None), by_button=True)
+    assert of(payload | {"callback_id": "other"}) == Ignored("the shortcut other")
+
+
+def test_the_start_button_of_a_welcome_starts_in_its_thread_and_any_other_starts_anew() -> None:
+    start = Button(label="Plan my day", action="start")
+    welcome, ended = of(used(start, v=WELCOME)), of(used(start))
+    assert isinstance(welcome, StartAsked)
+    assert isinstance(ended, StartAsked)
+    assert (welcome.place, welcome.welcome_ts) == (Place("C1", "1.0"), "11.0")
+    assert (ended.place, ended.welcome_ts) == (Place("C1"), None)
+
+
+def test_each_person_starts_for_themselves() -> None:
+    start = Button(label="Plan my day", action="start")
+    ids = [of(used(start, user={"id": user})).command_id for user in ("U1", "U1", "U2")]  # type: ignore[union-attr]  # they are starts
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_a_start_from_app_home_has_no_channel() -> None:
+    home = {
+        "channel": None,
+        "container": {"type": "view", "view_id": "V1"},
+        "view": {"id": "V1", "type": "home", "hash": "h"},
+    }
+    arrival = of(used(Button(label="Plan", action="start"), **home))
+    assert isinstance(arrival, StartAsked)
+    assert arrival.place == Place(None)
+
+
+# --- controls -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (used(Button(label="Later", action="shift", target="b1")), ("shift", "b1", None)),
+        (
+            used(
+                Menu(target="b1", choices=(Choice(label="Up", value="up"), Choice(label="Down", value="down"))),
+                beside=True,
+                chosen={"selected_option": {"value": '{"action":"down","target":"b1"}'}},
+            ),
+            ("down", "b1", None),
+        ),
+        (
+            used(
+                Select(action="zone", placeholder="Zone", choices=(Choice(label="UTC", value="Etc/UTC"),)),
+                chosen={"selected_option": {"value": "Etc/UTC"}},
+            ),
+            ("zone", "", "Etc/UTC"),
+        ),
+        (
+            used(DatePick(action="date", selected=date(2026, 3, 5)), chosen={"selected_date": "2026-03-06"}),
+            ("date", "", date(2026, 3, 6)),
+        ),
+        (
+            used(TimePick(action="from", placeholder="When"), chosen={"selected_time": "09:30"}),
+            ("from", "", time(9, 30)),
+        ),
+        (
+            used(TimePick(action="from", placeholder="When"), chosen={"selected_time": "00:00"}),
+            ("from", "", time(0, 0)),
+        ),
+    ],
+    ids=["button", "menu", "select", "date", "time", "midnight"],
+)
+def test_a_control(payload: Json, expected: tuple[str, str, Any]) -> None:
+    arrival = of(payload)
+    assert isinstance(arrival, Clicked)
+    assert arrival.place == Place("C1", "1.0")
+    assert (arrival.click.session_id, arrival.click.user_id, arrival.click.at) == ("s1", "U1", AT)
+    assert (arrival.click.action, arrival.click.target, arrival.click.value) == expected
+
+
+def test_a_double_click_is_one_click() -> None:
+    button = Button(label="Later", action="shift", target="b1")
+    first, again = used(button), used(button)
+    again["actions"][0]["action_ts"] = "12.5"
+    assert click(first) == click(again)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        used(Button(label="Later", action="shift", target="b2")),
+        used(Button(label="Later", action="shift", target="b1"), v="v2"),
+        used(Button(label="Later", action="shift", target="b1"), container={"type": "message", "message_ts": "12.0"}),
+        used(Button(label="x", action="x"), Button(label="Later", action="shift", target="b1"), at=1),
+    ],
+    ids=["target", "rendering", "message", "element"],
+)
+def test_another_click_is_another(other: Json) -> None:
+    assert click(used(Button(label="Later", action="shift", target="b1"))).command_id != click(other).command_id
+
+
+def test_another_choice_is_another_click() -> None:
+    pick = DatePick(action="date", selected=date(2026, 3, 5))
+    ids = [
+        click(used(pick, chosen={"selected_date": day})).command_id
+        for day in ("2026-03-06", "2026-03-06", "2026-03-07")
+    ]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_a_click_on_the_root_belongs_to_its_thread() -> None:
+    container = {"type": "message", "message_ts": "11.0", "channel_id": "C1"}
+    arrival = of(used(Button(label="Go", action="go"), container=container))
+    assert isinstance(arrival, Clicked)
+    assert arrival.place == Place("C1", "11.0")
+
+
+def test_a_control_that_asks_for_a_form() -> None:
+    request = FormRequest(form="edit", session_id="s1", user_id="U1", target="b1")
+    assert of(used(Button(label="Edit", action="form.edit", target="b1"))) == FormAsked(
+        request, "trigger", Place("C1", "1.0")
+    )
+
+
+def test_the_button_for_more_rows() -> None:
+    view = {
+        "id": "V1",
+        "type": "modal",
+        "hash": "h1",
+        "private_metadata": FormAddress(form="tasks", session="s1", target="t", size=2).packed(),
+    }
+    payload = used(
+        Button(label="x", action="x"),
+        channel=None,
+        container={"type": "view", "view_id": "V1"},
+        view=view,
+        actions=[{"type": "button", "action_id": "more#0", "block_id": "more", "action_ts": "1"}],
+    )
+    request = FormRequest(form="tasks", session_id="s1", user_id="U1", target="t", size=3)
+    assert of(payload) == MoreRowsAsked(request, "V1", "h1")
+    payload["actions"][0]["action_id"] = "other"
+    assert of(payload) == Ignored("the control other of a form")
+
+
+# --- the rest -------------------------------------------------------------------------------------------------
+
+
+def test_app_home() -> None:
+    assert of(event(type="app_home_opened", user="U1", channel="D1", tab="home")) == HomeOpened("U1")
+    assert of(event(type="app_home_opened", user="U1", channel="D1", tab="messages")) == MessagesOpened("U1", "D1")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"type": "block_suggestion"},
+        {"type": "view_closed", "view": {}},
+        {"type": "block_actions"},
+        {"type": "event_callback", "team_id": "T1"},
+        {"command": "/timebox"},
+        event(type="reaction_added", user="U1"),
+        event(type="message", channel="C1"),
+        used(Button(label="x", action="x"), actions=[{"type": "button", "action_id": "theirs", "block_id": "b"}]),
+        used(
+            Button(label="x", action="x"), actions=[{"type": "button", "action_id": "a", "block_id": "b", "value": "1"}]
+        ),
+        used(DatePick(action="date", selected=date(2026, 3, 5)), chosen={"selected_date": None}),
+    ],
+)
+def test_what_is_not_ours_is_ignored(payload: Json) -> None:
+    assert isinstance(of(payload), Ignored)
