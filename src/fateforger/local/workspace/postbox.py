@@ -21,18 +21,22 @@ class Postbox:
 
     def wake(self) -> None:
         """Post what is due and set the timer for the rest."""
-        self.close()
+        # Set first, so that a posting that fails (a full disk) is tried again.
+        self._sleep(LONGEST_NAP_SECONDS)
         now = self._clock.seconds()
-        waiting = self._store.schedule.all()
-        for message in waiting:
+        for message in self._store.schedule.all():
             if message.post_at > now:
-                nap = min(float(message.post_at - now), LONGEST_NAP_SECONDS)
-                self._timer = asyncio.get_running_loop().call_later(nap, self.wake)
+                self._sleep(min(float(message.post_at - now), LONGEST_NAP_SECONDS))
                 return
             channel = self._store.channels.get(message.channel)
             with self._store.database.transaction():
                 if self._store.schedule.remove(message.id, message.channel) and channel is not None:
                     self._conversations.post(channel, message.body["fields"], message.body["thread_ts"])
+        self.close()
+
+    def _sleep(self, seconds: float) -> None:
+        self.close()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
     def close(self) -> None:
         if self._timer is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket
 from fateforger.local.workspace.config import WorkspaceConfig
 from fateforger.local.workspace.errors import Refusal
 from fateforger.local.workspace.page import acting, sessions, showing, submitting, talking
-from fateforger.local.workspace.page.asking import is_own_page
+from fateforger.local.workspace.page.asking import is_own_page, page_address
 from fateforger.local.workspace.respond import answer_response_url
 from fateforger.local.workspace.web_api.dispatch import answer_call
 from fateforger.local.workspace.web_api.files import receive_upload, serve_file
@@ -81,6 +81,9 @@ def _routes(workspace: Workspace) -> list[BaseRoute]:
     async def file(request: Request) -> Response:
         return await receive_upload(workspace, request) if request.method == "POST" else serve_file(workspace, request)
 
+    async def permalink(request: Request) -> Response:
+        return RedirectResponse(page_address(request))
+
     async def link(socket: WebSocket) -> None:
         await workspace.hub.serve(socket)
 
@@ -98,6 +101,7 @@ def _routes(workspace: Workspace) -> list[BaseRoute]:
         Route("/api/{method}", api, methods=["GET", "POST"]),
         Route("/respond/{token}", respond, methods=["POST"]),
         Route("/files/{file_id}", file, methods=["GET", "POST"]),
+        Route("/archives/{channel}/p{message:int}", permalink),
         WebSocketRoute("/link/", link),
         WebSocketRoute("/ui/ws", live),
         *(Route(f"/ui/{name}", _endpoint(workspace, read, 404), methods=["GET"]) for name, read in _READS.items()),

@@ -52,6 +52,8 @@ class Workspace:
 
     def close(self) -> None:
         """Let go of timers, sockets and the file; nothing is lost by not calling it."""
+        self.hub.on_connections_changed.clear()
+        self.hub.on_acknowledged.clear()
         self.delivery.close()
         self.postbox.close()
         self.hub.drop()

@@ -1,7 +1,7 @@
 """Reading what the page asks, and who asks it."""
 
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.websockets import WebSocket
@@ -35,6 +35,13 @@ def is_own_page(socket: WebSocket) -> bool:
     origin = socket.headers.get("origin")
     hosts = {socket.headers.get("host"), socket.headers.get("x-forwarded-host")}
     return origin is None or urlsplit(origin).netloc in hosts
+
+
+def page_address(request: Request) -> str:
+    """Where the page shows what a permalink names: the channel, or the thread of a reply."""
+    channel = quote(request.path_params["channel"])
+    thread_ts = request.query_params.get("thread_ts")
+    return f"/#/{channel}/t/{quote(thread_ts)}" if thread_ts else f"/#/{channel}"
 
 
 def person_of(workspace: Workspace, user_id: object) -> WorkspaceUser:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from fateforger.local.workspace import interactions
 from fateforger.local.workspace.blocks.elements import PlacedElement, find_element
@@ -85,3 +85,5 @@ def payload_part(
             return part | {"response_url": workspace.response_url(target)}
         case ViewSurface(view):
             return interactions.on_view(workspace.modals.remember(view, entered))
+        case _:
+            assert_never(surface)

@@ -19,6 +19,10 @@ CREATE TABLE IF NOT EXISTS messages (
     PRIMARY KEY (channel, ts)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS replies ON messages (channel, thread_ts, ts);
+CREATE INDEX IF NOT EXISTS repliers ON messages (channel, thread_ts, body ->> '$.user', ts)
+    WHERE thread_ts IS NOT NULL AND only_for IS NULL;
+CREATE INDEX IF NOT EXISTS top_level ON messages (channel, ts)
+    WHERE thread_ts IS NULL OR body ->> '$.subtype' = 'thread_broadcast';
 CREATE TABLE IF NOT EXISTS reactions (
     channel TEXT NOT NULL, ts TEXT NOT NULL, name TEXT NOT NULL, user TEXT NOT NULL, ordinal INTEGER PRIMARY KEY,
     UNIQUE (channel, ts, name, user)

@@ -80,20 +80,19 @@ class Messages:
 
     def reply_marks(self, channel: str, root_ts: str | None = None) -> dict[str, dict[str, Any]]:
         """`reply_count`, `latest_reply` and `reply_users` of each thread in the channel (or of one), by parent ts."""
+        one_thread, values = ("", (channel,)) if root_ts is None else (" AND thread_ts = ?", (channel, root_ts))
         rows = self._database.rows(
-            "SELECT thread_ts, ts, body ->> '$.user' FROM messages WHERE channel = ?1"
-            " AND thread_ts IS NOT NULL AND (?2 IS NULL OR thread_ts = ?2) AND only_for IS NULL ORDER BY ts",
-            channel,
-            root_ts,
+            "SELECT thread_ts, body ->> '$.user' AS replier, count(*), max(ts), min(ts) AS first FROM messages"  # noqa: S608
+            " WHERE channel = ? AND thread_ts IS NOT NULL AND only_for IS NULL"
+            f"{one_thread} GROUP BY thread_ts, replier ORDER BY first",
+            *values,
         )
         marks: dict[str, dict[str, Any]] = {}
-        for parent, ts, user in rows:
-            mark = marks.setdefault(parent, {"reply_count": 0, "latest_reply": ts, "reply_users": []})
-            mark["reply_count"] += 1
-            mark["latest_reply"] = ts
-            if user not in mark["reply_users"]:
-                mark["reply_users"].append(user)
-        for mark in marks.values():
+        for parent, user, count, latest, _first in rows:
+            mark = marks.setdefault(parent, {"reply_count": 0, "latest_reply": latest, "reply_users": []})
+            mark["reply_count"] += count
+            mark["latest_reply"] = max(mark["latest_reply"], latest)
+            mark["reply_users"].append(user)
             mark["reply_users_count"] = len(mark["reply_users"])
         return marks
 
