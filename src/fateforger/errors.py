@@ -5,6 +5,7 @@
     │   ├── PlanInvalid      a plan, or a patch's result, breaks an invariant of ``plan``
     │   ├── PatchInvalid     a patch does not fit the plan it is applied to
     │   ├── BadInput         any other input that cannot be used as it is
+    │   ├── ConfirmationNeeded   it looks unlike what anybody wants, so it takes a yes
     │   └── NotUndoable      there is nothing to undo, or it was undone already
     ├── WorldError           something outside failed; trying again may help; exit status 3
     │   ├── CalendarError
@@ -58,6 +59,14 @@ class PatchInvalid(UserError):
 
 class BadInput(UserError):
     """Input of any other kind that cannot be used as it is."""
+
+
+class ConfirmationNeeded(UserError):
+    """Nothing was done yet: it takes an explicit yes. ``reasons`` names what to say yes to."""
+
+    def __init__(self, message: str, *, reasons: tuple[str, ...], where: str | None = None) -> None:
+        super().__init__(message, where=where)
+        self.reasons = reasons
 
 
 class NotUndoable(UserError):

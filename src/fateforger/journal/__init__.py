@@ -1,1 +1,25 @@
 """What was written to a calendar, when and why, and how to take it back."""
+
+from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
+from fateforger.journal.moves import begun, closed, moved, verdict_on, with_records
+from fateforger.journal.probe import Ended, Happened, NotYet, Verdict, answered, judge
+from fateforger.journal.undo import plan_undo
+
+__all__ = [
+    "Ended",
+    "Happened",
+    "NotYet",
+    "OpRecord",
+    "OpState",
+    "Transaction",
+    "TxState",
+    "Verdict",
+    "answered",
+    "begun",
+    "closed",
+    "judge",
+    "moved",
+    "plan_undo",
+    "verdict_on",
+    "with_records",
+]

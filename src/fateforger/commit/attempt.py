@@ -1,0 +1,186 @@
+"""One op, carried out: a durable intent before each call, and a verdict after it."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.commit.hold import Hold
+from fateforger.commit.outside import Outside
+from fateforger.errors import CalendarAuthFailed, CalendarError, InternalError
+from fateforger.journal import (
+    Ended,
+    Happened,
+    NotYet,
+    OpRecord,
+    OpState,
+    Transaction,
+    Verdict,
+    answered,
+    judge,
+    moved,
+    with_records,
+)
+from fateforger.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
+from fateforger.sync.canonical import is_timed
+from fateforger.sync.model import EventImage, Head, Marker, OwnedId, SyncOp, Verb
+
+Answer = Done | Exists | Gone | Stale | Rejected | Unknown
+"""What a calendar can say about a write, apart from "not now"."""
+
+
+class Paused(Exception):
+    """The rest has to wait: the login expired, or the calendar does not answer or wants fewer requests."""
+
+    def __init__(self, reason: str, *, login: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.login = login
+
+
+class Attempts:
+    """Carries out ops of one transaction, and keeps ``transaction`` as the journal has it."""
+
+    def __init__(self, transaction: Transaction, outside: Outside, hold: Hold) -> None:
+        self.transaction = transaction
+        self._outside = outside
+        self._hold = hold
+        self._waited = 0.0
+
+    async def carry_out(self, record: OpRecord) -> None:
+        """Bring a pending write to its end. Raises :class:`Paused` when it has to wait."""
+        attempts = self._outside.limits.attempts
+        reason = f"The calendar did not take it after {attempts} tries."
+        for attempt in range(attempts):
+            if attempt:
+                await self._wait(self._outside.pause_before(attempt - 1), reason)
+            record, answer = await self._call(record)
+            verdict = await self._verdict(record.op, answer)
+            if not isinstance(verdict, NotYet):
+                await self._settle_verdict(record, verdict)
+                return
+            if attempt + 1 < attempts:
+                record = await self._put_back(record, verdict)
+        await self._settle(moved(record, OpState.FAILED, error=reason))
+
+    async def settle_inflight(self, record: OpRecord) -> None:
+        """Find out about a write that was under way when the process stopped: it ends, or is pending again."""
+        verdict = await self._look(record.op, Unknown("interrupted"))
+        if isinstance(verdict, NotYet):
+            await self._put_back(record, verdict)
+        else:
+            await self._settle_verdict(record, verdict)
+
+    async def note(self, record: OpRecord) -> None:
+        """Carry out an op that only changes what we know."""
+        await self._settle(moved(record, OpState.APPLIED), head=record.op.head_after)
+
+    async def leave(self, record: OpRecord, state: OpState, reason: str) -> None:
+        """End a pending op without carrying it out."""
+        await self._settle(moved(record, state, error=reason))
+
+    async def _verdict(self, op: SyncOp, answer: Answer) -> Verdict:
+        match answer:
+            case Done(image=image) if _plain(op, image):
+                return answered(op, image)
+            case Rejected(reason=reason):
+                return Ended(OpState.FAILED, reason)
+            case Done() | Exists() | Gone() | Stale() | Unknown():
+                return await self._look(op, answer)
+            case _:
+                assert_never(answer)
+
+    async def _call(self, record: OpRecord) -> tuple[OpRecord, Answer]:
+        """Call until there is an answer other than "not now"."""
+        attempt = 0
+        while True:
+            await self._hold.ensure()
+            await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.INFLIGHT)
+            record = self._keep(moved(record, OpState.INFLIGHT))
+            outcome = await self._write(record.op)
+            if not isinstance(outcome, Limited | Unauthorized):
+                return record, outcome
+            await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.PENDING)
+            record = self._keep(moved(record, OpState.PENDING))
+            if isinstance(outcome, Unauthorized):
+                raise Paused(outcome.reason, login=True)
+            pause = self._outside.pause_before(attempt, outcome.retry_after)
+            await self._wait(pause, "The calendar wants fewer requests.")
+            attempt += 1
+
+    async def _write(self, op: SyncOp) -> Outcome:
+        calendar, event_id = self._outside.calendar, OwnedId(op.event_id)
+        marker = Marker(key=op.key, generation=op.generation, day=self.transaction.day, op_id=op.op_id)
+        expect = op.before.version if op.before is not None and calendar.traits.conditional_write else None
+        if op.verb is Verb.DELETE:
+            return await calendar.delete(event_id, expect=expect)
+        if op.after is None:
+            raise InternalError(f"Op {op.op_id} does not know what to write.")
+        if op.verb is Verb.CREATE:
+            return await calendar.create(event_id, op.after, marker)
+        changes = {name: getattr(op.after, name) for name in op.changes}
+        return await calendar.update(event_id, changes, marker, expect=expect)
+
+    async def _look(self, op: SyncOp, outcome: Answer) -> Verdict:
+        """The verdict on a write. One that was not answered may land late: it did not happen only if it still has
+        not after a grace. A create needs none, because landing twice it lands once."""
+        refused = isinstance(outcome, Exists)
+        verdict = judge(op, await self._get(op.event_id), refused=refused)
+        if isinstance(verdict, Happened) or not isinstance(outcome, Unknown) or op.verb is Verb.CREATE:
+            return verdict
+        await self._outside.sleep(self._outside.limits.landing_grace)
+        return judge(op, await self._get(op.event_id), refused=refused)
+
+    async def _get(self, event_id: str) -> EventImage | None:
+        attempt = 0
+        while True:
+            try:
+                return await self._outside.calendar.get(event_id)
+            except CalendarAuthFailed as error:
+                raise Paused(error.message, login=True) from error
+            except CalendarError as error:
+                attempt += 1
+                if attempt >= self._outside.limits.attempts:
+                    raise Paused(error.message) from error
+                await self._wait(self._outside.pause_before(attempt - 1), error.message)
+
+    async def _wait(self, seconds: float, reason: str) -> None:
+        """Wait, unless the transaction has waited long enough in all."""
+        self._waited += seconds
+        if self._waited > self._outside.limits.waiting_budget:
+            raise Paused(reason)
+        await self._outside.sleep(seconds)
+
+    async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
+        record = moved(record, OpState.PENDING, op=verdict.op)
+        await self._outside.journal.settle(self.transaction.id, record)
+        return self._keep(record)
+
+    async def _settle_verdict(self, record: OpRecord, verdict: Happened | Ended) -> None:
+        match verdict:
+            case Happened():
+                await self._settle_happened(record, verdict)
+            case Ended(state=state, reason=reason):
+                await self._settle(moved(record, state, error=reason))
+            case _:
+                assert_never(verdict)
+
+    async def _settle_happened(self, record: OpRecord, verdict: Happened) -> None:
+        await self._settle(moved(record, OpState.APPLIED, observed=verdict.observed), head=verdict.head)
+
+    async def _settle(self, record: OpRecord, head: Head | None = None) -> None:
+        """Record how an op ended and what is known since; a block that got another key is not known by the old."""
+        before = record.op.head_before
+        forget = before.key if head is not None and before is not None and before.key != head.key else None
+        await self._outside.journal.settle(self.transaction.id, record, head=head, forget=forget)
+        self._keep(record)
+
+    def _keep(self, record: OpRecord) -> OpRecord:
+        self.transaction = with_records(self.transaction, record)
+        return record
+
+
+def _plain(op: SyncOp, image: EventImage | None) -> bool:
+    """Whether an answer says all there is to know: the event as it is now, or none after a delete."""
+    if op.verb is Verb.DELETE:
+        return True
+    return image is not None and not image.gone and is_timed(image)

@@ -1,0 +1,115 @@
+"""Carrying out transactions: begin, write in waves, look again, close; and settling one that was interrupted.
+
+Updates and creates come first, deletions last and only if nothing failed: whatever happens in between, a stop leaves
+too much on the calendar rather than too little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+
+from fateforger.commit.attempt import Attempts, Paused
+from fateforger.commit.bounded import each_of
+from fateforger.commit.hold import Hold
+from fateforger.commit.outside import Outside
+from fateforger.commit.verify import look_again
+from fateforger.errors import CalendarAuthFailed, CalendarUnreachable
+from fateforger.journal import OpRecord, OpState, Transaction, TxState, closed, verdict_on
+from fateforger.sync.model import RECORDS, WRITES, Verb
+
+_NOT_DELETED = "It stays for now, because something else could not be written."
+_SUPERSEDED = "It was given up before it was done."
+_ADDITIVE = WRITES - {Verb.DELETE}
+UNDOES = "undoes"
+"""The name in a transaction's context of all transactions that an undo takes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A transaction as it stands after being carried out. ``paused`` says why it waits, if it does; ``notes`` are
+    sentences about what was seen when looking again."""
+
+    transaction: Transaction
+    paused: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+async def execute_sync(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
+    """Record a transaction and carry it out, under a lease that is held. Whatever the calendar answers becomes part
+    of the result, which is committed, partial or paused. Raises ``StoreError``, and ``CalendarBusy`` when the lease
+    was lost; then the transaction stays open, to be settled later."""
+    await outside.journal.begin(transaction)
+    return await resume(transaction, outside, hold)
+
+
+async def resume(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
+    """Carry on with a transaction that was just recorded, paused, or interrupted at any point."""
+    attempts = Attempts(transaction, outside, hold)
+    try:
+        await _wave(attempts, attempts.settle_inflight, outside, {OpState.INFLIGHT})
+        await _wave(attempts, attempts.note, outside, {OpState.PENDING}, RECORDS)
+        await _wave(attempts, attempts.carry_out, outside, {OpState.PENDING}, _ADDITIVE)
+        if any(record.state is OpState.FAILED for record in attempts.transaction.records):
+            await _leave(attempts, outside, OpState.SKIPPED, _NOT_DELETED)
+        await _wave(attempts, attempts.carry_out, outside, {OpState.PENDING}, {Verb.DELETE})
+    except Paused as pause:
+        paused = attempts.transaction
+        if paused.state is not TxState.PAUSED:
+            paused = closed(paused, TxState.PAUSED, outside.clock.now())
+            await outside.journal.close(paused.id, TxState.PAUSED, outside.clock.now())
+        return Carried(paused, paused=pause.reason)
+    differing, notes = await look_again(attempts.transaction, outside)
+    state = TxState.PARTIAL if differing else verdict_on(attempts.transaction)
+    return Carried(await _close(attempts.transaction, state, outside), notes=notes)
+
+
+async def settle(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
+    """End an interrupted transaction without writing to the calendar: find out about what was under way, give up
+    the rest. Raises ``CalendarError`` when that cannot be found out now."""
+    attempts = Attempts(transaction, outside, hold)
+    try:
+        await _wave(attempts, attempts.settle_inflight, outside, {OpState.INFLIGHT})
+    except Paused as pause:
+        error = CalendarAuthFailed if pause.login else CalendarUnreachable
+        raise error(pause.reason) from pause
+    await _leave(attempts, outside, OpState.SUPERSEDED, _SUPERSEDED)
+    return Carried(await _close(attempts.transaction, verdict_on(attempts.transaction), outside))
+
+
+async def _wave(
+    attempts: Attempts,
+    work: Callable[[OpRecord], Awaitable[None]],
+    outside: Outside,
+    states: Collection[OpState],
+    verbs: Collection[Verb] = frozenset(Verb),
+) -> None:
+    due = [r for r in attempts.transaction.records if r.state in states and r.op.verb in verbs]
+    await each_of(due, work, at_once=outside.limits.concurrency)
+
+
+async def _leave(attempts: Attempts, outside: Outside, state: OpState, reason: str) -> None:
+    """End what is still pending without doing it."""
+
+    async def leave(record: OpRecord) -> None:
+        await attempts.leave(record, state, reason)
+
+    await _wave(attempts, leave, outside, {OpState.PENDING})
+
+
+async def _close(transaction: Transaction, state: TxState, outside: Outside) -> Transaction:
+    """Close it. A whole undo first marks the further transactions that it took back, so that a crash in between is
+    mended by closing again."""
+    now = outside.clock.now()
+    if state is TxState.COMMITTED:
+        for other in transaction.context.get(UNDOES, ()):
+            if other != transaction.undoes:
+                await _mark_undone(other, outside)
+    await outside.journal.close(transaction.id, state, now)
+    return closed(transaction, state, now)
+
+
+async def _mark_undone(transaction_id: str, outside: Outside) -> None:
+    found = await outside.journal.get(transaction_id)
+    if found is not None and found.state in {TxState.COMMITTED, TxState.PARTIAL}:
+        await outside.journal.close(transaction_id, TxState.UNDONE, outside.clock.now())

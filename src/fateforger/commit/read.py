@@ -1,0 +1,41 @@
+"""Reading the calendar of a day, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+from fateforger.commit.bounded import each_of
+from fateforger.commit.limits import Limits
+from fateforger.plan import local_day, zone
+from fateforger.ports import Calendar, Journal
+from fateforger.sync.model import EventImage, Ledger, Snapshot, Standing
+
+
+async def read_day(
+    calendar: Calendar, journal: Journal, day: date, tz: str, *, limits: Limits | None = None
+) -> tuple[Snapshot, Ledger]:
+    """What the calendar shows for a local day, and what we know to have written. Raises ``CalendarError`` and
+    ``StoreError``."""
+    ledger = await journal.ledger(calendar.key, day)
+    return await read_snapshot(calendar, ledger, day, tz, limits=limits or Limits()), ledger
+
+
+async def read_snapshot(
+    calendar: Calendar, ledger: Ledger, day: date, tz: str, *, limits: Limits, also: Iterable[str] = ()
+) -> Snapshot:
+    """All events from the start of the local day to some hours after its end. Every event that we hold, and those of
+    ``also``, are asked for by id when they are not among them: they may have been moved away or not be listed yet,
+    and only the answer tells that they are gone."""
+    start, end = local_day(day, zone(tz))
+    events = await calendar.window(start, end + limits.window_after)
+    seen = {event.id for event in events}
+    held = [h.event_id for h in ledger.heads if h.standing in {Standing.HELD, Standing.RELEASED}]
+    fetched: dict[str, EventImage | None] = {}
+
+    async def fetch(event_id: str) -> None:
+        fetched[event_id] = await calendar.get(event_id)
+
+    missing = dict.fromkeys(i for i in (*held, *also) if i not in seen)
+    await each_of(missing, fetch, at_once=limits.concurrency)
+    return Snapshot(day=day, tz=tz, events=events, fetched={i: fetched[i] for i in missing})

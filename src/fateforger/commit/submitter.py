@@ -1,0 +1,203 @@
+"""The only ways in to a person's calendar (S91)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import date
+from typing import Any
+
+from fateforger.commit.execute import Carried, execute_sync, resume, settle
+from fateforger.commit.hold import Hold
+from fateforger.commit.outside import Outside
+from fateforger.commit.read import read_day
+from fateforger.commit.result import SyncResult
+from fateforger.commit.targets import latest, named, of_group
+from fateforger.commit.telling import result_of, unchanged
+from fateforger.commit.undo import undo_sync
+from fateforger.errors import ConfirmationNeeded
+from fateforger.journal import OpState, Transaction, TxState, begun
+from fateforger.journal.probe import ID_USED_UP
+from fateforger.plan import TBPlan
+from fateforger.sync import Prefer, desired_day, numbered, plan_sync
+from fateforger.sync.model import BrakeKind, Ledger, Snapshot, SyncPlan
+
+Context = Mapping[str, Any] | None
+_ENDED = {TxState.COMMITTED, TxState.PARTIAL, TxState.UNDONE}
+
+
+class CalendarSubmitter:
+    """Writes plans to one calendar, and takes them back. One instance per calendar and process.
+
+    ``owner`` names this process among those that may run at the same time; the same name after a restart lets it
+    take its own lease over at once. ``new_id`` gives ids of transactions, each only once, ever.
+
+    ``cause`` names the command behind a call: a call with a cause that was carried out before writes nothing, but
+    finishes that transaction if it was interrupted, and returns it. All calls raise ``CalendarError`` when the
+    calendar cannot be read (then nothing was written, S84) or is being written by another process
+    (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a repetition is safe after either.
+    """
+
+    def __init__(self, outside: Outside, *, owner: str, new_id: Callable[[], str]) -> None:
+        self._outside = outside
+        self._owner = owner
+        self._new_id = new_id
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def calendar_key(self) -> str:
+        """What the journal files this calendar under."""
+        return self._outside.calendar.key
+
+    async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
+        """What the calendar shows for a local day, and what we know to have written."""
+        return await read_day(self._outside.calendar, self._outside.journal, day, tz, limits=self._outside.limits)
+
+    async def preview(self, plan: TBPlan, *, prefer: Prefer = "calendar") -> SyncPlan:
+        """What :meth:`submit_plan` would do now. Writes nothing, takes no lease."""
+        snapshot, ledger = await self.read(plan.date, plan.tz)
+        return plan_sync(desired_day(plan), snapshot, ledger, op_ids=numbered("preview"), prefer=prefer)
+
+    async def submit_plan(
+        self,
+        plan: TBPlan,
+        *,
+        cause: str,
+        group: str | None = None,
+        context: Context = None,
+        confirmed: Collection[BrakeKind] = (),
+        prefer: Prefer = "calendar",
+    ) -> SyncResult:
+        """Make the calendar show the plan; the person's own changes stay.
+
+        ``group`` ties transactions together for :meth:`undo_group`. ``context`` (JSON) is kept with the transaction,
+        for example the plan before. ``confirmed`` are the brakes that somebody said yes to. ``prefer`` says who wins
+        a field that both the plan and the person changed.
+
+        Raises ``PlanInvalid``, and ``ConfirmationNeeded`` with the brakes' names in ``reasons``.
+        """
+        desired = desired_day(plan)
+        async with self._holding() as hold:
+            if (earlier := await self._earlier(cause, hold)) is not None:
+                return earlier
+            await self._settle_open(hold)
+            rounds: list[Carried] = []
+            for _ in range(self._outside.limits.id_rounds):
+                transaction_id = self._new_id()
+                snapshot, ledger = await self.read(plan.date, plan.tz)
+                sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), prefer=prefer)
+                _stop_at_brakes(sync_plan, confirmed)
+                if sync_plan.idle:
+                    return result_of(rounds) if rounds else unchanged(sync_plan)
+                transaction = begun(
+                    sync_plan,
+                    id=transaction_id,
+                    calendar=self.calendar_key,
+                    kind="submit",
+                    created_at=self._outside.clock.now(),
+                    cause=cause,
+                    group=group or transaction_id,
+                    context=context,
+                )
+                rounds.append(await execute_sync(transaction, self._outside, hold))
+                if not _ids_used_up(rounds[-1].transaction):
+                    break
+            return result_of(rounds)
+
+    async def undo_last(
+        self, *, cause: str, day: date | None = None, context: Context = None, force: bool = False
+    ) -> SyncResult:
+        """Take back the newest transaction that still stands, of one day or of all. Raises ``NotUndoable``."""
+        depth = self._outside.limits.history
+        return await self._undo(
+            lambda: latest(self._outside.journal, self.calendar_key, day=day, depth=depth), cause, context, force=force
+        )
+
+    async def undo_transaction(
+        self, transaction_id: str, *, cause: str, context: Context = None, force: bool = False
+    ) -> SyncResult:
+        """Take back one transaction, a submit or an undo (which makes it a redo). Raises ``NotUndoable``."""
+        return await self._undo(
+            lambda: named(self._outside.journal, self.calendar_key, transaction_id), cause, context, force=force
+        )
+
+    async def undo_group(self, group: str, *, cause: str, context: Context = None, force: bool = False) -> SyncResult:
+        """Take back all transactions of a group at once. Raises ``NotUndoable``."""
+        depth = self._outside.limits.history
+        return await self._undo(
+            lambda: of_group(self._outside.journal, self.calendar_key, group, depth=depth), cause, context, force=force
+        )
+
+    async def recover(self) -> tuple[SyncResult, ...]:
+        """Settle what was interrupted, at start-up or when the world is well again: finish what is recent, give up
+        the rest of what is old. Calling it again, or crashing inside, does no harm."""
+        async with self._holding() as hold:
+            unsettled = await self._outside.journal.unsettled(self.calendar_key)
+            return tuple([result_of([await self._finish(transaction, hold)]) for transaction in unsettled])
+
+    # --- under the lease ---
+
+    @asynccontextmanager
+    async def _holding(self) -> AsyncIterator[Hold]:
+        async with self._one_at_a_time:
+            hold = Hold(self._outside, self._owner)
+            await hold.take()
+            try:
+                yield hold
+            finally:
+                await hold.give_back()
+
+    async def _earlier(self, cause: str, hold: Hold) -> SyncResult | None:
+        """What the same command came to before; finished first when it was interrupted."""
+        found = await self._outside.journal.by_cause(self.calendar_key, cause)
+        if found is None:
+            return None
+        return result_of([Carried(found) if found.state in _ENDED else await self._finish(found, hold)])
+
+    async def _settle_open(self, hold: Hold) -> None:
+        """End what was interrupted before something new begins: the new plan is made from what is there now."""
+        for transaction in await self._outside.journal.unsettled(self.calendar_key):
+            await settle(transaction, self._outside, hold)
+
+    async def _finish(self, transaction: Transaction, hold: Hold) -> Carried:
+        age = self._outside.clock.now() - transaction.created_at
+        carry_on = resume if age <= self._outside.limits.roll_forward else settle
+        return await carry_on(transaction, self._outside, hold)
+
+    async def _undo(
+        self, choose: Callable[[], Awaitable[Sequence[Transaction]]], cause: str, context: Context, *, force: bool
+    ) -> SyncResult:
+        async with self._holding() as hold:
+            if (earlier := await self._earlier(cause, hold)) is not None:
+                return earlier
+            await self._settle_open(hold)
+            targets = await choose()
+            days = dict.fromkeys((target.day, target.tz) for target in targets)
+            rounds = [
+                await undo_sync(
+                    [t for t in targets if (t.day, t.tz) == day],
+                    self._outside,
+                    hold,
+                    id=self._new_id(),
+                    cause=cause,
+                    context=context,
+                    force=force,
+                )
+                for day in days
+            ]
+            return result_of(rounds)
+
+
+def _stop_at_brakes(plan: SyncPlan, confirmed: Collection[BrakeKind]) -> None:
+    brakes = [brake for brake in plan.brakes if brake.kind not in confirmed]
+    if brakes:
+        what = " ".join(brake.sentence for brake in brakes)
+        raise ConfirmationNeeded(
+            f"{what} I wrote nothing. Is that what you want?", reasons=tuple(brake.kind.value for brake in brakes)
+        )
+
+
+def _ids_used_up(transaction: Transaction) -> bool:
+    """Whether a create found its id taken by an event of an older history; the next generation will do."""
+    return any(r.state is OpState.CONFLICT and r.error == ID_USED_UP for r in transaction.records)

@@ -1,0 +1,86 @@
+"""A result in sentences for the person: what was done, what was kept, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.commit.execute import Carried
+from fateforger.commit.result import SyncResult, SyncStatus
+from fateforger.journal import OpRecord, OpState, TxState
+from fateforger.plan import zone
+from fateforger.sync import told
+from fateforger.sync.model import WRITES, SyncPlan, Verb
+from fateforger.sync.words import listed, quoted
+
+_MOST_LEFT = 5
+UP_TO_DATE = "Your calendar is already up to date."
+_STATUS: dict[TxState, SyncStatus] = {TxState.PARTIAL: "partial", TxState.PAUSED: "paused"}
+
+
+def unchanged(plan: SyncPlan) -> SyncResult:
+    """Nothing was to be done."""
+    return SyncResult("unchanged", plan, (), (UP_TO_DATE, *_about(plan)))
+
+
+def result_of(rounds: Sequence[Carried]) -> SyncResult:
+    """What one or more rounds of one command came to; the last one decides."""
+    last = rounds[-1]
+    transaction = last.transaction
+    whole: SyncStatus = "undone" if transaction.kind == "undo" else "changed"
+    status = _STATUS.get(transaction.state, whole)
+    plan = transaction.plan
+    result = SyncResult(status, plan, tuple(carried.transaction for carried in rounds))
+    if status == "changed" and not (result.created or result.updated or result.deleted):
+        status = "unchanged"
+    sentences = (_done(result, status), *_waiting(last), *_not_done(transaction.records), *last.notes)
+    return SyncResult(status, plan, result.transactions, (*sentences, *_about(plan, undo=transaction.kind == "undo")))
+
+
+def _done(result: SyncResult, status: SyncStatus) -> str:
+    parts = [
+        f"{verb} {count} {'block' if count == 1 else 'blocks'}"
+        for verb, count in (("added", result.created), ("changed", result.updated), ("removed", result.deleted))
+        if count
+    ]
+    words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+    if status == "unchanged":
+        return UP_TO_DATE
+    if status == "undone":
+        return f"Taken back: I {words} on your calendar." if words else "Taken back; there was nothing left to change."
+    return f"I {words} on your calendar." if words else "Nothing was written to your calendar."
+
+
+def _waiting(carried: Carried) -> list[str]:
+    if carried.paused is None:
+        return []
+    open_ops = [r for r in carried.transaction.records if not r.state.settled and r.op.verb in WRITES]
+    rest = f"{len(open_ops)} {'change is' if len(open_ops) == 1 else 'changes are'} still waiting"
+    return [f"{rest}: {carried.paused.rstrip('.')}. Nothing is lost; try again and I go on where I stopped."]
+
+
+def _not_done(records: Sequence[OpRecord]) -> list[str]:
+    """A sentence for each op that did not go as decided; deletions that were put off share one."""
+    sentences: list[str] = []
+    for record in records:
+        if record.state in {OpState.CONFLICT, OpState.FAILED} or (record.state is OpState.SKIPPED and record.error):
+            if record.op.verb is Verb.DELETE and record.state is OpState.SKIPPED:
+                continue
+            sentences.append(f"{quoted(record.op.summary)}: {record.error}")
+    put_off = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.SKIPPED]
+    if put_off:
+        sentences.append(f"I did not remove {listed(put_off)}, because something else could not be written.")
+    given_up = [r.op.summary for r in records if r.state is OpState.SUPERSEDED and r.op.verb in WRITES]
+    if given_up:
+        sentences.append(f"{listed(given_up)} had to wait and was given up; plan again and I take it from there.")
+    return sentences
+
+
+def _about(plan: SyncPlan, *, undo: bool = False) -> list[str]:
+    """What the decision itself has to say: the person's own changes, what was left alone, warnings. An undo says in
+    its warnings what it left."""
+    left = [] if undo else [op for op in plan.ops if op.verb is Verb.RELEASE]
+    left += [op for op in plan.ops if op.verb is Verb.SKIP and op.before is not None]
+    sentences = [f"{quoted(op.summary)}: {op.reason}" for op in left[:_MOST_LEFT]]
+    if more := len(left) - len(sentences):
+        sentences.append(f"{more} more were left alone, too.")
+    return [*told(plan, zone(plan.tz)), *sentences, *plan.warnings]

@@ -1,0 +1,51 @@
+"""Looking at the calendar again after writing: what is shown has to be what was written."""
+
+from __future__ import annotations
+
+from fateforger.commit.outside import Outside
+from fateforger.commit.read import read_snapshot
+from fateforger.errors import CalendarError
+from fateforger.journal import OpRecord, OpState, Transaction
+from fateforger.sync.canonical import canon, is_timed
+from fateforger.sync.model import MANAGED, WRITES, EventImage, Ledger, Snapshot, Verb
+from fateforger.sync.words import quoted
+
+
+async def look_again(transaction: Transaction, outside: Outside) -> tuple[bool, tuple[str, ...]]:
+    """Whether something differs from what was written, and sentences about it. Not being able to look is said, but
+    is no difference: each write was confirmed on its own."""
+    written = [r for r in transaction.records if r.state is OpState.APPLIED and r.op.verb in WRITES]
+    if not written:
+        return False, ()
+    ids = [record.op.event_id for record in written if record.op.verb is not Verb.DELETE]
+    try:
+        snapshot = await read_snapshot(
+            outside.calendar, Ledger(), transaction.day, transaction.tz, limits=outside.limits, also=ids
+        )
+    except CalendarError as error:
+        return False, (f"I could not look at your calendar again to check: {error.message}",)
+    sentences = differences(written, snapshot)
+    return bool(sentences), sentences
+
+
+def differences(written: list[OpRecord], snapshot: Snapshot) -> tuple[str, ...]:
+    """One sentence for each write that the calendar does not show."""
+    seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
+    live = {event.id: event for event in seen if not event.gone}
+    return tuple(s for record in written if (s := _difference(record, live.get(record.op.event_id))) is not None)
+
+
+def _difference(record: OpRecord, event: EventImage | None) -> str | None:
+    title = quoted(record.op.summary)
+    if record.op.verb is Verb.DELETE:
+        return None if event is None else f"{title} was deleted, but your calendar shows it again."
+    if event is None:
+        return f"{title} was written, but is not on your calendar any more."
+    shown = record.observed or record.op.after
+    if shown is None or not is_timed(shown):
+        return None
+    names = record.op.changes.keys() if record.op.verb is Verb.UPDATE else MANAGED
+    expected, now = canon(shown), canon(event) if is_timed(event) else None
+    if now is not None and all(getattr(now, name) == getattr(expected, name) for name in names):
+        return None
+    return f"{title} was written, but your calendar shows it differently now."

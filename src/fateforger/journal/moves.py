@@ -1,0 +1,114 @@
+"""How transactions and their ops may move from state to state. Any other move is a bug of ours.
+
+op           PENDING ──> INFLIGHT ──> APPLIED | SKIPPED | CONFLICT | FAILED
+                │  ^────────┘ (a probe proves that it did not happen)
+                ├──> SUPERSEDED | SKIPPED
+                └──> APPLIED                for ops that only change what we know
+
+transaction  APPLYING <──> PAUSED
+                └────┬───────┘
+                     └──> COMMITTED | PARTIAL ──> UNDONE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from fateforger.errors import InternalError
+from fateforger.journal.model import OpRecord, OpState, Transaction, TxKind, TxState
+from fateforger.sync.model import RECORDS, WRITES, EventImage, SyncOp, SyncPlan
+
+_OP_MOVES: Mapping[OpState, frozenset[OpState]] = {
+    OpState.PENDING: frozenset({OpState.INFLIGHT, OpState.SUPERSEDED, OpState.SKIPPED}),
+    OpState.INFLIGHT: frozenset(
+        {OpState.PENDING, OpState.APPLIED, OpState.SKIPPED, OpState.CONFLICT, OpState.FAILED, OpState.INFLIGHT}
+    ),
+}
+_TX_MOVES: Mapping[TxState, frozenset[TxState]] = {
+    TxState.APPLYING: frozenset({TxState.PAUSED, TxState.COMMITTED, TxState.PARTIAL}),
+    TxState.PAUSED: frozenset({TxState.APPLYING, TxState.PAUSED, TxState.COMMITTED, TxState.PARTIAL}),
+    TxState.COMMITTED: frozenset({TxState.UNDONE}),
+    TxState.PARTIAL: frozenset({TxState.UNDONE}),
+}
+
+
+def begun(
+    plan: SyncPlan,
+    *,
+    id: str,  # noqa: A002  the field's name
+    calendar: str,
+    kind: TxKind,
+    created_at: datetime,
+    cause: str,
+    group: str,
+    undoes: str | None = None,
+    context: Mapping[str, Any] | None = None,
+) -> Transaction:
+    """A transaction that is about to carry out ``plan``: everything to be done is pending, the rest is skipped."""
+    return Transaction(
+        id=id,
+        calendar=calendar,
+        day=plan.day,
+        tz=plan.tz,
+        kind=kind,
+        state=TxState.APPLYING,
+        created_at=created_at,
+        cause=cause,
+        group=group,
+        undoes=undoes,
+        plan=plan,
+        records=tuple(OpRecord(op=op, state=_first_state(op)) for op in plan.ops),
+        context=dict(context or {}),
+    )
+
+
+def _first_state(op: SyncOp) -> OpState:
+    return OpState.PENDING if op.verb in WRITES or op.verb in RECORDS else OpState.SKIPPED
+
+
+def moved(
+    record: OpRecord,
+    state: OpState,
+    *,
+    op: SyncOp | None = None,
+    observed: EventImage | None = None,
+    error: str = "",
+) -> OpRecord:
+    """The record in its next state. ``op`` replaces what was decided. Raises ``InternalError`` on an illegal move."""
+    only_known = record.op.verb in RECORDS and (record.state, state) == (OpState.PENDING, OpState.APPLIED)
+    if state not in _OP_MOVES.get(record.state, frozenset()) and not only_known:
+        raise InternalError(f"Op {record.op.op_id} cannot go from {record.state} to {state}.")
+    return record.model_copy(
+        update={
+            "op": record.op if op is None else op,
+            "state": state,
+            "observed": observed,
+            "error": error,
+            "attempts": record.attempts + (state is OpState.INFLIGHT),
+        }
+    )
+
+
+def with_records(transaction: Transaction, *records: OpRecord) -> Transaction:
+    """The transaction with some of its records replaced, found by op id."""
+    new = {record.op.op_id: record for record in records}
+    return transaction.model_copy(update={"records": tuple(new.get(old.op.op_id, old) for old in transaction.records)})
+
+
+def closed(transaction: Transaction, state: TxState, at: datetime) -> Transaction:
+    """The transaction in its next state. Raises ``InternalError`` on an illegal move, and when something is to end
+    while one of its ops has not."""
+    if state not in _TX_MOVES.get(transaction.state, frozenset()):
+        raise InternalError(f"Transaction {transaction.id} cannot go from {transaction.state} to {state}.")
+    ending = state in {TxState.COMMITTED, TxState.PARTIAL}
+    if ending and not all(record.state.settled for record in transaction.records):
+        raise InternalError(f"Transaction {transaction.id} cannot be {state}: some of its ops have not ended.")
+    return transaction.model_copy(update={"state": state, "settled_at": at if ending else transaction.settled_at})
+
+
+def verdict_on(transaction: Transaction) -> TxState:
+    """How a transaction whose ops have all ended ends itself: partial when one of them did not go as decided."""
+    unwell = {OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED}
+    return TxState.PARTIAL if any(r.state in unwell for r in transaction.records) else TxState.COMMITTED

@@ -1,0 +1,169 @@
+"""What one look at an event says about a write whose answer is missing, or was not plain.
+
+op     | the event now                         | verdict
+-------+---------------------------------------+------------------------------------------------
+any    | our mark of this very op              | it happened, whatever the person did since
+create | no such id                            | not yet (or its id is used up, if it was refused)
+create | anything else                         | its id is used up
+update | gone                                  | the person deleted it
+update | there                                 | not yet, for the fields that are still as before
+delete | gone                                  | it happened
+delete | as it was decided upon                | not yet
+delete | anything else                         | the person changed it: it stays
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fateforger.errors import InternalError
+from fateforger.journal.model import OpState
+from fateforger.sync.canonical import Canon, canon, fields_of, is_timed, same_fields
+from fateforger.sync.model import MANAGED, EventFields, EventImage, Head, Standing, SyncOp, Verb
+from fateforger.sync.ownership import obstacle_to
+
+ID_USED_UP = "Its event id was used before, by an event that is not there any more."
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """The write took effect. ``observed`` is the event, unless the person changed it since; ``head`` what is known
+    of it now."""
+
+    observed: EventImage | None
+    head: Head | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotYet:
+    """The write did not take effect. ``op`` is what is left to do, decided anew upon what was seen."""
+
+    op: SyncOp
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """There is nothing left to do, and the reason is for the person."""
+
+    state: OpState
+    reason: str
+
+
+Verdict = Happened | NotYet | Ended
+
+
+def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Verdict:
+    """The verdict on a write from what ``get`` gave for its event. ``refused`` says that the calendar called the id
+    of a create taken."""
+    mine = event is not None and event.marker is not None and event.marker.op_id == op.op_id
+    match op.verb:
+        case Verb.CREATE:
+            if event is not None and mine:
+                return happened(op, event)
+            return NotYet(op) if event is None and not refused else Ended(OpState.CONFLICT, ID_USED_UP)
+        case Verb.UPDATE:
+            if event is None or (event.gone and not mine):
+                return Ended(OpState.CONFLICT, "You deleted it on your calendar in the meantime.")
+            return happened(op, event) if mine else _update_again(op, event)
+        case Verb.DELETE:
+            if event is None or event.gone:
+                return Happened(None, op.head_after)
+            return _delete_again(op, event)
+        case _:
+            raise InternalError(f"Op {op.op_id} writes nothing, so there is nothing to look for.")
+
+
+def answered(op: SyncOp, event: EventImage | None) -> Happened:
+    """The calendar said that the write took effect, and gave the event as it is since."""
+    if event is None or op.after is None:
+        return Happened(event, op.head_after)
+    return Happened(event, observed_head(op, event))
+
+
+def happened(op: SyncOp, event: EventImage) -> Happened:
+    """The write took effect and ``event`` is what was seen afterwards, perhaps much later: only what shows as it was
+    written counts as ours."""
+    if op.after is None or not is_timed(event) or not _shows(event, op):
+        gone = {"standing": Standing.DELETED} if event.gone else {}
+        return Happened(None, None if op.head_after is None else op.head_after.model_copy(update=gone))
+    if event.gone and op.head_after is not None:
+        return Happened(event, op.head_after.model_copy(update={"standing": Standing.DELETED}))
+    return Happened(event, observed_head(op, event))
+
+
+def observed_head(op: SyncOp, event: EventImage) -> Head | None:
+    """What is known after a write, with the written fields as the calendar shows them: a calendar may put text in
+    a form of its own, and that is not the person's doing."""
+    head = op.head_after
+    if head is None or not is_timed(event):
+        return head
+    shown, base, asked = canon(event), canon(head.base), head.asked
+    names = op.changes.keys() if op.verb is Verb.UPDATE else frozenset(MANAGED)
+    seen = base._replace(**{name: getattr(shown, name) for name in names})
+    return head.model_copy(
+        update={
+            "base": fields_of(seen),
+            "wanted": None if canon(asked) == seen else asked,
+            "version": event.version,
+        }
+    )
+
+
+def _shows(event: EventImage, op: SyncOp) -> bool:
+    if op.after is None:
+        return False
+    shown, after = canon(event), canon(op.after)
+    names = op.changes.keys() if op.verb is Verb.UPDATE else frozenset(MANAGED)
+    return all(getattr(shown, name) == getattr(after, name) for name in names)
+
+
+def _update_again(op: SyncOp, event: EventImage) -> Verdict:
+    if (obstacle := obstacle_to(event)) is not None:
+        return Ended(OpState.CONFLICT, f"I did not change it: {obstacle}.")
+    if op.before is None or op.after is None:
+        raise InternalError(f"Update {op.op_id} does not know what it changes.")
+    now, before, after = canon(event), canon(op.before), canon(op.after)
+    left = {n for n in op.changes if getattr(now, n) == getattr(before, n) and getattr(now, n) != getattr(after, n)}
+    result = now._replace(**{name: getattr(after, name) for name in left})
+    times = {"start", "end"} & op.changes.keys()
+    if not times <= left or result.end <= result.start:
+        left -= times
+        result = now._replace(**{name: getattr(after, name) for name in left})
+    if not left:
+        shows = all(getattr(now, name) == getattr(after, name) for name in op.changes)
+        reason = "Your calendar shows it already." if shows else "You changed it on your calendar in the meantime."
+        return Ended(OpState.SKIPPED, reason)
+    return NotYet(_narrowed(op, event, left, result))
+
+
+def _narrowed(op: SyncOp, event: EventImage, left: set[str], result: Canon) -> SyncOp:
+    """The same update for fewer fields; what is known of the others does not change."""
+    head = op.head_after
+    if head is not None:
+        known = canon(event) if op.head_before is None else canon(op.head_before.base)
+        asked = known if op.head_before is None else canon(op.head_before.asked)
+        dropped = op.changes.keys() - left
+        base = canon(head.base)._replace(**{name: getattr(known, name) for name in dropped})
+        wanted = canon(head.asked)._replace(**{name: getattr(asked, name) for name in dropped})
+        head = head.model_copy(update={"base": fields_of(base), "wanted": _unless(wanted, base)})
+    return op.model_copy(
+        update={
+            "changes": {name: change for name, change in op.changes.items() if name in left},
+            "before": event,
+            "after": fields_of(result),
+            "head_after": head,
+        }
+    )
+
+
+def _unless(wanted: Canon, base: Canon) -> EventFields | None:
+    return None if wanted == base else fields_of(wanted)
+
+
+def _delete_again(op: SyncOp, event: EventImage) -> Verdict:
+    if op.before is None:
+        raise InternalError(f"Delete {op.op_id} does not know what it deletes.")
+    grown = event.enriched and not op.before.enriched
+    if obstacle_to(event) is None and not grown and same_fields(event, op.before):
+        return NotYet(op.model_copy(update={"before": event}))
+    return Ended(OpState.CONFLICT, "You changed it on your calendar in the meantime, so I kept it.")

@@ -1,0 +1,132 @@
+"""From a block as it shall be after an undo to the op that makes it so."""
+
+from __future__ import annotations
+
+from fateforger.journal.lineage import Lineage, Lineages
+from fateforger.sync.canonical import Canon, canon, fields_of, is_timed
+from fateforger.sync.drafts import UNNUMBERED
+from fateforger.sync.ids import mint, next_generation, trace_seed
+from fateforger.sync.model import MANAGED, EventImage, Head, Standing, SyncOp, Verb
+from fateforger.sync.words import changes_between
+
+
+def op_for(lineage: Lineage, lineages: Lineages) -> SyncOp | None:
+    """The op, not numbered yet; ``None`` when there is nothing to do or to note."""
+    event, shown, now = lineage.event, lineage.shown, lineage.now
+    if event is None:
+        return _off_calendar(lineage) if now is None else _recreate(lineage, now, lineages)
+    if shown is None or lineage.released:
+        head = _standing(lineage, event, Standing.RELEASED, lineages)
+        return _on(Verb.RELEASE, lineage, event, head, "It is yours now.") if head != lineage.head else None
+    if now is None:
+        head = _standing(lineage, event, Standing.REMOVED, lineages)
+        op = _on(Verb.DELETE, lineage, event, head, "It was not there before.")
+        return op.model_copy(update={"changes": changes_between(shown, None, lineages.tz)})
+    head = _restored_head(lineage, event, shown, now, lineages)
+    if changes := changes_between(shown, now, lineages.tz):
+        op = _on(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
+        return op.model_copy(update={"changes": changes, "after": fields_of(now), "summary": now.summary})
+    return _on(Verb.ADOPT, lineage, event, head, "It is as it was before.") if head != lineage.head else None
+
+
+def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
+    """A deleted event again, under an id that was never used."""
+    old = lineage.first
+    seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields_of(now), lineages.tz)
+    generation = next_generation(seed, lineages.generations, lineages.taken)
+    event_id = mint(seed, generation)
+    lineages.generations[seed] = generation
+    lineages.taken.add(event_id)
+    known, fields = lineage.known, fields_of(now)
+    asked = known.asked if known is not None and canon(known.asked) != now else None
+    key = known.key if known is not None else old.key
+    head = Head(key=key, event_id=event_id, generation=generation, day=lineages.day, base=fields, wanted=asked)
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=Verb.CREATE,
+        key=key,
+        event_id=event_id,
+        generation=generation,
+        seed=seed,
+        summary=now.summary,
+        changes=changes_between(None, now, lineages.tz),
+        after=fields,
+        head_before=lineage.head,
+        head_after=head,
+        reason="It was there before.",
+    )
+
+
+def _off_calendar(lineage: Lineage) -> SyncOp | None:
+    """Only the record is left: of a block that the plan before did not have, or that the person deleted."""
+    head = lineage.head
+    if head is None:
+        return None
+    if lineage.first.verb is Verb.CREATE:
+        after, verb = head.model_copy(update={"standing": Standing.REMOVED}), Verb.FORGET
+    else:
+        asked = head.asked if lineage.known is None else lineage.known.asked
+        after = head.model_copy(update={"standing": Standing.DELETED, "wanted": asked})
+        verb = Verb.ADOPT
+    if after == head:
+        return None
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=verb,
+        key=head.key,
+        event_id=head.event_id,
+        generation=head.generation,
+        summary=head.base.summary,
+        head_before=head,
+        head_after=after,
+        reason="It is gone from your calendar already.",
+    )
+
+
+def _restored_head(lineage: Lineage, event: EventImage, shown: Canon, now: Canon, lineages: Lineages) -> Head:
+    """Written fields by what is written, the others as they are known; asked for is what the plan before asked."""
+    released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
+    current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
+    known = lineage.known or current
+    written = {name: getattr(now, name) for name in MANAGED if getattr(now, name) != getattr(shown, name)}
+    base = canon(current.base)._replace(**written)
+    asked = canon(known.asked)
+    return current.model_copy(
+        update={
+            "key": known.key if lineages.free_key(lineage, known.key) else current.key,
+            "base": fields_of(base),
+            "wanted": None if asked == base else fields_of(asked),
+        }
+    )
+
+
+def _standing(lineage: Lineage, event: EventImage, standing: Standing, lineages: Lineages) -> Head:
+    """The record as it is with another standing; one is made when there is none."""
+    if lineage.head is not None and lineage.head.event_id == event.id:
+        return lineage.head.model_copy(update={"standing": standing})
+    op = lineage.first
+    base = event.fields if is_timed(event) else op.after or event.fields
+    return Head(
+        key=op.key,
+        event_id=event.id,
+        generation=op.generation,
+        day=lineages.day,
+        base=base,
+        standing=standing,
+        version=event.version,
+    )
+
+
+def _on(verb: Verb, lineage: Lineage, event: EventImage, head_after: Head, reason: str) -> SyncOp:
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=verb,
+        key=head_after.key,
+        event_id=event.id,
+        generation=head_after.generation,
+        summary=event.summary,
+        before=event,
+        head_before=lineage.head,
+        head_after=head_after,
+        reason=reason,
+    )

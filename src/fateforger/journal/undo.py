@@ -1,0 +1,142 @@
+"""Taking transactions back: a second three-way merge, of what we did with what the calendar shows now.
+
+    we did  | calendar now                       | undo
+    --------+------------------------------------+--------------------------------------------------------
+    create  | as we left it                      | delete
+    create  | changed, or guests were added      | release: it is the person's now (``force`` deletes it)
+    update  | field as we left it                | the field's value from before
+    update  | field changed                      | stays, and is told
+    delete  | gone                               | create from the image of before, under the next generation
+    any     | it is already as before            | nothing
+
+Several transactions are taken back as one: each step is undone on paper, the latest first, and only the difference
+between the calendar now and the outcome becomes ops. The result is a sync plan like any other, so an undo is carried
+out, recovered and undone (a redo) like a submit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from fateforger.errors import InternalError
+from fateforger.journal.lineage import Lineage, Lineages
+from fateforger.journal.model import OpRecord, OpState, Transaction
+from fateforger.journal.restore import op_for
+from fateforger.sync.canonical import Canon, canon
+from fateforger.sync.engine import OpIds, fingerprint
+from fateforger.sync.model import MANAGED, Ledger, Snapshot, SyncOp, SyncPlan, Verb
+from fateforger.sync.words import quoted
+
+_TIME = ("start", "end")
+
+
+def plan_undo(
+    transactions: Sequence[Transaction],
+    snapshot: Snapshot,
+    ledger: Ledger,
+    *,
+    op_ids: OpIds,
+    force: bool = False,
+) -> SyncPlan:
+    """The ops that take back ``transactions``, the newest first in the list, all of one day.
+
+    ``snapshot`` is the calendar now and has to hold, seen or fetched, every event that the transactions touched;
+    ``ledger`` is what is known of the day now. Only ops that took effect are taken back. What the person changed
+    since is kept, and told in ``warnings``. With ``force``, created blocks go even then.
+    """
+    if any(t.day != snapshot.day for t in transactions):
+        raise InternalError("One undo is about one day.")
+    lineages = Lineages(snapshot, ledger)
+    for transaction in transactions:
+        for record in reversed(transaction.records):
+            if record.state is OpState.APPLIED:
+                _take_back(record, lineages, force=force)
+    ops = [op for lineage in lineages if (op := op_for(lineage, lineages)) is not None]
+    return SyncPlan(
+        day=snapshot.day,
+        tz=snapshot.tz,
+        ops=tuple(op.model_copy(update={"op_id": op_ids(n)}) for n, op in enumerate(ops)),
+        warnings=tuple(sentence for lineage in lineages for sentence in lineage.told),
+        snapshot_fingerprint=fingerprint(snapshot),
+    )
+
+
+def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
+    op = record.op
+    match op.verb:
+        case Verb.CREATE:
+            _take_back_create(lineages.of(op), _left(record), force=force)
+        case Verb.UPDATE:
+            _take_back_update(lineages.of(op), op, _left(record))
+        case Verb.DELETE:
+            _take_back_delete(lineages.of(op), op)
+        case Verb.ADOPT | Verb.RELEASE | Verb.FORGET | Verb.NOOP | Verb.SKIP:
+            return
+        case _:
+            assert_never(op.verb)
+
+
+def _left(record: OpRecord) -> Canon:
+    """How we left the event: as it was seen then, else as it was written."""
+    seen = record.observed if record.observed is not None and not record.observed.all_day else record.op.after
+    if seen is None:
+        raise InternalError(f"Op {record.op.op_id} does not know what it wrote.")
+    return canon(seen)
+
+
+def _take_back_create(lineage: Lineage, left: Canon, *, force: bool) -> None:
+    if lineage.gone:
+        return
+    title = quoted(left.summary)
+    if lineage.obstacle is not None:
+        lineage.release(f"I left {title} on your calendar: {lineage.obstacle}.")
+    elif lineage.event is not None and lineage.event.enriched and not force:
+        lineage.release(f"I left {title} on your calendar: it has guests or attachments of yours now.")
+    elif lineage.now != left and not force:
+        lineage.release(f"I left {title} on your calendar: you changed it since.")
+    else:
+        lineage.now = None
+
+
+def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
+    if op.before is None:
+        raise InternalError(f"Update {op.op_id} does not know what was there before.")
+    title = quoted(left.summary)
+    if lineage.now is None or lineage.obstacle is not None:
+        reason = "it is gone from your calendar" if lineage.obstacle is None else lineage.obstacle
+        lineage.told.append(f"I could not set {title} back: {reason}.")
+        return
+    before = canon(op.before)
+    kept = {name for name in op.changes if getattr(lineage.now, name) != getattr(left, name)}
+    result = _with(lineage.now, before, op.changes.keys() - kept)
+    if kept & set(_TIME) or result.end <= result.start:
+        kept |= set(_TIME) & op.changes.keys()
+        result = _with(lineage.now, before, op.changes.keys() - kept)
+    already = {name for name in kept if getattr(lineage.now, name) == getattr(before, name)}
+    if kept - already:
+        lineage.told.append(
+            f"I kept what you changed of {quoted(lineage.now.summary)} since: {_words(kept - already)}."
+        )
+    lineage.now = result
+    lineage.known_as(op.head_before)
+
+
+def _take_back_delete(lineage: Lineage, op: SyncOp) -> None:
+    if op.before is None:
+        raise InternalError(f"Delete {op.op_id} does not know what it deleted.")
+    if not lineage.gone:
+        return
+    lineage.now = canon(op.before)
+    lineage.known_as(op.head_before)
+    if op.before.enriched:
+        lineage.told.append(f"{quoted(op.before.summary)} is back, but its guests, links and attachments are not.")
+
+
+def _with(now: Canon, before: Canon, names: set[str]) -> Canon:
+    return now._replace(**{name: getattr(before, name) for name in names})
+
+
+def _words(names: set[str]) -> str:
+    spoken = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
+    return ", ".join(dict.fromkeys(spoken[name] for name in MANAGED if name in names))
