@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import uvicorn
 
 
-class _Quiet(uvicorn.Server):
-    """Leaves the signal handlers of the test runner alone."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-
 @contextlib.asynccontextmanager
-async def served(app: Any, *, port: int = 0) -> AsyncIterator[str]:
-    """Serve on 127.0.0.1 and give the base URL. Connections still open at the end are cut."""
-    listener = socket.create_server(("127.0.0.1", port))
+async def served(app: Any, *, port: int = 0, lifespan: bool = True) -> AsyncIterator[str]:
+    """Serve on 127.0.0.1 and give the base URL. Connections still open at the end are cut. ``lifespan`` says whether
+    the app wants to be told of its beginning and end."""
+    # With the protocol named, the event loop switches Nagle's algorithm off; else each answer may wait 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
     config = uvicorn.Config(
-        app, log_config=None, log_level="critical", lifespan="on", ws="none", timeout_graceful_shutdown=0
+        app,
+        log_config=None,
+        log_level="critical",
+        ws="none",
+        lifespan="on" if lifespan else "off",
+        timeout_graceful_shutdown=0,
     )
-    server = _Quiet(config)
-    running = asyncio.create_task(server.serve(sockets=[listener]))
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    # Not ``serve()``: that takes over the signal handlers, and looks only now and then whether it shall end.
+    await server.startup(sockets=[listener])
     try:
-        while not server.started:
-            if running.done():
-                running.result()
-                raise RuntimeError("the server ended before it began")
-            await asyncio.sleep(0)
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.should_exit = True
-        await running
+        await server.shutdown(sockets=[listener])

@@ -28,6 +28,11 @@ class Target:
     time_zone: str
 
     @property
+    def name(self) -> str:
+        """The calendar among all of its server."""
+        return self.calendar_id if self.account is None else f"{self.account}:{self.calendar_id}"
+
+    @property
     def arguments(self) -> Arguments:
         account = {} if self.account is None else {"account": self.account}
         return {"calendarId": self.calendar_id, **account}

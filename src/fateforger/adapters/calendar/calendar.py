@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -38,11 +39,16 @@ class McpCalendar:
     :class:`~fateforger.ports.Done` shows; alone it is rejected.
     """
 
-    def __init__(self, session: McpSession, target: Target, *, key: str) -> None:
+    def __init__(self, session: McpSession, target: Target, *, key: str | None = None) -> None:
+        """``key`` is made of the server's address and the calendar's id when none is given."""
         self._session = session
         self._target = target
-        self._key = key
+        self._key = key or f"{session.endpoint.name}#{target.name}"
         self._tools = CalendarTools(session)
+
+    def beside(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
+        """Another calendar of the same login, over the same session: closing one closes both."""
+        return McpCalendar(self._session, replace(self._target, calendar_id=calendar_id), key=key)
 
     @property
     def key(self) -> str:
@@ -114,10 +120,15 @@ class McpCalendar:
                 return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
             if expect is not None and found.version != expect:
                 return Stale()
-            outcome = await write(found, found.version if self.traits.conditional_write else None)
+            outcome = await write(found, self._condition(found))
             if expect is not None or not isinstance(outcome, Stale):
                 return outcome
         return outcome
+
+    def _condition(self, image: EventImage) -> str | None:
+        """What to send along so that nothing is written over a change made since the event was read."""
+        etag = image.raw.get("etag")
+        return etag if self.traits.conditional_write and isinstance(etag, str) else None
 
     async def _find(self, event_id: str) -> EventImage | Refused | None:
         answer = await self._tools.ask("get-event", get_arguments(self._target, event_id), EventAnswer)

@@ -38,6 +38,4 @@ def open_mcp_calendar(
         raise BadInput(f"{problem}.", where="time_zone") from None
     if not calendar_id.strip():
         raise BadInput("A calendar needs an id; “primary” is the main one.", where="calendar_id")
-    login = f"{account}:" if account else ""
-    session = McpSession(endpoint, call_seconds=call_seconds)
-    return McpCalendar(session, target, key=key or f"{endpoint.name}#{login}{calendar_id}")
+    return McpCalendar(McpSession(endpoint, call_seconds=call_seconds), target, key=key)

@@ -79,7 +79,7 @@ class McpSession:
         self._call_seconds = call_seconds
         self._connection: _Connection | None = None
         self._retired: set[_Connection] = set()
-        self._opening = asyncio.Lock()
+        self._opening: asyncio.Task[_Connection] | None = None
 
     async def open(self) -> Welcome:
         """Make sure that a session is open. Raises :class:`NotConnected`."""
@@ -103,17 +103,36 @@ class McpSession:
         raise AssertionError("the last round returns or raises")
 
     async def aclose(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait({self._opening})
         if self._connection is not None:
             self._retire(self._connection)
         await asyncio.gather(*(connection.close() for connection in self._retired))
 
     async def _open(self) -> _Connection:
-        async with self._opening:
-            if self._connection is None or self._connection.over:
-                connection = _Connection(self.endpoint)
-                self.welcome = await connection.opened()
-                self._connection = connection
+        """The open connection; whoever needs one while it is being opened waits for the same."""
+        if self._connection is not None and not self._connection.over:
             return self._connection
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._connect())
+            self._opening.add_done_callback(self._opened)
+        return await asyncio.shield(self._opening)
+
+    async def _connect(self) -> _Connection:
+        connection = _Connection(self.endpoint)
+        try:
+            self.welcome = await connection.opened()
+        except BaseException:
+            await connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _opened(self, opening: asyncio.Task[_Connection]) -> None:
+        self._opening = None
+        if not opening.cancelled():
+            opening.exception()  # those who wait for it hear of it; perhaps nobody does any more
 
     def _retire(self, connection: _Connection) -> None:
         """Use it no more, but let the calls that are under way on it end by themselves."""
@@ -154,7 +173,6 @@ class _Connection:
         reason = f"no session within {seconds:.0f} s"
         if self._task.done():
             reason = _why(self._task.exception()) if not self._task.cancelled() else "it was closed"
-        await self.close()
         raise NotConnected(reason)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], seconds: float) -> Reply:
@@ -191,7 +209,8 @@ class _Connection:
     async def close(self) -> None:
         """End now."""
         self._leave.set()
-        await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
+        if self._ready.done():
+            await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
         if not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task})

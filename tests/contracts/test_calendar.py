@@ -1,0 +1,167 @@
+"""The fake, and the MCP adapter over two servers and both transports, keep the contract.
+
+The servers and the sessions with them are opened once; each test gets an empty calendar behind them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urljoin
+
+import httpx
+import pytest
+import pytest_asyncio
+from tests.contracts.calendar_contract import CalendarContract, fields, marker, owned, put, read
+from tests.contracts.calendar_people import CalDavPerson, GooglePerson, Person
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.google_mcp import GoogleMcp
+from tests.fakes.google_store import GoogleStore
+from tests.fakes.google_tools import GoogleTools, OneCalendar
+from tests.fakes.serving import served
+
+from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
+from fateforger.local.calendar import LocalCalendarConfig, open_local_calendar
+from fateforger.ports import Calendar, Done, Exists, Gone
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+BERLIN = "Europe/Berlin"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+Opened = tuple[GoogleTools, McpCalendar]
+
+
+class OverMemory(CalendarContract):
+    """The calendar's content is a store in memory."""
+
+    @pytest.fixture
+    def store(self) -> GoogleStore:
+        return GoogleStore(time_zone=BERLIN)
+
+    @pytest.fixture
+    def person(self, store: GoogleStore) -> Person:
+        return GooglePerson(store)
+
+
+class TestFake(OverMemory):
+    @pytest.fixture
+    def calendar(self, store: GoogleStore) -> Calendar:
+        return GoogleCalendarFake(store)
+
+
+class TestFakeWithConditionalWrites(OverMemory):
+    @pytest.fixture
+    def calendar(self, store: GoogleStore) -> Calendar:
+        return GoogleCalendarFake(store, conditional_write=True)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plain() -> AsyncIterator[Opened]:
+    """The least that has to be set."""
+    tools = GoogleTools()
+    async with GoogleMcp(tools) as server, aclosing(open_mcp_calendar(server.url, time_zone=BERLIN)) as calendar:
+        yield tools, calendar
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def particular() -> AsyncIterator[Opened]:
+    """A server with ETags, a named account, a calendar that is not the primary one, a reader in another zone."""
+    tools = GoogleTools(conditional=True)
+    async with (
+        GoogleMcp(tools) as server,
+        aclosing(
+            open_mcp_calendar(server.url, time_zone="Europe/Vienna", calendar_id="team@example.com", account="normal")
+        ) as calendar,
+    ):
+        yield tools, calendar
+
+
+class TestMcpCalendarOverGoogleMcp(OverMemory):
+    @pytest.fixture
+    def calendar(self, plain: Opened, store: GoogleStore) -> Calendar:
+        tools, calendar = plain
+        tools.calendars = {"primary": OneCalendar(store)}
+        return calendar
+
+
+class TestMcpCalendarOverAServerWithETags(OverMemory):
+    @pytest.fixture
+    def calendar(self, particular: Opened, store: GoogleStore) -> Calendar:
+        tools, calendar = particular
+        tools.calendars = {"team@example.com": OneCalendar(store)}
+        return calendar
+
+
+@dataclass
+class CalDavAccount:
+    """An account with many empty calendars, behind the local calendar's tools."""
+
+    home: str
+    http: httpx.AsyncClient
+    calendar: McpCalendar
+    unused: Iterator[str]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def account(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[CalDavAccount]:
+    folder = tmp_path_factory.mktemp("caldav")
+    names = [f"calendar{n}" for n in range(80)]
+    store = LocalCalendarConfig(data_dir=folder / "store", time_zone=BERLIN)
+    async with await open_local_calendar(store, now=_now) as radicale:
+        home = urljoin(radicale.caldav_url, "..")
+        tools = LocalCalendarConfig(
+            data_dir=folder / "tools", time_zone=BERLIN, caldav_url=home, username="me", password="any"
+        )
+        async with httpx.AsyncClient(auth=("me", "any"), trust_env=False) as http:
+            for name in names:
+                (await http.request("MKCALENDAR", f"{home}{name}/")).raise_for_status()
+            async with (
+                await open_local_calendar(tools, now=_now) as local,
+                served(local.mcp_app, lifespan=False) as base,
+                aclosing(open_mcp_calendar(f"{base}/mcp", time_zone=BERLIN)) as calendar,
+            ):
+                yield CalDavAccount(home, http, calendar, iter(names))
+
+
+class TestMcpCalendarOverCalDav(CalendarContract):
+    @pytest.fixture
+    def name(self, account: CalDavAccount) -> str:
+        return next(account.unused)
+
+    @pytest.fixture
+    def calendar(self, account: CalDavAccount, name: str) -> Calendar:
+        return account.calendar.beside(f"{name}@127.0.0.1")
+
+    @pytest.fixture
+    def person(self, account: CalDavAccount, name: str) -> Person:
+        return CalDavPerson(f"{account.home}{name}/", account.http)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def started(tmp_path: Path) -> AsyncIterator[McpCalendar]:
+    command = f"{sys.executable} -m fateforger.local.calendar --stdio --data {tmp_path} --time-zone {BERLIN}"
+    async with aclosing(open_mcp_calendar(command, time_zone=BERLIN)) as calendar:
+        yield calendar
+
+
+@pytest.mark.process
+async def test_the_local_calendar_started_by_its_command_line(started: McpCalendar) -> None:
+    """One life of an event over standard input and output."""
+    created = await put(started)
+    assert (created.fields, created.marker) == (fields(), marker())
+    assert started.traits.conditional_write
+    assert await started.create(owned(), fields(), marker()) == Exists()
+    changed = await started.update(owned(), {"summary": "Other"}, marker("t2-0"), expect=created.version)
+    assert isinstance(changed, Done)
+    assert await started.window(created.fields.start, created.fields.end) == (changed.image,)
+    assert await started.delete(owned()) == Done(None)
+    assert (await read(started)).gone
+    assert await started.delete(owned()) == Gone()
