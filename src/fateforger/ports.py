@@ -167,7 +167,7 @@ class Journal(Protocol):
 
     async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
         """Record how a transaction ended, which takes that all its ops have; or that it is paused, or goes on. A
-        committed or partial undo also marks what it undid as undone."""
+        committed undo also marks what it undid as undone; a partial one leaves it to be undone again."""
         ...
 
     async def get(self, transaction_id: str) -> Transaction | None: ...

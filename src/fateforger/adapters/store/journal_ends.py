@@ -35,6 +35,6 @@ def close(connection: Connection, transaction_id: str, state: TxState, at: datet
     if changed != 1:
         before = state_of(connection, transaction_id) or "unknown"
         raise InternalError(f"Transaction {transaction_id} is {before} and cannot become {state}.")
-    undoes = connection.execute(_UNDOES, this).scalar() if state in UNDOABLE else None
+    undoes = connection.execute(_UNDOES, this).scalar() if state is TxState.COMMITTED else None
     if undoes is not None:
         connection.execute(_UNDO, {"of_tx": undoes})
