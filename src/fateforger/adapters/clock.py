@@ -1,4 +1,4 @@
-"""Clocks: the machine's, one that stands still, and one that ticks from a given instant."""
+"""Clocks: the machine's, and one that ticks from a given instant."""
 
 from __future__ import annotations
 
@@ -10,16 +10,6 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
-
-
-class FixedClock:
-    """Always the same instant, for commands that shall give the same answer every time."""
-
-    def __init__(self, instant: datetime) -> None:
-        self._instant = instant.astimezone(UTC)
-
-    def now(self) -> datetime:
-        return self._instant
 
 
 class ShiftedClock:

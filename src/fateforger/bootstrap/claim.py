@@ -1,4 +1,4 @@
-"""One running program per data directory."""
+"""One running program per data directory, and one writing command at a time."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ except ModuleNotFoundError:  # pragma: no cover - Windows has no fcntl; SQLite's
     fcntl = None  # type: ignore[assignment]  # checked where it is used
 
 
-@contextlib.contextmanager
-def claimed(data_dir: Path) -> Iterator[None]:
-    """Hold the data directory for this process; the system lets go of it even after ``kill -9``.
+HOUSE, DOOR = "running.lock", "command.lock"
 
-    Raises :class:`BadInput` when another process holds it, ``StoreUnavailable`` when it cannot be used.
+
+@contextlib.contextmanager
+def claimed(data_dir: Path, lock: str = HOUSE) -> Iterator[None]:
+    """Hold a lock in the data directory for this process; the system lets go of it even after ``kill -9``.
+
+    A command waits for another command to end. Raises :class:`BadInput` when another program holds the directory,
+    ``StoreUnavailable`` when it cannot be used.
     """
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         data_dir.chmod(0o700)
-        handle = os.open(data_dir / "running.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(data_dir / lock, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StoreUnavailable(f"I cannot use the data directory {data_dir}: {error.strerror}.") from None
     try:
         if fcntl is not None:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if lock == HOUSE else 0))
             except OSError:
                 raise BadInput(
                     f"Another fateforger is running on {data_dir}. Stop it first, or give this one a directory of"

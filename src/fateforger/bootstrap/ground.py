@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import uuid
 from collections.abc import AsyncIterator
@@ -12,13 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fateforger.adapters.calendar import open_mcp_calendar
-from fateforger.adapters.clock import FixedClock, ShiftedClock, SystemClock
+from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store import Store, open_store
+from fateforger.bootstrap.claim import DOOR, claimed
 from fateforger.bootstrap.web import WebServer
-from fateforger.commit import CalendarSubmitter
+from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.config import Settings
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
-from fateforger.ports import Calendar, Clock
+from fateforger.ports import Calendar, Clock, Journal
 
 if TYPE_CHECKING:
     from fateforger.local.calendar import LocalCalendar
@@ -41,11 +41,6 @@ class Ground:
 def ticking_clock(settings: Settings) -> Clock:
     """The real time, or time that began at the configured instant."""
     return ShiftedClock(settings.now) if settings.now else SystemClock()
-
-
-def door_clock(settings: Settings) -> Clock:
-    """The real time, or exactly the configured instant: commands give the same answer every time."""
-    return FixedClock(settings.now) if settings.now else SystemClock()
 
 
 async def open_state(settings: Settings) -> Store:
@@ -99,18 +94,20 @@ def local_key(settings: Settings) -> str:
     return f"{LOCAL_CALENDAR}:{settings.caldav_url}" if settings.caldav_url else LOCAL_CALENDAR
 
 
-def submitter(calendar: Calendar, store: Store, clock: Clock) -> CalendarSubmitter:
-    """The engine. Its owner name tells leases of different processes apart."""
-    owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
-    return CalendarSubmitter(calendar, store.journal, clock, owner=owner, new_id=lambda: uuid.uuid4().hex)
+def submitter(calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
+    """The engine. ``role`` names whoever holds the lock of that role on this machine: after a crash the next one takes
+    its lease over at once."""
+    outside = Outside(calendar, store.journal, clock, asyncio.sleep)
+    return CalendarSubmitter(outside, owner=f"{role}@{socket.gethostname()}", new_id=lambda: uuid.uuid4().hex)
 
 
 @asynccontextmanager
 async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
     """For a command of the command line: the configured calendar, or the embedded one for as long as it takes."""
     async with AsyncExitStack() as stack:
-        clock = door_clock(settings)
+        clock = ticking_clock(settings)
         store = await open_state(settings)
+        stack.enter_context(claimed(settings.data_dir, DOOR))
         stack.push_async_callback(store.aclose)
         if settings.calendar_url:
             calendar = calendar_over(settings, settings.calendar_url, key=None)
@@ -121,4 +118,19 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
             stack.push_async_callback(web.stop)
             calendar = calendar_over(settings, f"{web.url}/mcp", key=local_key(settings))
         stack.push_async_callback(calendar.aclose)
-        yield Ground(settings, clock, store, calendar, submitter(calendar, store, clock))
+        yield Ground(settings, clock, store, calendar, submitter(calendar, store, clock, role="door"))
+
+
+@asynccontextmanager
+async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]:
+    """The journal, and the configured calendar's name in it, without a calendar being needed."""
+    store = await open_state(settings)
+    try:
+        if settings.calendar_url is None:
+            yield store.journal, local_key(settings)
+            return
+        calendar = calendar_over(settings, settings.calendar_url, key=None)
+        yield store.journal, calendar.key
+        await calendar.aclose()
+    finally:
+        await store.aclose()

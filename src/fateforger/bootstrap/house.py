@@ -52,7 +52,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             stack.callback(workspace.close)
             routes.append(Mount("/", workspace.app))
         await web.start(Starlette(routes=routes))
-        engine = submitter(calendar, store, clock)
+        engine = submitter(calendar, store, clock, role="house")
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
             calendar=calendar,

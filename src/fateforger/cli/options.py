@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from fateforger.config import Settings
 
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs.")
 _now = click.option("--now", metavar="INSTANT", help="Set the clock (RFC 3339).")
 _data_dir = click.option("--data-dir", metavar="DIR", help="Where everything durable lives.")
 
 
-def placed(function: _F) -> _F:
+def placed(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--now`` and ``--data-dir`` on the command itself as well as before it."""
     return _now(_data_dir(function))
 

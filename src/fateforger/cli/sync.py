@@ -1,0 +1,192 @@
+"""``fateforger sync``: the difference between a plan and a calendar; apply it, take it back, look back.
+
+PLAN is a file in the wire form, or ``-``. The calendar is the configured one, or the MCP endpoint of
+``--calendar-url``; without either the embedded one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from fateforger.cli.documents import read_document, write_json
+from fateforger.cli.options import as_json, placed, settings_from
+
+if TYPE_CHECKING:
+    from fateforger.commit import SyncResult
+    from fateforger.config import Settings
+    from fateforger.journal import Transaction
+    from fateforger.sync.model import SyncOp, SyncPlan
+
+_SIGNS = {"create": "+", "update": "~", "delete": "-", "noop": "=", "skip": "·"}
+
+
+def on_a_calendar(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Which calendar, and the options every door shares."""
+    url = click.option("--calendar-url", metavar="URL", help="MCP endpoint of a calendar server.")
+    calendar = click.option("--calendar-id", metavar="ID", help="Which of its calendars; by default the primary one.")
+    account = click.option("--account", metavar="NAME", help="Which login of that server, when it has several.")
+    return placed(url(calendar(account(as_json(click.pass_context(function))))))
+
+
+@click.group("sync")
+def command() -> None:
+    """Show, apply and take back the difference between a plan and a calendar."""
+
+
+@command.command("diff")
+@click.argument("plan")
+@on_a_calendar
+def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None) -> None:
+    """What would change on the calendar for PLAN. Writes nothing."""
+    from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
+    from fateforger.plan import read_plan  # noqa: PLC0415  heavy
+
+    day = read_plan(read_document(plan))
+
+    async def run(settings: Settings) -> SyncPlan:
+        async with open_ground(settings) as ground:
+            return await ground.submitter.preview(day)
+
+    planned = _run(ctx, where, run)
+    document = {
+        "transaction": None,
+        "status": "planned" if planned.writes else "unchanged",
+        "counts": planned.counts(),
+        "ops": [_op(op, "planned") for op in planned.ops],
+        "sentences": [*planned.warnings, *(brake.sentence for brake in planned.brakes)],
+    }
+    _show(document, as_json=as_json)
+
+
+@command.command("apply")
+@click.argument("plan")
+@click.option("--yes", is_flag=True, help="Write even where I would rather ask first (mass deletion and the like).")
+@on_a_calendar
+def apply_door(ctx: click.Context, plan: str, yes: bool, as_json: bool, **where: str | None) -> None:
+    """Make the calendar show PLAN. Your own changes on the calendar stay."""
+    from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
+    from fateforger.plan import read_plan  # noqa: PLC0415  heavy
+    from fateforger.sync.model import BrakeKind  # noqa: PLC0415  heavy
+
+    day = read_plan(read_document(plan))
+
+    async def run(settings: Settings) -> SyncResult:
+        async with open_ground(settings) as ground:
+            return await ground.submitter.submit_plan(day, cause=_cause(), confirmed=tuple(BrakeKind) if yes else ())
+
+    _end(_run(ctx, where, run), as_json=as_json)
+
+
+@command.command("undo")
+@click.argument("transaction", required=False)
+@click.option("--force", is_flag=True, help="Also take back what you changed yourself since.")
+@on_a_calendar
+def undo_door(ctx: click.Context, transaction: str | None, force: bool, as_json: bool, **where: str | None) -> None:
+    """Take back TRANSACTION, by default the latest one that still stands. Undoing an undo does it again."""
+    from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
+
+    async def run(settings: Settings) -> SyncResult:
+        async with open_ground(settings) as ground:
+            if transaction is None or transaction == "last":
+                return await ground.submitter.undo_last(cause=_cause(), force=force)
+            return await ground.submitter.undo_transaction(transaction, cause=_cause(), force=force)
+
+    _end(_run(ctx, where, run), as_json=as_json)
+
+
+@command.command("history")
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many, newest first.")
+@on_a_calendar
+def history_door(ctx: click.Context, limit: int, as_json: bool, **where: str | None) -> None:
+    """What was written to the calendar, newest first."""
+    from fateforger.bootstrap.ground import open_journal  # noqa: PLC0415  heavy
+
+    async def run(settings: Settings) -> tuple[Transaction, ...]:
+        async with open_journal(settings) as (journal, calendar):
+            return await journal.history(calendar, limit=limit)
+
+    transactions = [_history_row(transaction) for transaction in _run(ctx, where, run)]
+    if as_json:
+        write_json({"transactions": transactions})
+        return
+    if not transactions:
+        click.echo("Nothing has been written to this calendar yet.")
+    for row in transactions:
+        counts = ", ".join(f"{number} {verb}" for verb, number in row["counts"].items() if number)
+        mark = "  (can be undone)" if row["undoable"] else ""
+        click.echo(f"{row['created_at']}  {row['transaction']}  {row['kind']:<6} {row['status']:<9} {counts}{mark}")
+
+
+_R = TypeVar("_R")
+
+
+def _run(ctx: click.Context, where: Mapping[str, str | None], run: Callable[[Settings], Coroutine[Any, Any, _R]]) -> _R:
+    given = dict(where)
+    given["calendar_account"] = given.pop("account")
+    return asyncio.run(run(settings_from(ctx, **given)))
+
+
+def _cause() -> str:
+    return f"door-{uuid.uuid4().hex}"
+
+
+def _op(op: SyncOp, state: str, error: str = "") -> dict[str, Any]:
+    return {
+        "verb": op.verb.value,
+        "event_id": op.event_id,
+        "key": op.key,
+        "summary": op.summary,
+        "changes": {name: list(change) for name, change in op.changes.items()},
+        "state": state,
+        "reason": error or op.reason,
+    }
+
+
+def _end(result: SyncResult, *, as_json: bool) -> None:
+    """Show what came of it; status 3 when something is left undone."""
+    transaction = result.transaction
+    whole = {"changed": "committed"}.get(result.status, result.status)
+    records = [record for t in result.transactions for record in t.records]
+    ops = [_op(r.op, r.state.value, r.error) for r in records] or [_op(op, "planned") for op in result.plan.ops]
+    document = {
+        "transaction": None if transaction is None else transaction.id,
+        "status": whole,
+        "counts": result.plan.counts(),
+        "ops": ops,
+        "sentences": list(result.sentences),
+    }
+    _show(document, as_json=as_json)
+    if result.status in {"partial", "paused"}:
+        raise click.exceptions.Exit(3)
+
+
+def _show(document: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        write_json(document)
+        return
+    for op in document["ops"]:
+        changed = ", ".join(f"{name}: {old or '–'} → {new or '–'}" for name, (old, new) in op["changes"].items())
+        sign = _SIGNS.get(op["verb"], "·")
+        click.echo(f"{sign} {op['summary']}  {changed if op['verb'] == 'update' else op['reason']}".rstrip())
+    counts = ", ".join(f"{number} {verb}" for verb, number in document["counts"].items() if number) or "nothing to do"
+    click.echo(f"{document['status']}: {counts}")
+    for sentence in document["sentences"]:
+        click.echo(sentence)
+    if document["transaction"]:
+        click.echo(f"Transaction {document['transaction']}")
+
+
+def _history_row(transaction: Transaction) -> dict[str, Any]:
+    return {
+        "transaction": transaction.id,
+        "kind": transaction.kind,
+        "status": transaction.state.value,
+        "created_at": transaction.created_at.isoformat(),
+        "counts": transaction.plan.counts(),
+        "undoable": transaction.undoable,
+    }
