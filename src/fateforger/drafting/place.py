@@ -65,21 +65,23 @@ def _earliest(board: Board, minutes: int, *, deep: bool) -> int | None:
 
 
 def _pieces(board: Board, minutes: int) -> tuple[Stretch, ...]:
-    """As few pieces as possible, in time order, none shorter than ``PIECE``; none at all when that cannot be."""
-    chosen: list[Stretch] = []
-    left = minutes
+    """As few pieces as possible, in time order, the earlier ones as long as they can be and none shorter than
+    ``PIECE``; none at all when that cannot be."""
     longest_first = sorted(gaps(board.frame, board.taken), key=lambda g: (-g.minutes, g.start))
+    chosen: list[Stretch] = []
     for gap in longest_first:
-        if left == 0 or gap.minutes < PIECE:
+        if sum(g.minutes for g in chosen) >= minutes or gap.minutes < PIECE:
             break
-        length = min(gap.minutes, left)
-        if 0 < left - length < PIECE:
-            length = left - PIECE
-        if length < PIECE:
-            continue
-        chosen.append(Stretch(gap.start, gap.start + length))
+        chosen.append(gap)
+    if sum(g.minutes for g in chosen) < minutes or minutes < PIECE * len(chosen):
+        return ()
+    pieces: list[Stretch] = []
+    left = minutes
+    for still, gap in zip(range(len(chosen) - 1, -1, -1), sorted(chosen), strict=True):
+        length = min(gap.minutes, left - PIECE * still)
+        pieces.append(Stretch(gap.start, gap.start + length))
         left -= length
-    return tuple(sorted(chosen)) if left == 0 else ()
+    return tuple(pieces)
 
 
 def on_grid(minutes: int) -> int:

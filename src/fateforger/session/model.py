@@ -77,7 +77,6 @@ class SyncReport(BaseModel):
     """What the last write to the calendar did, in counts and sentences."""
 
     model_config = _FROZEN
-    transaction_id: str | None
     status: Literal["changed", "unchanged", "partial", "failed", "undone"]
     created: int = 0
     updated: int = 0
@@ -87,11 +86,11 @@ class SyncReport(BaseModel):
 
 
 class RefineUpdate(BaseModel):
-    """An applied change that can be taken back: the plan before it, and its transaction if it was written."""
+    """An applied change that can be taken back: the plan before it, and the transactions that wrote it, in order."""
 
     model_config = _FROZEN
     plan_before: TBPlan
-    transaction_id: str | None = None
+    transactions: tuple[str, ...] = ()
     sentence: str
 
 

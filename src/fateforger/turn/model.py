@@ -68,12 +68,12 @@ class WriteCalendar(BaseModel):
     """Whether this is the Commit of Stage 5, and not one change of Stage 4."""
 
 
-class UndoTransaction(BaseModel):
-    """Take back the last change of Stage 4 on the calendar."""
+class UndoUpdate(BaseModel):
+    """Take back the last change of Stage 4 on the calendar; ``transactions`` are those that wrote it, in order."""
 
     model_config = _FROZEN
-    kind: Literal["undo_transaction"] = "undo_transaction"
-    transaction_id: str
+    kind: Literal["undo_update"] = "undo_update"
+    transactions: tuple[str, ...]
 
 
 class UndoGroup(BaseModel):
@@ -84,7 +84,7 @@ class UndoGroup(BaseModel):
     group: str
 
 
-Effect = Annotated[ReadCalendar | WriteCalendar | UndoTransaction | UndoGroup, Field(discriminator="kind")]
+Effect = Annotated[ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup, Field(discriminator="kind")]
 
 
 class StageInput(BaseModel):

@@ -8,7 +8,7 @@ from fateforger.session.keys import minted
 from fateforger.session.model import Notice, RefineUpdate, Session
 from fateforger.session.skeleton import graded
 from fateforger.stages import Move
-from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoTransaction, WriteCalendar
+from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
 
 MOST_UNDO = 20
 """Changes that can be taken back one by one."""
@@ -65,8 +65,8 @@ def _write(stage: StageInput, session: Session) -> StageOutput:
 
 def _take_back(session: Session) -> StageOutput:
     last = session.refine_undo[-1]
-    if last.transaction_id is not None:
-        return StageOutput(session=session, effects=(UndoTransaction(transaction_id=last.transaction_id),))
+    if last.transactions:
+        return StageOutput(session=session, effects=(UndoUpdate(transactions=last.transactions),))
     return StageOutput(session=taken_back(session))
 
 
@@ -80,7 +80,7 @@ def taken_back(session: Session) -> Session:
                 "plan": last.plan_before,
                 "refine_undo": rest,
                 "notice": Notice(lines=(f"Taken back: {last.sentence}",)),
-                "problem": session.problem if rest and rest[-1].transaction_id is None else None,
+                "problem": session.problem if rest and not rest[-1].transactions else None,
             }
         )
     )

@@ -14,7 +14,7 @@ UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
 
 def card(session: Session) -> Card:
     """The summary, the day, and the ways on; or exactly what went wrong."""
-    report = session.last_sync or SyncReport(transaction_id=None, status="unchanged")
+    report = session.last_sync or SyncReport(status="unchanged")
     day = day_words(session.date)
     title = {
         "changed": f"{day} is on your calendar",

@@ -1,0 +1,39 @@
+"""What a turn has to know beyond its session."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import Session
+from fateforger.stages import Move, TimeboxingStage
+
+
+def needs_day(session: Session, command: SessionCommand) -> bool:
+    """Whether a command is better carried out with a fresh look at the calendar (S84, S202)."""
+    match command:
+        case commands.StageAction(move=move):
+            match session.stage:
+                case TimeboxingStage.DATE | TimeboxingStage.COLLECT_CONSTRAINTS:
+                    return False
+                case TimeboxingStage.CAPTURE_INPUTS:
+                    return move is Move.PROCEED
+                case TimeboxingStage.SKELETON:
+                    return move in {Move.PROCEED, Move.REDO}
+                case TimeboxingStage.REFINE | TimeboxingStage.REVIEW_COMMIT:
+                    return move in {Move.PROCEED, Move.REDO, Move.RETRY, Move.BACK}
+                case _:
+                    assert_never(session.stage)
+        case commands.AddTasks(proceed=proceed):
+            return proceed and session.stage is TimeboxingStage.CAPTURE_INPUTS
+        case (
+            commands.AddBlock()
+            | commands.EditBlock()
+            | commands.RemoveBlock()
+            | commands.ShiftBlock()
+            | commands.SwapBlock()
+        ):
+            return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
+        case _:
+            return False

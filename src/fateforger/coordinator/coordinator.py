@@ -1,0 +1,217 @@
+"""One command in; the session and the messages it owes are saved together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from fateforger.coordinator import clicks, forms, starting
+from fateforger.coordinator.context import needs_day
+from fateforger.coordinator.effects import Effects, Submitter
+from fateforger.coordinator.looking import Look, Looker, reading_of
+from fateforger.coordinator.messages import aside, owed
+from fateforger.errors import BadInput, StoreError, VersionConflict
+from fateforger.ports import Clock, Sessions
+from fateforger.session import commands
+from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.commands import Click, SessionCommand, Start
+from fateforger.session.model import Session, SessionStatus
+from fateforger.turn.constants import REREAD_WAIT
+from fateforger.turn.model import CalendarWrite, DayReading, ReadCalendar, TurnInput
+from fateforger.turn.nodes.turn_init import taken_in
+from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
+from fateforger.turn.run import run_turn
+
+log = logging.getLogger(__name__)
+
+TRIES = 4
+"""How often a command is tried when background work saved the session in between."""
+
+
+class PlanningCoordinator:
+    """Carries out commands, one at a time per session (the caller sees to that), each once.
+
+    It loads the session, assembles everything that the turn needs to know (S108), runs the turn, carries out the
+    effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`.
+    """
+
+    def __init__(
+        self, *, sessions: Sessions, submitter: Submitter, clock: Clock, calendar_write: CalendarWrite = "refine"
+    ) -> None:
+        self._sessions = sessions
+        self._calendar_write = calendar_write
+        self._looker = Looker(submitter.read, clock)
+        self._effects = Effects(submitter, self._looker, calendar_write)
+        self._late: set[asyncio.Task[None]] = set()
+
+    async def handle(self, command: Start | SessionCommand) -> None:
+        """See :meth:`Door.handle`."""
+        match command:
+            case Start():
+                await self.on_start(command)
+            case commands.TimeboxingCommitDate():
+                await self.on_commit_date(command)
+            case commands.TimeboxingUserReply():
+                await self.on_user_reply(command)
+            case commands.StageAction():
+                await self.on_stage_action(command)
+            case _:
+                await self._turn(command)
+
+    async def on_start(self, start: Start) -> None:
+        """Begin a session, and look at its day in the background. In a thread whose session goes on, show where it
+        stands instead."""
+        running = None
+        if start.thread_ts is not None:
+            running = await self._sessions.in_thread(start.channel, start.thread_ts)
+        if running is not None and running.status is SessionStatus.ACTIVE:
+            if start.command_id not in running.handled:
+                after, messages = owed(None, running.touched(start.command_id, start.at), start.command_id)
+                await self._sessions.save(after, expected=running.version, outgoing=messages)
+            return
+        if await self._sessions.load(starting.session_id(start)) is not None:
+            return
+        session = starting.begun(start, await self._sessions.of_user(start.user_id))
+        self._looker.begin(session.date, session.tz)
+        session, messages = owed(None, session.touched(start.command_id, start.at), start.command_id)
+        await self._sessions.save(session, expected=0, outgoing=messages)
+
+    async def on_commit_date(self, command: commands.TimeboxingCommitDate) -> None:
+        """The day is right: on to Stage 1."""
+        await self._turn(command)
+
+    async def on_user_reply(self, command: commands.TimeboxingUserReply) -> None:
+        """A message in the thread."""
+        await self._turn(command)
+
+    async def on_stage_action(self, command: commands.StageAction) -> None:
+        """A stage button."""
+        await self._turn(command)
+
+    def read_click(self, click: Click) -> SessionCommand:
+        """See :meth:`Door.read_click`."""
+        return clicks.read_click(click)
+
+    async def open_form(self, request: FormRequest) -> Form:
+        """See :meth:`Door.open_form`."""
+        return forms.open_form(await self._known(request.session_id), request)
+
+    async def read_form(self, submission: FormSubmission) -> SessionCommand | FormErrors:
+        """See :meth:`Door.read_form`."""
+        return forms.read_form(await self._known(submission.session_id), submission)
+
+    async def owner(self, session_id: str) -> str | None:
+        """See :meth:`Door.owner`."""
+        session = await self._sessions.load(session_id)
+        return None if session is None else session.user_id
+
+    async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
+        """See :meth:`Door.session_in_thread`."""
+        session = await self._sessions.in_thread(channel, thread_ts)
+        return None if session is None else session.id
+
+    def welcome(self) -> Card:
+        """See :meth:`Door.welcome`."""
+        return welcome_card()
+
+    async def home(self, user_id: str) -> Card:
+        """See :meth:`Door.home`."""
+        return home_card(await self._sessions.of_user(user_id))
+
+    async def aclose(self) -> None:
+        """Stop background work; what it would have found is looked up again when somebody needs it."""
+        for task in self._late:
+            task.cancel()
+        await asyncio.gather(*self._late, return_exceptions=True)
+        await self._looker.aclose()
+
+    # --- one turn ---
+
+    async def _turn(self, command: SessionCommand) -> None:
+        for attempt in range(1, TRIES + 1):
+            try:
+                await self._attempt(command)
+            except VersionConflict:
+                if attempt == TRIES:
+                    raise
+            else:
+                return
+
+    async def _attempt(self, command: SessionCommand) -> None:
+        before = await self._sessions.load(command.session_id)
+        if before is None or command.command_id in before.handled:
+            return
+        if command.user_id != before.user_id:
+            await self._answer(before, command, not_yours())
+        elif before.status is SessionStatus.CANCELLED:
+            await self._answer(before, command, ended_reply(before))
+        else:
+            await self._go_on(before, command)
+
+    async def _go_on(self, before: Session, command: SessionCommand) -> None:
+        turn = TurnInput(
+            session=before,
+            command=command,
+            calendar_write=self._calendar_write,
+            reading=await self._reading(before, command),
+        )
+        outcome = await run_turn(turn)
+        after = outcome.session
+        for effect in outcome.effects:
+            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
+        after, messages = owed(before, after.touched(command.command_id, command.at), command.command_id)
+        await self._sessions.save(after, expected=before.version, outgoing=messages)
+        waits = any(isinstance(effect, ReadCalendar) and effect.wait > 0 for effect in outcome.effects)
+        if waits and after.snapshot is None and after.snapshot_error is None:
+            self._take_in_later(after)
+
+    async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:
+        """Say something to the one who acted, and change nothing."""
+        known = session.touched(command.command_id, session.touched_at)
+        message = aside(session, command.command_id, card, to=command.user_id)
+        await self._sessions.save(known, expected=session.version, outgoing=(message,))
+
+    async def _reading(self, session: Session, command: SessionCommand) -> DayReading | None:
+        """A fresh look at the day for commands that draft, change or write a plan, if the calendar answers in time."""
+        if not needs_day(session, command):
+            return None
+        look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+        return None if look is None else reading_of(session, look)
+
+    # --- background ---
+
+    def _take_in_later(self, session: Session) -> None:
+        """When the calendar answers after all, show it."""
+        look = self._looker.begin(session.date, session.tz)
+        task = asyncio.create_task(self._arrived(session.id, look), name=f"calendar of {session.id}")
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    async def _arrived(self, session_id: str, looking: asyncio.Task[Look]) -> None:
+        look = await asyncio.shield(looking)
+        for _ in range(TRIES):
+            session = await self._sessions.load(session_id)
+            if session is None or not _still_waits(session, look):
+                return
+            after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
+            after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
+            try:
+                await self._sessions.save(after, expected=session.version, outgoing=messages)
+            except VersionConflict:
+                continue
+            except StoreError as error:
+                log.warning("the calendar of session %s arrived and could not be saved: %s", session_id, error.message)
+            return
+
+    async def _known(self, session_id: str) -> Session:
+        session = await self._sessions.load(session_id)
+        if session is None:
+            raise BadInput("I don't know that session any more; start a new one with /timebox.")
+        return session
+
+
+def _still_waits(session: Session, look: Look) -> bool:
+    """Whether the day of a look is still the day that the session wants to see."""
+    if session.status is SessionStatus.CANCELLED or session.snapshot is not None:
+        return False
+    return look.snapshot is None or (look.snapshot.day, look.snapshot.tz) == (session.date, session.tz)

@@ -1,0 +1,152 @@
+"""What came of an effect, put into the session. Pure: the same session and the same result give the same session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fateforger.commit.result import SyncResult
+from fateforger.coordinator.reporting import counts_words, report_of
+from fateforger.errors import ConfirmationNeeded
+from fateforger.plan import TBPlan
+from fateforger.session.frame import frame_mistake
+from fateforger.session.model import Notice, RefineUpdate, Session, SyncReport, Written
+from fateforger.session.overview import overview
+from fateforger.session.skeleton import graded
+from fateforger.stages import TimeboxingStage
+from fateforger.sync import mirror
+from fateforger.turn.nodes.refine import taken_back
+
+WAITING = "It is in your plan, but not on your calendar yet."
+_BROKEN = frozenset({"partial", "failed"})
+
+
+def submitted(session: Session, result: SyncResult, *, each_change: bool) -> Session:
+    """After a submit, whole or in part. What the person changed on the calendar flows back into the plan (S242).
+    ``each_change`` says that changes of Stage 4 are written one by one, and so can be taken back one by one."""
+    report = report_of(result)
+    ids = tuple(t.id for t in result.transactions if t.undoable)
+    changes: dict[str, object] = {
+        "last_sync": report,
+        "written": _plus(session.written, report),
+        "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
+        "brakes": (),
+    }
+    if each_change and ids:
+        changes["refine_undo"] = signed(session, ids)
+    session = _with_plan(session, None if session.plan is None else mirror(session.plan, result.plan))
+    session = session.model_copy(update=changes)
+    return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _told(session, report)
+
+
+def stopped(session: Session, needed: ConfirmationNeeded) -> Session:
+    """After a submit that needs a yes first; nothing was written. Trying again then means yes."""
+    return not_submitted(session, (needed.message,)).model_copy(update={"brakes": needed.reasons})
+
+
+def not_submitted(session: Session, sentences: tuple[str, ...]) -> Session:
+    """After a submit that could not even begin; nothing was written."""
+    session = session.model_copy(update={"problem": " ".join(sentences), "brakes": ()})
+    if session.stage is TimeboxingStage.REVIEW_COMMIT:
+        return session.model_copy(update={"last_sync": SyncReport(status="failed", sentences=sentences)})
+    return _saying(session, WAITING)
+
+
+def group_undone(session: Session, result: SyncResult) -> Session:
+    """After everything since the group began was taken back: the plan stays as it is, the next write opens a new group.
+    When a part could not be taken back, the group stays, so that Undo can be pressed again."""
+    report = report_of(result)
+    session = session.model_copy(update={"last_sync": report, "problem": None, "brakes": ()})
+    if report.status in _BROKEN:
+        return refused(session, ("I could not take all of it back; press Undo again in a moment.", *report.sentences))
+    return _off_the_calendar(session, report.sentences)
+
+
+def group_gone(session: Session, why: str) -> Session:
+    """When nothing of the group is left to take back, because another door did it already."""
+    return _off_the_calendar(session, (why,))
+
+
+def _off_the_calendar(session: Session, sentences: tuple[str, ...]) -> Session:
+    steps = tuple(step.model_copy(update={"transactions": ()}) for step in session.refine_undo)
+    lines = (*sentences, "Your plan is still here, to change it or to commit it again.")
+    return session.model_copy(
+        update={"write_group": None, "written": None, "refine_undo": steps, "notice": Notice(lines=lines)}
+    )
+
+
+def update_undone(session: Session, results: Sequence[SyncResult]) -> Session:
+    """After the last change of Stage 4 was taken back on the calendar: the plan is as it was before it (S240)."""
+    reports = [report_of(result) for result in results]
+    sentences = tuple(s for report in reports for s in report.sentences)
+    if any(report.status in _BROKEN for report in reports):
+        return refused(session, ("I could not take all of the last change back on your calendar.", *sentences))
+    back = taken_back(session).model_copy(
+        update={"last_sync": reports[-1] if reports else None, "problem": None, "brakes": ()}
+    )
+    return _saying(back, *sentences)
+
+
+def refused(session: Session, lines: Iterable[str]) -> Session:
+    """The session as it is, with the reason why nothing happened."""
+    return session.model_copy(update={"notice": Notice(lines=tuple(lines), refused=True)})
+
+
+def signed(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdate, ...]:
+    """The changes of Stage 4, the last of them tied to the transactions that wrote them. Several that waited to be
+    written become one, because they can only be taken back together. What finishes a write that broke off belongs to
+    the change that began it."""
+    steps = session.refine_undo
+    waiting = 0
+    while waiting < len(steps) and not steps[-1 - waiting].transactions:
+        waiting += 1
+    if waiting:
+        kept, joined = steps[: len(steps) - waiting], steps[len(steps) - waiting :]
+        sentence = " ".join(step.sentence for step in joined)
+        return (*kept, joined[0].model_copy(update={"transactions": transactions, "sentence": sentence}))
+    if not steps or session.problem is None:
+        return steps
+    return (*steps[:-1], steps[-1].model_copy(update={"transactions": (*steps[-1].transactions, *transactions)}))
+
+
+def _told(session: Session, report: SyncReport) -> Session:
+    """Stage 4 says after each change what it did to the calendar (S51). What went wrong is said as the problem."""
+    counts = "unchanged, it shows this already" if report.status == "unchanged" else counts_words(report)
+    notes = () if session.problem is not None else report.sentences[1:]
+    return _saying(session, f"Calendar: {counts}.", *notes)
+
+
+def _saying(session: Session, *lines: str) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    return session.model_copy(update={"notice": Notice(lines=tuple(dict.fromkeys((*said, *lines))))})
+
+
+def _plus(written: Written | None, report: SyncReport) -> Written | None:
+    if not (report.created or report.updated or report.deleted):
+        return written
+    before = written or Written()
+    return Written(
+        created=before.created + report.created,
+        updated=before.updated + report.updated,
+        deleted=before.deleted + report.deleted,
+    )
+
+
+def _minus(written: Written | None, undo: SyncReport) -> Written | None:
+    """What is left of a group's writes after an undo: it deletes what was created, and creates what was deleted."""
+    if written is None:
+        return None
+    left = Written(
+        created=max(0, written.created - undo.deleted),
+        updated=max(0, written.updated - undo.updated),
+        deleted=max(0, written.deleted - undo.created),
+    )
+    return None if left == Written() else left
+
+
+def _with_plan(session: Session, plan: TBPlan | None) -> Session:
+    if plan is None or plan == session.plan:
+        return session
+    session = session.model_copy(update={"plan": plan})
+    if frame_mistake(session) is None:
+        session = graded(session)
+    return session.model_copy(update={"overview": overview(session)})

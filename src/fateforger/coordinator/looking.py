@@ -1,0 +1,119 @@
+"""Looks at the calendar in the background, so that a reply never waits for one longer than it should (S39, S40)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from fateforger.errors import PlanInvalid, WorldError
+from fateforger.plan import zone
+from fateforger.ports import Clock
+from fateforger.session.model import Session
+from fateforger.sync import desired_day, mirror, numbered, plan_sync, told
+from fateforger.sync.model import Ledger, Snapshot
+from fateforger.turn.model import DayReading
+
+KEPT_FOR = timedelta(seconds=30)
+"""A look that is older is made again."""
+
+Read = Callable[[date, str], Awaitable[tuple[Snapshot, Ledger]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a day showed, and what we know to have written on it; or why neither is known."""
+
+    snapshot: Snapshot | None = None
+    ledger: Ledger | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    at: datetime
+    task: asyncio.Task[Look]
+
+
+class Looker:
+    """One look per day and zone at a time; who asks while it is under way shares it."""
+
+    def __init__(self, read: Read, clock: Clock) -> None:
+        self._read = read
+        self._clock = clock
+        self._looks: dict[tuple[date, str], _Begun] = {}
+
+    def begin(self, day: date, tz: str, *, fresh: bool = False) -> asyncio.Task[Look]:
+        """The look that is under way or was made just now, else a new one. ``fresh``: not one that is done already."""
+        known = self._looks.get((day, tz))
+        if known is not None and not self._stale(known, fresh=fresh):
+            return known.task
+        self._looks = {key: look for key, look in self._looks.items() if not self._stale(look, fresh=False)}
+        task = asyncio.create_task(self._look(day, tz), name=f"look at {day}")
+        self._looks[day, tz] = _Begun(self._clock.now(), task)
+        return task
+
+    async def wait(self, day: date, tz: str, *, seconds: float, fresh: bool = False) -> Look | None:
+        """What a look gives, or ``None`` when it takes longer; it goes on then."""
+        task = self.begin(day, tz, fresh=fresh)
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        return task.result() if done else None
+
+    def forget(self, day: date, tz: str) -> None:
+        """The day has been written to: a look from before shows it no longer as it is."""
+        known = self._looks.get((day, tz))
+        if known is not None and known.task.done():
+            del self._looks[day, tz]
+
+    async def aclose(self) -> None:
+        """Stop looking."""
+        tasks = [look.task for look in self._looks.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._looks.clear()
+
+    def _stale(self, look: _Begun, *, fresh: bool) -> bool:
+        if not look.task.done():
+            return False
+        failed = look.task.cancelled() or look.task.exception() is not None or look.task.result().error is not None
+        return fresh or failed or self._clock.now() - look.at > KEPT_FOR
+
+    async def _look(self, day: date, tz: str) -> Look:
+        try:
+            snapshot, ledger = await self._read(day, tz)
+        except WorldError as error:
+            return Look(error=error.message)
+        return Look(snapshot, ledger)
+
+
+def reading_of(session: Session, look: Look) -> DayReading:
+    """A look as the session takes it in: with its plan as the person has since changed it on the calendar (S202, S242).
+    A calendar that lost so much that a write would ask first changes no plan; neither does one that cannot be compared
+    with the plan, because blocks overlap."""
+    if look.snapshot is None or look.ledger is None:
+        return DayReading(error=look.error)
+    snapshot = without_raw(look.snapshot)
+    if session.plan is None or not look.ledger.heads or (session.plan.date, session.plan.tz) != _day(snapshot):
+        return DayReading(snapshot=snapshot)
+    try:
+        compared = plan_sync(desired_day(session.plan), look.snapshot, look.ledger, op_ids=numbered("look"))
+    except PlanInvalid:
+        return DayReading(snapshot=snapshot)
+    if compared.brakes:
+        return DayReading(snapshot=snapshot)
+    plan = mirror(session.plan, compared)
+    if plan == session.plan:
+        return DayReading(snapshot=snapshot)
+    return DayReading(snapshot=snapshot, plan=plan, noticed=told(compared, zone(session.tz)))
+
+
+def without_raw(snapshot: Snapshot) -> Snapshot:
+    """Whole answers of the calendar are the journal's to keep; a session needs what is shown."""
+    events = tuple(event.model_copy(update={"raw": {}}) for event in snapshot.events)
+    return snapshot.model_copy(update={"events": events, "fetched": {}})
+
+
+def _day(snapshot: Snapshot) -> tuple[date, str]:
+    return snapshot.day, snapshot.tz

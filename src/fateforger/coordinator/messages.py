@@ -1,0 +1,37 @@
+"""The messages that a session owes after a turn: the card of its stage, and its first message when its line changed."""
+
+from __future__ import annotations
+
+from fateforger.session.cards import Card
+from fateforger.session.model import Outgoing, Session
+from fateforger.turn.present import root_card, root_line, stage_card
+
+ROOT = "root"
+
+
+def slot_of(session: Session) -> str:
+    """The slot of the session's stage."""
+    return f"stage:{session.stage.number}"
+
+
+def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
+    """The messages, the first message first, and the session that remembers its line. The card of the stage that was
+    left loses its controls."""
+    messages: list[Outgoing] = []
+    line = root_line(after)
+    if line != after.root_line:
+        messages.append(_message(after, f"{cause}:root", ROOT, root_card(after)))
+        after = after.model_copy(update={"root_line": line})
+    left = () if before is None or slot_of(before) == slot_of(after) else (slot_of(before),)
+    card = _message(after, f"{cause}:card", slot_of(after), stage_card(after))
+    messages.append(card.model_copy(update={"retire": left}))
+    return after, tuple(messages)
+
+
+def aside(session: Session, cause: str, card: Card, *, to: str) -> Outgoing:
+    """A card that only one person sees."""
+    return _message(session, f"{cause}:aside", f"aside:{cause}", card).model_copy(update={"ephemeral_to": to})
+
+
+def _message(session: Session, message_id: str, slot: str, card: Card) -> Outgoing:
+    return Outgoing(id=message_id, session_id=session.id, channel=session.channel, slot=slot, card=card)

@@ -1,0 +1,61 @@
+"""What a write did, in counts and sentences (S51, S85)."""
+
+from __future__ import annotations
+
+from fateforger.commit.result import SyncResult
+from fateforger.journal.model import OpRecord, OpState
+from fateforger.plan import zone
+from fateforger.session.model import SyncReport
+from fateforger.sync.model import WRITES, Verb
+
+MOST_NAMED = 12
+
+
+def report_of(result: SyncResult) -> SyncReport:
+    """The report of a submit or an undo. What is only half done says exactly what is on the calendar now."""
+    standing = {Verb.NOOP, Verb.ADOPT}
+    report = SyncReport(
+        status="changed",
+        created=result.created,
+        updated=result.updated,
+        deleted=result.deleted,
+        unchanged=sum(op.verb in standing for op in result.plan.ops),
+        sentences=result.sentences,
+    )
+    match result.status:
+        case "partial" | "paused":
+            done = written(result)
+            status = "partial" if done or report.deleted else "failed"
+            there = (f"On your calendar now: {_listed(done)}.",) if done else ()
+            return report.model_copy(update={"status": status, "sentences": (*result.sentences, *there)})
+        case other:
+            return report.model_copy(update={"status": other})
+
+
+def counts_words(report: SyncReport) -> str:
+    """``2 created, 1 updated``: the counts that are not zero; ``unchanged`` when all are."""
+    named = (("created", report.created), ("updated", report.updated), ("deleted", report.deleted))
+    return ", ".join(f"{count} {what}" for what, count in named if count) or "unchanged"
+
+
+def written(result: SyncResult) -> list[str]:
+    """The blocks that this write put on the calendar or changed there, with their times."""
+    records = [record for transaction in result.transactions for record in transaction.records]
+    return [
+        _block(record, result.plan.tz)
+        for record in records
+        if record.op.verb in WRITES and record.op.verb is not Verb.DELETE and record.state is OpState.APPLIED
+    ]
+
+
+def _block(record: OpRecord, tz: str) -> str:
+    fields = record.op.after
+    if fields is None:
+        return f"“{record.op.summary}”"
+    local = zone(tz)
+    return f"“{fields.summary}” {fields.start.astimezone(local):%H:%M}–{fields.end.astimezone(local):%H:%M}"
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,45 @@
+"""A new session: its day, its zone, and the frame that the person used last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.plan import zone
+from fateforger.session.commands import Start
+from fateforger.session.days import day_to_plan, day_words, local_today
+from fateforger.session.keys import minted
+from fateforger.session.model import FrameFacts, Notice, Session
+
+
+def session_id(start: Start) -> str:
+    """The id of the session that a start begins, the same when the start is repeated."""
+    return minted("s", start.command_id)
+
+
+def begun(start: Start, earlier: Sequence[Session]) -> Session:
+    """The session that a start begins. ``earlier`` are the person's sessions, the last touched first."""
+    tz, notices = _zone(start.tz)
+    day = start.date or day_to_plan(start.at, tz)
+    if day < local_today(start.at, tz):
+        notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
+        day = day_to_plan(start.at, tz)
+    frame = next((s.frame for s in earlier if s.frame.confirmed), FrameFacts())
+    return Session(
+        id=session_id(start),
+        user_id=start.user_id,
+        channel=start.channel,
+        thread_ts=start.thread_ts,
+        created_at=start.at,
+        touched_at=start.at,
+        tz=tz,
+        date=day,
+        frame=frame.model_copy(update={"confirmed": False}),
+        notice=Notice(lines=notices) if notices else None,
+    )
+
+
+def _zone(name: str) -> tuple[str, tuple[str, ...]]:
+    try:
+        return zone(name).key, ()
+    except ValueError:
+        return "UTC", (f"I do not know the time zone “{name[:60]}” of your profile; please choose yours.",)

@@ -1,0 +1,108 @@
+"""What holds for every draft, whatever the day (S106, S121, S230, S231)."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fateforger.drafting import Busy, Day, LunchWish, Work, draft, grade
+from fateforger.drafting.draft import length
+from fateforger.plan import TBPlan, read_plan, resolve, resolve_strict, write_plan
+from fateforger.plan.zones import local_day, zone
+
+ZONES = ["Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Pacific/Auckland"]
+DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5)]
+
+
+@st.composite
+def days(draw: st.DrawFn) -> Day:
+    day, tz = draw(st.sampled_from(DAYS)), draw(st.sampled_from(ZONES))
+    first = local_day(day, zone(tz))[0].astimezone(UTC)
+
+    def minute(low: int, high: int) -> datetime:
+        return first + timedelta(minutes=draw(st.integers(low, high)))
+
+    start = minute(0, 20 * 60)
+    busy = tuple(
+        Busy(begin, begin + timedelta(minutes=draw(st.integers(0, 300))))
+        for begin in (minute(-600, 30 * 60) for _ in range(draw(st.integers(0, 12))))
+    )
+    works = tuple(
+        Work(
+            f"t{n}",
+            f"Task {n}",
+            draw(st.none() | st.integers(1, 400)),
+            deep=draw(st.booleans()),
+            first=n == 0 and draw(st.booleans()),
+        )
+        for n in range(draw(st.integers(0, 9)))
+    )
+    lunch = LunchWish("lunch", minute(10 * 60, 15 * 60), draw(st.integers(0, 120)))
+    end = start + timedelta(minutes=draw(st.integers(0, 14 * 60)))
+    return Day(date=day, tz=tz, start=start, end=end, busy=busy, lunch=draw(st.none() | st.just(lunch)), works=works)
+
+
+@given(days())
+def test_nothing_overlaps_and_nothing_leaves_the_frame(day: Day) -> None:
+    blocks = sorted(resolve_strict(draft(day).plan), key=lambda b: b.start.astimezone(UTC))
+    for one, next_one in pairwise(blocks):
+        assert one.end.astimezone(UTC) <= next_one.start.astimezone(UTC)
+    for block in blocks:
+        start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
+        assert day.start <= start
+        assert end <= day.end
+        assert not [b for b in day.busy if b.start < end and start < b.end and b.start < b.end]
+
+
+@given(days())
+def test_every_task_is_placed_in_full_or_named(day: Day) -> None:
+    result = draft(day)
+    placed: dict[str, int] = {}
+    for block in resolve(result.plan):
+        task = block.key.split("-")[0]
+        placed[task] = placed.get(task, 0) + block.minutes
+    placed.pop("lunch", None)
+    named = [left.id for left in result.unplaced if left.id != "lunch"]
+    assert sorted([*placed, *named]) == sorted(w.id for w in day.works)
+    assert placed == {w.id: length(w) for w in day.works if w.id in placed}
+    assert all(left.reason for left in result.unplaced)
+
+
+@given(days())
+def test_a_named_task_found_no_gap(day: Day) -> None:
+    """What is left out would not fit in one piece into what is left of the day, to the grid."""
+    result = draft(day)
+    taken = [(b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in resolve(result.plan)]
+    taken += [(b.start, b.end) for b in day.busy if b.start < b.end]
+    edges = sorted([(day.start, day.start), *taken, (day.end, day.end)])
+    at, longest = day.start, timedelta()
+    for start, end in edges:
+        longest = max(longest, min(start, day.end) - at)
+        at = max(at, end)
+    for work in day.works:
+        if any(left.id == work.id for left in result.unplaced):
+            assert timedelta(minutes=length(work)) >= longest - timedelta(minutes=8)
+
+
+@given(days(), st.randoms(use_true_random=False))
+def test_the_order_of_meetings_does_not_matter(day: Day, random: object) -> None:
+    shuffled = list(day.busy)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    same = Day(day.date, day.tz, day.start, day.end, tuple(shuffled), day.lunch, day.works)
+    assert draft(same) == draft(day) == draft(day)
+
+
+@given(days())
+def test_a_draft_survives_the_wire(day: Day) -> None:
+    plan: TBPlan = draft(day).plan
+    again = read_plan(write_plan(plan))
+    assert [(b.key, b.start, b.end) for b in resolve(again)] == [(b.key, b.start, b.end) for b in resolve(plan)]
+
+
+@given(days())
+def test_a_draft_never_grades_as_hitting_a_meeting(day: Day) -> None:
+    result = draft(day)
+    assert "meeting it runs into" not in grade(day, result.plan, result.unplaced).next_step

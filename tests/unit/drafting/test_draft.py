@@ -1,0 +1,214 @@
+"""Drafting a day by hand-checked examples."""
+
+from __future__ import annotations
+
+import time as clock
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+
+from fateforger.drafting import Busy, Day, Draft, LunchWish, Work, draft
+from fateforger.plan import ET, instant_of, resolve, resolve_strict, zone
+
+MONDAY = date(2026, 3, 2)
+AMSTERDAM = "Europe/Amsterdam"
+
+
+def at(clock_time: str, day: date = MONDAY, tz: str = AMSTERDAM) -> datetime:
+    return instant_of(datetime.combine(day, time.fromisoformat(clock_time)), zone(tz))
+
+
+def day(start: str = "09:00", end: str = "17:00", **given: object) -> Day:
+    return Day(date=MONDAY, tz=AMSTERDAM, start=at(start), end=at(end), **given)  # type: ignore[arg-type]
+
+
+def busy(*spans: str) -> tuple[Busy, ...]:
+    return tuple(Busy(*(at(t) for t in span.split("-"))) for span in spans)
+
+
+def deep(name: str, minutes: int | None, *, first: bool = False) -> Work:
+    return Work(name.lower(), name, minutes, deep=True, first=first)
+
+
+def shallow(name: str, minutes: int | None) -> Work:
+    return Work(name.lower(), name, minutes, deep=False)
+
+
+def shown(result: Draft) -> list[str]:
+    return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in resolve(result.plan)]
+
+
+def test_one_thing_first_then_deep_then_shallow() -> None:
+    """S206, S208: the one thing early, deep before shallow, ten minutes to breathe after deep work."""
+    works = (shallow("Mail", 30), deep("Report", 90), deep("Talk", 60, first=True))
+    assert shown(draft(day(works=works))) == ["09:00-10:00 Talk", "10:10-11:40 Report", "11:50-12:20 Mail"]
+
+
+def test_meetings_stay_and_gaps_are_filled_around_them() -> None:
+    """S121: busy time is never used, overlapping meetings count once."""
+    result = draft(
+        day(busy=busy("09:30-10:00", "09:45-10:30", "12:00-13:00"), works=(deep("Report", 90), shallow("Mail", 30)))
+    )
+    assert shown(result) == ["09:00-09:30 Mail", "10:30-12:00 Report"]
+
+
+def test_meetings_off_the_grid_are_rounded_outward() -> None:
+    result = draft(day(busy=busy("09:02-09:58"), works=(shallow("Mail", 30),)))
+    assert shown(result) == ["10:00-10:30 Mail"]
+
+
+def test_an_empty_meeting_takes_no_time() -> None:
+    result = draft(day(busy=busy("09:00-09:00"), works=(shallow("Mail", 30),)))
+    assert shown(result) == ["09:00-09:30 Mail"]
+
+
+def test_lengths_left_open_get_the_usual_ones() -> None:
+    """S106: a day with no minutes at all still plans."""
+    result = draft(day(works=(deep("Think", None), shallow("Mail", None))))
+    assert shown(result) == ["09:00-10:00 Think", "10:10-10:40 Mail"]
+
+
+def test_lengths_off_the_grid_are_kept() -> None:
+    result = draft(day(works=(shallow("Call", 47), shallow("Mail", 30))))
+    assert shown(result) == ["09:00-09:47 Call", "09:50-10:20 Mail"]
+
+
+def test_no_break_when_there_is_no_room_for_one() -> None:
+    result = draft(day(end="11:00", works=(deep("Report", 60), deep("Talk", 60))))
+    assert shown(result) == ["09:00-10:00 Report", "10:00-11:00 Talk"]
+
+
+def test_deep_work_longer_than_every_gap_is_split() -> None:
+    result = draft(day(busy=busy("11:00-12:00", "14:00-15:00"), works=(deep("Book", 200),)))
+    assert shown(result) == ["09:00-11:00 Book (1/2)", "12:00-13:20 Book (2/2)"]
+    assert [e.key for e in result.plan.events] == ["book", "book-2"]
+
+
+def test_no_piece_is_shorter_than_half_an_hour() -> None:
+    result = draft(day(end="12:00", busy=busy("10:30-11:00"), works=(deep("Book", 100),)))
+    assert shown(result) == ["09:00-10:10 Book (1/2)", "11:00-11:30 Book (2/2)"]
+
+
+def test_shallow_work_is_not_split() -> None:
+    result = draft(day(end="12:00", busy=busy("10:00-11:00"), works=(shallow("Filing", 90),)))
+    assert shown(result) == []
+    assert [(u.title, u.reason) for u in result.unplaced] == [
+        ("Filing", "it needs 1 h 30 min, and the longest free stretch of the day is 1 h")
+    ]
+
+
+def test_a_task_longer_than_the_day_is_named() -> None:
+    result = draft(day(works=(deep("Everything", 600), shallow("Mail", 30))))
+    assert shown(result) == ["09:00-09:30 Mail"]
+    assert [u.reason for u in result.unplaced] == ["it needs 10 h, and the whole day has 8 h"]
+
+
+def test_what_does_not_fit_any_more_is_named() -> None:
+    works = (deep("Report", 420), shallow("Mail", 45), shallow("Calls", 30))
+    result = draft(day(works=works))
+    assert shown(result) == ["09:00-16:00 Report", "16:10-16:55 Mail"]
+    assert [(u.title, u.reason) for u in result.unplaced] == [
+        ("Calls", "it needs 30 min, and the longest stretch still free is 10 min")
+    ]
+
+
+def test_a_full_day_says_so() -> None:
+    result = draft(day(works=(deep("Report", 480), shallow("Mail", 30))))
+    assert [u.reason for u in result.unplaced] == ["the day is full"]
+
+
+def test_lunch_is_a_block() -> None:
+    """S207"""
+    result = draft(day(lunch=LunchWish("lunch", at("12:30"), 45), works=(deep("Report", 240),)))
+    assert shown(result) == ["09:00-12:30 Report (1/2)", "12:30-13:15 Lunch", "13:15-13:45 Report (2/2)"]
+    assert next(e.type for e in result.plan.events if e.key == "lunch") is ET.REGENERATION
+
+
+@pytest.mark.parametrize(
+    ("meetings", "lunch"),
+    [
+        (("12:00-13:00",), "13:00-13:45 Lunch"),
+        (("12:30-14:00",), "11:45-12:30 Lunch"),
+        (("10:30-12:30", "12:55-15:15"), "12:30-12:55 Lunch"),
+    ],
+    ids=["later", "earlier", "shorter"],
+)
+def test_lunch_gives_way_to_meetings(meetings: tuple[str, ...], lunch: str) -> None:
+    assert shown(draft(day(busy=busy(*meetings), lunch=LunchWish("lunch", at("12:30"), 45)))) == [lunch]
+
+
+def test_lunch_without_room_is_named() -> None:
+    result = draft(day(busy=busy("10:00-15:00"), lunch=LunchWish("lunch", at("12:30"), 45)))
+    assert [u.reason for u in result.unplaced] == ["meetings leave no 20 minutes free around that time"]
+
+
+def test_an_afternoon_has_no_lunch() -> None:
+    result = draft(day("14:00", lunch=LunchWish("lunch", at("12:30"), 45)))
+    assert (shown(result), result.unplaced) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("when", "start", "end", "expected"),
+    [
+        (date(2026, 3, 29), "01:00", "04:00", ["01:00-04:00 Watch"]),
+        (date(2026, 10, 25), "01:00", "04:00", ["01:00-03:00 Watch", "03:00-04:00 Round"]),
+    ],
+    ids=["spring", "autumn"],
+)
+def test_hours_are_real_hours(when: date, start: str, end: str, expected: list[str]) -> None:
+    """S231: two hours of work are two elapsed hours, in a night with one hour less and in one with one more."""
+    night = Day(
+        date=when,
+        tz=AMSTERDAM,
+        start=at(start, when),
+        end=at(end, when),
+        works=(Work("w", "Watch", 120 if when.month == 3 else 180, deep=False), Work("r", "Round", 60, deep=False)),
+    )
+    result = draft(night)
+    assert shown(result) == expected
+    assert [b.minutes for b in resolve(result.plan)] == ([120] if when.month == 3 else [180, 60])
+
+
+def test_the_second_pass_of_a_repeated_hour_is_hit() -> None:
+    """S231"""
+    when = date(2026, 10, 25)
+    night = Day(
+        date=when,
+        tz=AMSTERDAM,
+        start=at("02:00", when),
+        end=at("04:00", when),
+        works=(Work("a", "A", 60, deep=False), Work("b", "B", 60, deep=False), Work("c", "C", 60, deep=False)),
+    )
+    starts = [b.start.astimezone(UTC) for b in resolve(draft(night).plan)]
+    first = datetime(2026, 10, 25, 0, tzinfo=UTC)
+    assert starts == [first, first + timedelta(hours=1), first + timedelta(hours=2)]
+
+
+def test_a_frame_past_midnight() -> None:
+    """S230"""
+    night = Day(
+        date=MONDAY,
+        tz=AMSTERDAM,
+        start=at("22:00"),
+        end=at("02:00", date(2026, 3, 3)),
+        busy=(Busy(at("23:00"), at("00:30", date(2026, 3, 3))),),
+        works=(deep("Stars", 90), shallow("Log", 30)),
+    )
+    result = draft(night)
+    assert shown(result) == ["22:00-22:30 Log", "00:30-02:00 Stars"]
+    assert resolve(result.plan)[1].start.date() == date(2026, 3, 3)
+
+
+def test_three_hundred_meetings_are_fast() -> None:
+    """Issue: a plan for a day with 300 meetings. The bound is a hundred times what it takes."""
+    start = at("00:00")
+    meetings = tuple(
+        Busy(start + timedelta(minutes=4 * n), start + timedelta(minutes=4 * n + 7)) for n in range(300)
+    )
+    works = tuple(Work(f"t{n}", f"Task {n}", 30, deep=n % 2 == 0) for n in range(60))
+    full = Day(date=MONDAY, tz=AMSTERDAM, start=start, end=at("23:55"), busy=meetings, works=works)
+    began = clock.perf_counter()
+    result = draft(full)
+    assert clock.perf_counter() - began < 2
+    resolve_strict(result.plan)
+    assert len(result.plan.events) + len(result.unplaced) == 60
