@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from fateforger.ops import apply_wire, read_patch, to_wire, write_patch
 from fateforger.plan import (
     Resolved,
     TBPlan,
+    local_day,
     overlaps,
     read_plan,
     resolve,
@@ -108,14 +110,29 @@ def check(document: Any) -> dict[str, Any]:
         errors.append({"message": error.message, "events": list(error.events)})
     for first, second in overlaps(resolved):
         errors.append({"message": overlap_sentence(first, second), "events": [first.index, second.index]})
-    findings, quality = _judged(day if not errors else None)
+    findings, quality = _judged(None if errors else day, resolved)
     return {"ok": not errors, "errors": errors, "findings": findings, "quality": quality}
 
 
-def _judged(day: TBPlan | None) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    from fateforger.drafting.quality import judge  # noqa: PLC0415  only this door needs it
+def _judged(day: TBPlan | None, resolved: Sequence[Resolved]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Advice on a plan that holds together. Without a day's frame, its own blocks say when the day is."""
+    from fateforger.drafting import Day  # noqa: PLC0415  only this door needs it
+    from fateforger.drafting.quality import LABELS, grade, shortcomings  # noqa: PLC0415  only this door needs it
 
-    return judge(day)
+    if day is None:
+        return [], {"level": 0, "label": LABELS[0], "next_step": "Mend the errors first."}
+    begin, end = local_day(day.date, day.zone)
+    if resolved:
+        begin = min((block.start for block in resolved), key=_instant)
+        end = max((block.end for block in resolved), key=_instant)
+    frame = Day(date=day.date, tz=day.tz, start=begin, end=end)
+    quality = grade(frame, day)
+    findings = [{"message": sentence, "events": []} for sentence in shortcomings(frame, day)]
+    return findings, {"level": quality.level, "label": quality.label, "next_step": quality.next_step}
+
+
+def _instant(value: datetime) -> datetime:
+    return value.astimezone(UTC)
 
 
 def _resolved_document(document: Any) -> dict[str, Any]:

@@ -43,13 +43,22 @@ class _View:
 
 def grade(day: Day, plan: TBPlan, unplaced: Sequence[Left] = ()) -> Grade:
     """The level of a plan for a day. ``day.works`` say what the one thing is, ``day.busy`` what must not be hit."""
-    blocks = tuple(sorted(resolve(plan), key=lambda b: b.start.astimezone(UTC)))
-    view = _View(day, unplaced, blocks)
+    view = _view(day, plan, unplaced)
     for level, checks in enumerate(_LADDER):
         for check in checks:
             if missing := check(view):
                 return Grade(level, LABELS[level], missing)
     return Grade(4, LABELS[4], "Nothing is missing; commit it when you are happy with it.")
+
+
+def shortcomings(day: Day, plan: TBPlan, unplaced: Sequence[Left] = ()) -> tuple[str, ...]:
+    """Everything that would make the plan better, the most important first: a sentence each."""
+    view = _view(day, plan, unplaced)
+    return tuple(missing for checks in _LADDER for check in checks if (missing := check(view)))
+
+
+def _view(day: Day, plan: TBPlan, unplaced: Sequence[Left]) -> _View:
+    return _View(day, unplaced, tuple(sorted(resolve(plan), key=lambda b: b.start.astimezone(UTC))))
 
 
 def _something(view: _View) -> str | None:
