@@ -42,6 +42,15 @@ async def names(jobs: Jobs, seconds: float = 0) -> list[str]:
     return done
 
 
+async def begun_waiting(jobs: Jobs) -> asyncio.Future[None]:
+    """A wait that goes on: nothing is to be done, and everybody knows."""
+    waiting = asyncio.ensure_future(jobs.wait("turns", seconds=60))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    return waiting
+
+
 class JobsContract:
     """``jobs`` belongs to one worker, ``other`` to another one, perhaps of another process."""
 
@@ -210,10 +219,10 @@ class JobsContract:
         assert sorted(job.dedupe for job in claims if job is not None) == ["j0", "j1", "j2", "j3", "j4"]
 
     async def test_waiting_ends_at_once_when_work_arrives(self, jobs: Jobs) -> None:
-        assert await take(jobs) is None
-        waiting = asyncio.ensure_future(jobs.wait("turns", seconds=60))
-        await asyncio.sleep(0)
         await put(jobs, "a1")
+        assert await names(jobs) == ["a1"]
+        waiting = await begun_waiting(jobs)
+        await put(jobs, "a2")
         await asyncio.wait_for(waiting, 5)
 
     async def test_work_that_arrives_before_the_wait_is_not_missed(self, jobs: Jobs) -> None:
@@ -229,8 +238,7 @@ class JobsContract:
         await put(jobs, "a2")
         job = await taken(jobs)
         assert await take(jobs) is None
-        waiting = asyncio.ensure_future(jobs.wait("turns", seconds=60))
-        await asyncio.sleep(0)
+        waiting = await begun_waiting(jobs)
         match end:
             case "finish":
                 assert await jobs.finish(job)

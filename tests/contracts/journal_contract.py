@@ -231,9 +231,7 @@ class JournalContract:
         with pytest.raises(InternalError):
             await journal.close("nope", TxState.COMMITTED, NOON)
 
-    @pytest.mark.parametrize(
-        ("how", "then"), [(TxState.COMMITTED, TxState.UNDONE), (TxState.PARTIAL, TxState.PARTIAL)]
-    )
+    @pytest.mark.parametrize(("how", "then"), [(TxState.COMMITTED, TxState.UNDONE), (TxState.PARTIAL, TxState.PARTIAL)])
     async def test_a_whole_undo_marks_what_it_undid(
         self, journal: Journal, other: Journal, how: TxState, then: TxState
     ) -> None:
@@ -321,6 +319,13 @@ class JournalContract:
         assert mine is not None
         await journal.release(mine)
         assert await other.acquire(CALENDAR, "b", now=NOON, seconds=10) == Lease(CALENDAR, "b", 2, later(10))
+
+    async def test_an_old_lease_does_not_release_a_new_one(self, journal: Journal, other: Journal) -> None:
+        old = await journal.acquire(CALENDAR, "a", now=NOON, seconds=1)
+        assert old is not None
+        await journal.acquire(CALENDAR, "a", now=later(1), seconds=10)
+        await journal.release(old)
+        assert await other.acquire(CALENDAR, "b", now=later(2), seconds=1) is None
 
     async def test_a_lost_lease_cannot_be_released(self, journal: Journal, other: Journal) -> None:
         mine = await journal.acquire(CALENDAR, "a", now=NOON, seconds=1)

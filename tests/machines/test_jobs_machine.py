@@ -1,0 +1,230 @@
+"""Jobs against a model: two workers with connections of their own, crashes, restarts, lost claims, retries, late ends.
+
+Held at every step: a claim gives exactly the job that the model says (first in, first out per key, one at a time,
+not before its time, taken over after its lease); a call counts exactly when its claim is still the current one; no
+job is finished twice; at the end everything accepted is finished or buried, nothing is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.contracts.jobs_contract import NOON
+from tests.contracts.stores import new_file
+
+from fateforger.adapters.store import Store, open_store
+from fateforger.ports import Job, NewJob
+
+T = TypeVar("T")
+LANES = st.sampled_from(["turns", "sync"])
+KEYS = st.sampled_from(["a", "b", "c"])
+WORKERS = st.sampled_from([0, 1])
+PICK = st.integers(0, 10**6)
+SECONDS = st.sampled_from([0, 1, 5, 10, 60])
+LEASE = 10
+
+
+@dataclass
+class Expected:
+    """A job as it should stand. ``claim`` is the current claim's id and fence, as the store gave it."""
+
+    lane: str
+    key: str
+    dedupe: str
+    run_at: datetime
+    attempts: int = 0
+    claim: tuple[int, int] | None = None
+    leased_until: datetime | None = None
+
+
+@dataclass
+class Model:
+    """What a queue is: the open jobs in the order they were accepted, and how the others ended."""
+
+    open: list[Expected] = field(default_factory=list)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+    ended: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def next(self, lane: str, now: datetime) -> Expected | None:
+        heads: dict[str, Expected] = {}
+        for job in self.open:
+            if job.lane == lane:
+                heads.setdefault(job.key, job)
+        free = (
+            job for job in heads.values() if job.run_at <= now and (job.leased_until is None or job.leased_until <= now)
+        )
+        return next(free, None)
+
+    def held(self, claim: Job) -> Expected | None:
+        return next((job for job in self.open if job.claim == (claim.id, claim.fence)), None)
+
+
+class JobsMachine(RuleBasedStateMachine):
+    happened: ClassVar[Counter[str]] = Counter()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.loop = asyncio.new_event_loop()
+        path = new_file(self.folder)
+        self.stores = [open_store(path), open_store(path)]
+        self.claims: list[list[Job]] = [[], []]
+        self.forgotten: list[Job] = []
+        self.model = Model()
+        self.now = NOON
+        self.count = 0
+
+    def run(self, call: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(call)
+
+    @initialize(keys=st.lists(KEYS, min_size=2, max_size=5))
+    def some_work(self, keys: list[str]) -> None:
+        for key in keys:
+            self.enqueue(0, "turns", key, 0)
+
+    @rule(worker=WORKERS, lane=LANES, key=KEYS, delay=SECONDS)
+    def enqueue(self, worker: int, lane: str, key: str, delay: int) -> None:
+        self.count += 1
+        self._enqueue(worker, lane, key, f"j{self.count}", delay)
+
+    @precondition(lambda self: self.model.seen)
+    @rule(worker=WORKERS, key=KEYS, pick=PICK)
+    def enqueue_again(self, worker: int, key: str, pick: int) -> None:
+        lane, dedupe = sorted(self.model.seen)[pick % len(self.model.seen)]
+        self._enqueue(worker, lane, key, dedupe, 0)
+
+    def _enqueue(self, worker: int, lane: str, key: str, dedupe: str, delay: int) -> None:
+        run_at = self.now + timedelta(seconds=delay)
+        new = NewJob(lane, key, dedupe, {"name": dedupe}, run_at if delay else None)
+        accepted = self.run(self.stores[worker].jobs.enqueue(new, now=self.now))
+        assert accepted == ((lane, dedupe) not in self.model.seen)
+        if accepted:
+            self.model.seen.add((lane, dedupe))
+            self.model.open.append(Expected(lane, key, dedupe, run_at))
+        else:
+            self.happened["refused"] += 1
+
+    @rule(worker=WORKERS, lane=LANES)
+    def claim(self, worker: int, lane: str) -> None:
+        until = self.now + timedelta(seconds=LEASE)
+        got = self.run(self.stores[worker].jobs.claim(lane, f"w{worker}", now=self.now, lease_seconds=LEASE))
+        expected = self.model.next(lane, self.now)
+        assert (got is None) == (expected is None)
+        if got is None or expected is None:
+            self.happened["idle"] += 1
+            return
+        self.happened["claimed"] += 1
+        self.happened["taken over"] += expected.leased_until is not None
+        expected.attempts += 1
+        expected.leased_until = until
+        assert expected.claim is None or (expected.claim[0] == got.id and expected.claim[1] < got.fence)
+        expected.claim = (got.id, got.fence)
+        assert got == Job(
+            got.id, lane, expected.key, expected.dedupe, {"name": expected.dedupe}, expected.attempts, got.fence
+        )
+        self.claims[worker].append(got)
+
+    @precondition(lambda self: any(self.claims))
+    @rule(pick=PICK, how=st.sampled_from(["finish", "finish", "retry", "bury", "extend"]), delay=SECONDS)
+    def go_on(self, pick: int, how: Literal["finish", "retry", "bury", "extend"], delay: int) -> None:
+        """A worker goes on with a claim, which may be lost to the other one by now."""
+        worker, claim = self._some_claim(pick)
+        if how != "extend":
+            self.claims[worker].remove(claim)
+            self.forgotten.append(claim)
+        self._end(self.stores[worker], claim, how, delay)
+
+    @precondition(lambda self: self.forgotten)
+    @rule(pick=PICK, worker=WORKERS, how=st.sampled_from(["finish", "retry", "bury", "extend"]))
+    def come_back(self, pick: int, worker: int, how: Literal["finish", "retry", "bury", "extend"]) -> None:
+        """A worker that everybody thought dead (or that is confused) comes back with an old claim."""
+        self._end(self.stores[worker], self.forgotten[pick % len(self.forgotten)], how, 0)
+
+    def _some_claim(self, pick: int) -> tuple[int, Job]:
+        held = [(worker, claim) for worker in (0, 1) for claim in self.claims[worker]]
+        return held[pick % len(held)]
+
+    def _end(self, store: Store, claim: Job, how: str, delay: int) -> None:
+        expected = self.model.held(claim)
+        again = self.now + timedelta(seconds=delay)
+        match how:
+            case "finish":
+                counted = self.run(store.jobs.finish(claim))
+            case "bury":
+                counted = self.run(store.jobs.bury(claim, "broken"))
+            case "retry":
+                counted = self.run(store.jobs.retry(claim, "later", run_at=again))
+            case _:
+                counted = self.run(store.jobs.extend(claim, now=self.now, lease_seconds=LEASE))
+        assert counted == (expected is not None)
+        self.happened["counted" if counted else "fenced off"] += 1
+        if expected is None:
+            return
+        if how in {"finish", "bury"}:
+            self.model.open.remove(expected)
+            self.model.ended[expected.lane, expected.dedupe, how] += 1
+        elif how == "retry":
+            expected.run_at, expected.leased_until, expected.claim = again, None, (claim.id, claim.fence + 1)
+        else:
+            expected.leased_until = self.now + timedelta(seconds=LEASE)
+
+    @rule(seconds=SECONDS)
+    def time_passes(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @rule(worker=WORKERS)
+    def crash(self, worker: int) -> None:
+        """The worker and its connection are gone; what it had claimed stays claimed until the leases end."""
+        self.run(self.stores[worker].aclose())
+        self.stores[worker] = open_store(self.folder / "state.db")
+        self.happened["crashed with work"] += bool(self.claims[worker])
+        self.forgotten += self.claims[worker]
+        self.claims[worker] = []
+
+    @invariant()
+    def nothing_ends_twice(self) -> None:
+        assert all(times == 1 for times in self.model.ended.values())
+        assert len({(lane, dedupe) for lane, dedupe, _ in self.model.ended}) == len(self.model.ended)
+
+    def teardown(self) -> None:
+        self.now += timedelta(days=1)
+        for lane in ("turns", "sync"):
+            while self.model.next(lane, self.now) is not None:
+                self.claim(0, lane)
+                self._end(self.stores[0], self.claims[0].pop(), "finish", 0)
+            self.claim(1, lane)
+        assert self.model.open == []
+        assert {(lane, dedupe) for lane, dedupe, _ in self.model.ended} == self.model.seen
+        for store in self.stores:
+            self.run(store.aclose())
+        self.loop.close()
+        shutil.rmtree(self.folder)
+
+
+def test_jobs_keep_their_promises() -> None:
+    """S115, S117, S161"""
+    JobsMachine.happened.clear()
+    run_state_machine_as_test(JobsMachine, settings=settings(max_examples=60, stateful_step_count=40))
+    steps = sum(JobsMachine.happened.values())
+    shares = {what: JobsMachine.happened[what] / steps for what in ("counted", "fenced off", "taken over")}
+    assert shares["counted"] > 0.2
+    assert min(shares.values()) > 0.01, shares
+    assert JobsMachine.happened["crashed with work"] > 0
