@@ -12,7 +12,7 @@ Values = dict[str, dict[str, dict[str, Any]]]
 _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
-def state_values(blocks: Sequence[Mapping[str, Any]], entered: Mapping[str, Any]) -> Values:
+def state_values(blocks: Sequence[Mapping[str, Any]], entered: Any) -> Values:
     """One entry for each element that holds a value: what was entered, else its initial value, else empty.
 
     Entries for elements that are not there are left out, so typed values survive an update of a view only where
@@ -54,8 +54,8 @@ def accepted(element: Mapping[str, Any], field: str, value: Any) -> Any:
             return value if isinstance(value, str) else None
 
 
-def _value(placed: PlacedElement, field: str, entered: Mapping[str, Any]) -> Any:
-    block = entered.get(placed.block_id)
+def _value(placed: PlacedElement, field: str, entered: Any) -> Any:
+    block = entered.get(placed.block_id) if isinstance(entered, dict) else None
     given = block.get(placed.action_id) if isinstance(block, dict) else None
     if isinstance(given, dict):
         value = accepted(placed.element, field, given.get(field))

@@ -2,8 +2,7 @@
 
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -61,13 +60,7 @@ def create_workspace(config: WorkspaceConfig, *, now: Callable[[], datetime]) ->
     the event loop's clock. `Workspace.close()` lets go of the file.
     """
     workspace = Workspace(config, now)
-
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        workspace.postbox.wake()
-        yield
-
-    workspace.app = Starlette(routes=_routes(workspace), lifespan=lifespan)
+    workspace.app = Starlette(routes=_routes(workspace))
     return workspace
 
 

@@ -47,7 +47,8 @@ class Workspace:
         self.conversations = Conversations(self.directory, self.clock, self.store, self.delivery, self.pages)
         self.modals = Modals(self.clock, self.store, self.pages)
         self.postbox = Postbox(self.clock, self.store, self.conversations)
-        self.hub.on_connections_changed.append(self._show_connection)
+        # An app that schedules messages is there to wait for them; and an app inside another has no start of its own.
+        self.hub.on_connections_changed += [self._show_connection, self.postbox.wake]
         self._open_channels()
 
     def close(self) -> None:

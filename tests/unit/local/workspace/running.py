@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import uvicorn
-from tests.unit.local.workspace.making import ALEX, APP_TOKEN, DM, settings
+from tests.unit.local.workspace.making import ALEX, APP_TOKEN, BOT_TOKEN, DM, settings
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -55,6 +55,10 @@ class Running:
     async def messages(self, channel: str = DM, **query: str) -> list[Json]:
         return list((await self.see("messages", channel=channel, **query))["messages"])
 
+    async def call(self, method: str, *, token: str = BOT_TOKEN, **arguments: Any) -> Json:
+        headers = {"authorization": f"Bearer {token}"}
+        return dict((await self.http.post(f"/api/{method}", json=arguments, headers=headers)).json())
+
     async def connected(self) -> ClientConnection:
         """A Socket Mode connection that has said hello."""
         socket = await self.linked()
@@ -62,8 +66,7 @@ class Running:
         return socket
 
     async def linked(self) -> ClientConnection:
-        headers = {"authorization": f"Bearer {APP_TOKEN}"}
-        answer = (await self.http.post("/api/apps.connections.open", headers=headers)).json()
+        answer = await self.call("apps.connections.open", token=APP_TOKEN)
         return await connect(answer["url"], proxy=None)
 
 

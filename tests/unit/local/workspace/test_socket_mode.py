@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.local.workspace.making import ALEX, DM
+from tests.unit.local.workspace.making import ALEX, DM, Clock
 from tests.unit.local.workspace.running import Running, acknowledge, closed, frame, running, until
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -181,6 +181,32 @@ async def test_dropped_sockets_are_closed(tmp_path: Path) -> None:
         served.workspace.drop_sockets()
         assert await closed(socket)
         await until(lambda: not served.workspace.hub.connected)
+
+
+async def test_the_bots_own_posts_come_back_marked_as_its_own(tmp_path: Path) -> None:
+    async with running(tmp_path) as served:
+        socket = await served.connected()
+        await served.call("chat.postMessage", channel=DM, text="mine")
+        event = (await frame(socket))["payload"]["event"]
+        assert {key: event[key] for key in ("type", "text", "user", "bot_id", "app_id", "channel_type")} == {
+            "type": "message",
+            "text": "mine",
+            "user": "U00000BOT",
+            "bot_id": "B0000LOCAL",
+            "app_id": "A0000LOCAL",
+            "channel_type": "im",
+        }
+
+
+async def test_a_message_that_fell_due_while_the_app_was_away_is_posted_when_it_is_back(tmp_path: Path) -> None:
+    clock = Clock()
+    async with running(tmp_path, now=clock) as served:
+        post_at = int(clock().timestamp()) + 60
+        await served.call("chat.scheduleMessage", channel=DM, text="standup", post_at=post_at)
+    clock.forward(minutes=5)
+    async with running(tmp_path, now=clock) as served:
+        await served.connected()
+        assert [message["text"] for message in await served.messages()] == ["standup"]
 
 
 async def test_frames_that_mean_nothing_are_ignored(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fateforger.local.workspace.blocks.composition import SLACK_FILE, URL, plain, words
-from fateforger.local.workspace.blocks.element_shapes import ELEMENTS, IN_ACTIONS, IN_INPUT, IN_SECTION
+from fateforger.local.workspace.blocks.element_shapes import ELEMENTS
 from fateforger.local.workspace.blocks.limits import LIMITS
+from fateforger.local.workspace.blocks.placement import IN_ACTIONS, IN_INPUT, IN_SECTION
 from fateforger.local.workspace.blocks.rich_text import RICH_TEXT
 from fateforger.local.workspace.blocks.rules import (
     Findings,

@@ -47,15 +47,18 @@ def _calendar_date(value: Any, at: str, findings: Findings) -> None:
 
 def _initial_among_options(value: Any, at: str, findings: Findings) -> None:
     """What is preselected must be exactly one of the options (or all of them must be)."""
-    options = value.get("options")
-    if options is None:
-        groups = value.get("option_groups") or []
-        options = [one for group in groups if isinstance(group, dict) for one in group.get("options") or []]
+    groups = [value, *_list(value.get("option_groups"))]
+    options = [one for group in groups if isinstance(group, dict) for one in _list(group.get("options"))]
     if "initial_option" in value and value["initial_option"] not in options:
         findings.add("must match one of the options", f"{at}/initial_option")
-    for index, chosen in enumerate(value.get("initial_options") or []):
+    for index, chosen in enumerate(_list(value.get("initial_options"))):
         if chosen not in options:
             findings.add("must match one of the options", f"{at}/initial_options/{index}")
+
+
+def _list(value: Any) -> list[Any]:
+    """The value if it is a list; what else it is has been found wrong already."""
+    return value if isinstance(value, list) else []
 
 
 def _ordered(low: str, high: str) -> Rule:
@@ -195,24 +198,4 @@ ELEMENTS: Mapping[str, Rule] = {
         },
         one_field("image_url", "slack_file"),
     ),
-}
-
-_MENUS = {name: rule for name, rule in ELEMENTS.items() if name.endswith("_select")}
-_PICKED = {name: ELEMENTS[name] for name in ("checkboxes", "radio_buttons", "datepicker", "timepicker")}
-
-IN_ACTIONS: Mapping[str, Rule] = {
-    **_MENUS,
-    **_PICKED,
-    **{name: ELEMENTS[name] for name in ("button", "workflow_button", "overflow", "datetimepicker")},
-}
-IN_SECTION: Mapping[str, Rule] = {
-    **_MENUS,
-    **_PICKED,
-    **{name: ELEMENTS[name] for name in ("button", "workflow_button", "overflow", "image")},
-}
-IN_INPUT: Mapping[str, Rule] = {
-    **_MENUS,
-    **_PICKED,
-    "datetimepicker": ELEMENTS["datetimepicker"],
-    **{name: rule for name, rule in ELEMENTS.items() if name.endswith("_input")},
 }

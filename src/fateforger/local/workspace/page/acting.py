@@ -10,8 +10,8 @@ from fateforger.local.workspace.blocks.elements import ACTION_FIELD
 from fateforger.local.workspace.directory import direct_channel_id
 from fateforger.local.workspace.errors import Refusal
 from fateforger.local.workspace.form_state import accepted
-from fateforger.local.workspace.page.asking import asked, channel_of, message_of, person_of
-from fateforger.local.workspace.page.surface import payload_part, placed_in, surface_of
+from fateforger.local.workspace.page.asking import asked, channel_of, message_of, part, person_of
+from fateforger.local.workspace.page.surface import glimpse, placed_in, surface_of, where
 from fateforger.local.workspace.store.response_urls import ResponseTarget
 from fateforger.local.workspace.workspace import Workspace
 
@@ -22,11 +22,11 @@ async def act(workspace: Workspace, request: Request) -> dict[str, Any]:
     given = await asked(request)
     me = person_of(workspace, given.get("user"))
     surface = surface_of(workspace, me, given.get("surface"))
-    action: Mapping[str, Any] = given.get("action") or {}
+    action = part(given, "action")
     placed = placed_in(surface, action)
     payload = {
         **interactions.common("block_actions", me, workspace.triggers.issue(me.id)),
-        **payload_part(workspace, me, surface, given.get("state") or {}),
+        **where(workspace, me, surface, part(given, "state")),
         "actions": [interactions.action(placed, _chosen(placed.element, action), workspace.clock.next())],
     }
     await workspace.interactivity.ask("interactive", payload)
@@ -61,7 +61,7 @@ async def suggest(workspace: Workspace, request: Request) -> dict[str, Any]:
     placed = placed_in(surface, given)
     payload = {
         **interactions.common("block_suggestion", me, None),
-        **payload_part(workspace, me, surface, given.get("state") or {}),
+        **glimpse(surface, part(given, "state")),
         "action_id": placed.action_id,
         "block_id": placed.block_id,
         "value": str(given.get("value", "")),

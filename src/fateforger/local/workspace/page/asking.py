@@ -1,5 +1,6 @@
 """Reading what the page asks, and who asks it."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -10,6 +11,7 @@ from fateforger.local.workspace.config import WorkspaceUser
 from fateforger.local.workspace.errors import Refusal
 from fateforger.local.workspace.store.channels import Channel
 from fateforger.local.workspace.store.messages import StoredMessage
+from fateforger.local.workspace.wire import read_json
 from fateforger.local.workspace.workspace import Workspace
 
 NO_MESSAGE = "That message is no longer there."
@@ -22,7 +24,7 @@ async def asked(request: Request) -> dict[str, Any]:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        document = await request.json() if kind == "application/json" else None
+        document = read_json(await request.body()) if kind == "application/json" else None
     except ValueError:
         document = None
     if not isinstance(document, dict):
@@ -35,6 +37,12 @@ def is_own_page(socket: WebSocket) -> bool:
     origin = socket.headers.get("origin")
     hosts = {socket.headers.get("host"), socket.headers.get("x-forwarded-host")}
     return origin is None or urlsplit(origin).netloc in hosts
+
+
+def part(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """An object inside what the page posted; empty when there is none."""
+    value = given.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def page_address(request: Request) -> str:

@@ -11,7 +11,7 @@ from fateforger.local.workspace.blocks.surfaces import check_view
 from fateforger.local.workspace.config import WorkspaceUser
 from fateforger.local.workspace.errors import Refusal, SlackError
 from fateforger.local.workspace.form_checks import field_errors
-from fateforger.local.workspace.page.asking import asked, person_of
+from fateforger.local.workspace.page.asking import asked, part, person_of
 from fateforger.local.workspace.page.surface import open_view
 from fateforger.local.workspace.store.response_urls import ResponseTarget
 from fateforger.local.workspace.workspace import Workspace
@@ -23,7 +23,7 @@ async def submit(workspace: Workspace, request: Request) -> dict[str, Any]:
     given = await asked(request)
     me = person_of(workspace, given.get("user"))
     view = open_view(workspace, me, given.get("view_id"))
-    view = workspace.modals.remember(view, given.get("state") or {})
+    view = workspace.modals.remember(view, part(given, "state"))
     errors = field_errors(view["blocks"], view["state"]["values"])
     if not errors:
         payload = {

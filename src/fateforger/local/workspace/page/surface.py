@@ -74,16 +74,27 @@ def placed_in(surface: Surface, given: Mapping[str, Any]) -> PlacedElement:
     return placed
 
 
-def payload_part(
-    workspace: Workspace, person: WorkspaceUser, surface: Surface, entered: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The part of an interaction that says where it happened and what had been entered there."""
+def where(workspace: Workspace, person: WorkspaceUser, surface: Surface, entered: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of an action's payload that says where it happened, what had been entered there and where to answer.
+
+    What was entered in a view is kept with it, so that it is there again after a restart.
+    """
     match surface:
         case MessageSurface(channel, message):
-            part = interactions.on_message(channel, message, state_values(surface.blocks, entered))
             target = ResponseTarget(channel.id, person.id, message.ts, message.thread_ts)
-            return part | {"response_url": workspace.response_url(target)}
+            return {**glimpse(surface, entered), "response_url": workspace.response_url(target)}
         case ViewSurface(view):
             return interactions.on_view(workspace.modals.remember(view, entered))
+        case _:
+            assert_never(surface)
+
+
+def glimpse(surface: Surface, entered: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for options looked up while typing: nothing is kept and there is nowhere to answer."""
+    match surface:
+        case MessageSurface(channel, message):
+            return interactions.on_message(channel, message, state_values(surface.blocks, entered))
+        case ViewSurface(view):
+            return interactions.on_view({**view, "state": {"values": state_values(surface.blocks, entered)}})
         case _:
             assert_never(surface)

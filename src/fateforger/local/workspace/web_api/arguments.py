@@ -1,6 +1,5 @@
 """The arguments of a Web API call, however they were encoded."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +7,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from fateforger.local.workspace.errors import SlackError, bad_arguments
+from fateforger.local.workspace.wire import read_json
 
 
 class Arguments:
@@ -42,7 +42,7 @@ class Arguments:
     def integer(self, name: str, default: int) -> int:
         try:
             return int(float(self._given.get(name, default)))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise bad_arguments(f"must be an integer [json-pointer:/{name}]") from None
 
     def structure(self, name: str, error: SlackError | None = None) -> Any:
@@ -53,8 +53,8 @@ class Arguments:
         if value == "":
             return None
         try:
-            return json.loads(value)
-        except json.JSONDecodeError:
+            return read_json(value)
+        except ValueError:
             raise error or bad_arguments(f"must be valid json [json-pointer:/{name}]") from None
 
 
@@ -75,8 +75,8 @@ def _json_object(body: bytes) -> dict[str, Any]:
     if not body:
         return {}
     try:
-        document = json.loads(body)
-    except (json.JSONDecodeError, UnicodeDecodeError):
+        document = read_json(body)
+    except ValueError:
         raise SlackError("invalid_json") from None
     if not isinstance(document, dict):
         raise SlackError("json_not_object")
