@@ -5,16 +5,17 @@ import math
 from typing import Any, NoReturn
 
 
-def read_json(text: str | bytes) -> Any:
+def read_json(given: str | bytes) -> Any:
     """The value of a JSON text; raises `ValueError` for what is none, or could not be stored or sent on.
 
     Half a surrogate pair and numbers that are not finite are such; Python's own parser lets both through.
     """
+    text = given.encode() if isinstance(given, str) else given
     try:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if (b"\\u" if isinstance(text, bytes) else "\\u") in text:
+    if b"\\u" in text:
         json.dumps(value, ensure_ascii=False).encode()
     return value
 

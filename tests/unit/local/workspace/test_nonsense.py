@@ -12,8 +12,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.local.workspace.making import APP_TOKEN, BOT_TOKEN, DM, Doors, actions, button, modal, option, section
-from tests.unit.local.workspace.test_block_rules import BLOCKS, ELEMENTS, NOT_AN_INPUT, text_input
+from tests.unit.local.workspace.making import (
+    APP_TOKEN,
+    BOT_TOKEN,
+    DM,
+    Doors,
+    actions,
+    button,
+    modal,
+    option,
+    section,
+    text_input,
+)
+from tests.unit.local.workspace.test_block_rules import BLOCKS, ELEMENTS, NOT_AN_INPUT
 
 from fateforger.local.workspace.blocks.surfaces import check_message_blocks, check_view
 from fateforger.local.workspace.errors import SlackError
@@ -28,6 +39,32 @@ ANYTHING = st.recursive(
     max_leaves=6,
 )
 FORM = [text_input(name, element={"action_id": "a", **e}) for name, e in ELEMENTS.items() if name not in NOT_AN_INPUT]
+
+
+FIELDS = [
+    "user",
+    "channel",
+    "ts",
+    "thread_ts",
+    "text",
+    "blocks",
+    "view",
+    "view_id",
+    "surface",
+    "action",
+    "state",
+    "command",
+    "metadata",
+    "limit",
+    "cursor",
+    "post_at",
+    "files",
+    "prompts",
+    "title",
+    "name",
+    "timestamp",
+    "tab",
+]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -71,10 +108,7 @@ def test_what_a_page_says_was_entered_becomes_a_state(entered: Any) -> None:
 
 
 def requests(names: list[str]) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    fields = st.sampled_from(
-        ["user", "channel", "ts", "thread_ts", "text", "blocks", "view", "view_id", "surface", "action", "state"]
-        + ["command", "metadata", "limit", "cursor", "post_at", "files", "prompts", "title", "name", "timestamp", "tab"]
-    )
+    fields = st.sampled_from(FIELDS)
     likely = st.sampled_from([DM, "U0000ALEX", "1.0", {"type": "home"}, [section()], modal(), option("x"), button()])
     return st.tuples(st.sampled_from(names), st.dictionaries(fields, likely | ANYTHING, max_size=6))
 
