@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import httpx
 import uvicorn
+from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
@@ -24,7 +25,6 @@ from fateforger.slack.app import SlackRoom, open_room
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.manifest import app_manifest
 from fateforger.slack.pace import PacePolicy
-from scripted_door import ScriptedDoor
 
 BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
 DEADLINE = 15.0
@@ -71,8 +71,8 @@ async def workspace_at(folder: Path) -> AsyncIterator[Workspace]:
         workspace.close()
 
 
-async def _true(value: bool) -> bool | None:
-    return value or None
+async def _true(value: bool) -> bool:  # noqa: FBT001  a condition to wait for
+    return value
 
 
 def login(workspace: Workspace, **changes: Any) -> SlackLogin:
@@ -197,7 +197,9 @@ class Person:
     async def use_in(self, view: Json, label: str, state: Json) -> Json:
         block_id, element = control(view["blocks"], label)
         action = {"type": element["type"], "action_id": element["action_id"], "block_id": block_id}
-        return await self.post("/ui/action", surface={"type": "view", "view_id": view["id"]}, action=action, state=state)
+        return await self.post(
+            "/ui/action", surface={"type": "view", "view_id": view["id"]}, action=action, state=state
+        )
 
     async def submit(self, view: Json, state: Json) -> Json:
         return await self.post("/ui/view_submit", view_id=view["id"], state=state)
@@ -207,7 +209,10 @@ def control(blocks: list[Json], label: str) -> tuple[str, Json]:
     """The block id and the element whose text, or type, is ``label``."""
     for block in blocks:
         for element in [*block.get("elements", []), block.get("accessory"), block.get("element")]:
-            if isinstance(element, dict) and label in {element["type"], element.get("text", {}).get("text") if isinstance(element.get("text"), dict) else None}:
+            if isinstance(element, dict) and label in {
+                element["type"],
+                element.get("text", {}).get("text") if isinstance(element.get("text"), dict) else None,
+            }:
                 return block["block_id"], element
     raise AssertionError(f"no control “{label}”")
 

@@ -38,6 +38,7 @@ from fateforger.session.cards import (
     Part,
     Prose,
     TextField,
+    plain,
 )
 from fateforger.session.model import Outgoing, Session, Task
 from fateforger.stages import Move
@@ -189,7 +190,7 @@ def state_card(session: Session) -> Card:
     lines = (session.overview or "").splitlines()
     parts: list[Part] = [
         Heading(text=f"{len(lines)} steps"),
-        Prose(text="\n".join(f"- {line}" for line in lines[-30:]) or "_Nothing yet_"),
+        Prose(text="\n".join(f"- {plain(line, 200)}" for line in lines[-30:]) or "_Nothing yet_"),
         Prose(
             text=f"**{session.date}** {session.tz}",
             control=Menu(

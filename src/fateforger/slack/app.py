@@ -67,6 +67,11 @@ class SlackRoom:
             greeters(jobs, door, poster, clock=clock),
         )
 
+    @property
+    def uses_oauth(self) -> bool:
+        """Whether Bolt runs as an OAuth app, which it should not."""
+        return self._app.oauth_flow is not None
+
     def wake(self) -> None:
         """A message may be due that no turn has queued: background work calls this."""
         self._dispatcher.wake()

@@ -91,7 +91,8 @@ async def check(login: SlackLogin, client: AsyncWebClient) -> Workspace:
 
 def _explained(trouble: SlackTrouble, login: SlackLogin, token: str) -> BadInput | WorldError:
     if isinstance(trouble, Passing) and not isinstance(trouble, LoginTrouble):
-        return WorldError(f"Slack cannot be reached at {login.base_url} just now. Please check the network and try again.")
+        where = login.base_url
+        return WorldError(f"Slack cannot be reached at {where} just now. Please check the network and try again.")
     return BadInput(f"Slack does not accept the {token}: it says {trouble.code}. Please check it and start again.")
 
 

@@ -43,7 +43,7 @@ class Dispatcher:
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._failures: dict[str, int] = {}
         self._awake = asyncio.Event()
-        self._stopping = False
+        self._halted = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -55,7 +55,7 @@ class Dispatcher:
 
     async def stop(self, *, grace_seconds: float = 10.0) -> None:
         """Begin nothing more, and let what is being sent arrive."""
-        self._stopping = True
+        self._halted.set()
         self._awake.set()
         if self._running is not None:
             await self._running
@@ -68,7 +68,7 @@ class Dispatcher:
     async def _run(self) -> None:
         failures = 0
         remembered = False
-        while not self._stopping:
+        while not self._halted.is_set():
             self._awake.clear()
             try:
                 if not remembered:
@@ -114,7 +114,7 @@ class Dispatcher:
         except StoreError as error:
             # The item stays queued; what was posted is remembered, so the next try only records it.
             log.warning("the outbox cannot be written to: %s", error.message)
-            await self._wait(asyncio.Event(), self._patience(item))
+            await self._wait(self._halted, self._patience(item))
         except Exception as error:  # the outermost edge of sending: one message must not end the dispatcher
             log.exception("the message %s failed", item.id)
             await self._bury(item, f"{type(error).__name__}: {error}")
@@ -125,6 +125,7 @@ class Dispatcher:
         seconds = self._patience(item) if trouble.retry_after is None else trouble.retry_after
         retry_at = self._clock.now() + timedelta(seconds=seconds)
         await self._outbox.failed(item.id, str(trouble), retry_at=retry_at)
+        asyncio.get_running_loop().call_later(seconds, self._awake.set)
 
     async def _bury(self, item: Outgoing, reason: str) -> None:
         try:

@@ -11,7 +11,7 @@ import pytest
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.lane import LanePolicy
-from fateforger.background.turns import APOLOGY, TURN_LANE, turn_workers
+from fateforger.background.turns import APOLOGY, TURN_LANE, Handle, turn_workers
 from fateforger.coordinator.commands import COMMAND, SessionCommand, Start, TimeboxingUserReply
 from fateforger.errors import StoreUnavailable
 from fateforger.ports import NewJob
@@ -43,7 +43,7 @@ async def put(store: Store, *commands: SessionCommand | Start) -> None:
         await store.jobs.enqueue(job, now=AT)
 
 
-async def run(store: Store, handle: object, turns: int) -> list[str]:
+async def run(store: Store, handle: Handle, turns: int) -> list[str]:
     """Work until ``after`` was called so often; returns the ids of the messages that wait then."""
     calls = asyncio.Semaphore(0)
     workers = turn_workers(
@@ -52,7 +52,7 @@ async def run(store: Store, handle: object, turns: int) -> list[str]:
         handle,
         clock=SystemClock(),
         after=calls.release,
-        policy=FAST,  # type: ignore[arg-type]  # an object that can be called
+        policy=FAST,
     )
     workers.start()
     async with asyncio.timeout(10):
@@ -69,7 +69,7 @@ async def test_commands_arrive_as_they_were_recorded(store: Store) -> None:
         handled.append(command)
 
     start = Start(command_id="c0", user_id="U1", at=AT, channel="C1", tz="Europe/Amsterdam", date=AT.date())
-    commands = [start, *(reply(n) for n in range(1, 6))]
+    commands: list[SessionCommand | Start] = [start, *(reply(n) for n in range(1, 6))]
     await put(store, *commands)
     assert await run(store, handle, 6) == []
     assert [c for c in handled if c != start] == commands[1:]

@@ -1,0 +1,570 @@
+"""The chat side against the local workspace, over real HTTP and WebSocket, with a scripted coordinator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.scenarios.chat import Chat, Person, chat_at, control, eventually, login, steps, workspace_at
+from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, failing, slowly
+from tests.scenarios.store_faults import Failing
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.background.turns import APOLOGY
+from fateforger.errors import BadInput, StoreUnavailable, WorldError
+from fateforger.local.workspace import RATE_LIMITED, Fault, Workspace
+from fateforger.slack import phrases
+from fateforger.slack.app import open_room
+
+GENERAL = "C0000GENERAL"
+ALEX, ROBIN = "U0000ALEX", "U0000ROBIN"
+Json = dict[str, Any]
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
+    async with workspace_at(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+async def chat(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Chat]:
+    async with chat_at(workspace, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+async def alex(workspace: Workspace) -> AsyncIterator[Person]:
+    person = Person(workspace, ALEX)
+    yield person
+    await person.http.aclose()
+
+
+@pytest.fixture
+async def alex_in_general(workspace: Workspace) -> AsyncIterator[Person]:
+    person = Person(workspace, ALEX, channel=GENERAL)
+    yield person
+    await person.http.aclose()
+
+
+@pytest.fixture
+async def robin(workspace: Workspace) -> AsyncIterator[Person]:
+    person = Person(workspace, ROBIN, channel=GENERAL)
+    yield person
+    await person.http.aclose()
+
+
+async def settled(chat: Chat) -> None:
+    """Until no job and no message waits."""
+
+    async def nothing_waits() -> bool:
+        with_open = "SELECT (SELECT count(*) FROM job WHERE state = 'open')"
+        queued = " + (SELECT count(*) FROM outbox WHERE state = 'queued')"
+        waiting = await chat.store.database.read(lambda c: c.exec_driver_sql(with_open + queued).scalar())
+        return waiting == 0
+
+    await eventually(nothing_waits, "everything settled")
+
+
+def replies(thread: list[Json]) -> list[Json]:
+    return thread[1:]
+
+
+# --- the way of one plan --------------------------------------------------------------------------------------
+
+
+async def test_a_plan_starts_in_its_thread_and_its_card_is_kept_up_to_date(chat: Chat, alex: Person) -> None:
+    """S213: one state card is updated, not posted again."""
+    ts = await alex.start()
+    session = await chat.store.sessions.in_thread(alex.channel, ts)
+    assert session is not None
+    assert (session.user_id, session.tz) == (ALEX, "Europe/Amsterdam")
+    root = (await alex.thread(ts))[0]
+    assert (await alex.use(root, "Count"))["ok"]
+    first = await alex.sees(ts, "1 steps")
+    assert (await alex.use(first, "Count"))["ok"]
+    second = await alex.sees(ts, "2 steps")
+    assert (second["ts"], steps(second)) == (first["ts"], ["count one", "count one"])
+    root, *others = await alex.thread(ts)
+    assert [m["ts"] for m in others] == [first["ts"]]
+    with pytest.raises(AssertionError, match="no control"):
+        control(root["blocks"], "Count")
+
+
+async def test_after_a_word_of_the_person_the_card_comes_anew_below_it(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "Count")
+    first = await alex.sees(ts, "1 steps")
+    await alex.say("please *move* lunch", ts)
+    second = await alex.sees(ts, "2 steps")
+    await settled(chat)
+    old, said, new = replies(await alex.thread(ts))
+    assert (old["ts"], said["user"], new["ts"]) == (first["ts"], ALEX, second["ts"])
+    assert steps(new) == ["count one", "please ∗move∗ lunch"]
+    assert steps(old) == ["count one"]
+    with pytest.raises(AssertionError, match="no control"):
+        control(old["blocks"], "Count")
+
+
+async def test_a_day_can_be_named_with_the_command(chat: Chat, alex: Person) -> None:
+    assert (await alex.slash("2026-03-06"))["ok"]
+    await settled(chat)
+    (session,) = await chat.store.sessions.of_user(ALEX)
+    assert session.date == date(2026, 3, 6)
+    assert (await alex.slash("the day after tomorrow"))["ok"]
+    answer = (await alex.roots())[-1]
+    assert answer["text"] == phrases.NOT_A_DATE
+    assert len(await chat.store.sessions.of_user(ALEX)) == 1
+
+
+async def test_a_picked_date_and_a_menu_entry_reach_their_command(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "datepicker", selected_date="2026-03-09")
+    card = await alex.sees(ts, "date 2026-03-09")
+    _, menu = control(card["blocks"], "overflow")
+    await alex.use(card, "overflow", selected_option=menu["options"][0])
+    await alex.sees(ts, "remove row-1")
+
+
+# --- once, and in order ---------------------------------------------------------------------------------------
+
+
+async def test_a_double_click_counts_once(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    answers = await asyncio.gather(*(alex.use(root, "Count") for _ in range(4)))
+    assert [a["ok"] for a in answers] == [True] * 4
+    await settled(chat)
+    assert steps(replies(await alex.thread(ts))[-1]) == ["count one"]
+
+
+async def test_twenty_quick_choices_are_carried_out_in_order_one_at_a_time(chat: Chat, alex: Person) -> None:
+    """S115: all twenty are made before the first is carried out."""
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    all_made = asyncio.Event()
+
+    async def before(command: Any) -> None:
+        await all_made.wait()
+        await slowly(command)
+
+    chat.door.before_handling = before
+    days = [(date(2026, 3, 1) + timedelta(days=n)).isoformat() for n in range(20)]
+    for day in days:
+        assert (await alex.use(root, "datepicker", selected_date=day))["ok"]
+    all_made.set()
+    await settled(chat)
+    assert steps(replies(await alex.thread(ts))[-1]) == [f"date {day}" for day in days]
+    assert chat.door.most_running == 1
+
+
+async def test_quick_words_are_heard_in_the_order_they_were_written(chat: Chat, alex: Person) -> None:
+    """S115, S228."""
+    chat.door.before_handling = slowly
+    ts = await alex.start()
+    for n in range(20):
+        await alex.say(f"word {n}", ts)
+    await settled(chat)
+    assert steps(replies(await alex.thread(ts))[-1]) == [f"word {n}" for n in range(20)]
+
+
+async def test_two_plans_do_not_wait_for_each_other(chat: Chat, alex: Person) -> None:
+    one, other = await alex.start(), await alex.start()
+    gate = asyncio.Event()
+
+    async def before(command: Any) -> None:
+        if getattr(command, "text", "") == "slow":
+            await gate.wait()
+
+    chat.door.before_handling = before
+    await alex.say("slow", one)
+    await alex.say("quick", other)
+    await alex.sees(other, "• quick")
+    assert replies(await alex.thread(one))[1:] == []
+    gate.set()
+    await alex.sees(one, "• slow")
+
+
+# --- people ---------------------------------------------------------------------------------------------------
+
+
+async def test_only_the_owner_of_a_plan_can_change_it(chat: Chat, alex_in_general: Person, robin: Person) -> None:
+    ts = await alex_in_general.start()
+    root = (await robin.thread(ts))[0]
+    assert (await robin.use(root, "Count"))["ok"]
+    assert (await robin.use(root, "Add tasks"))["ok"]
+    await robin.say("what about me?", ts)
+    await robin.say("<@U00000BOT> what about me?", ts)
+
+    async def told() -> bool:
+        return sum(m["text"] == phrases.not_yours(ALEX) for m in await robin.thread(ts)) == 3
+
+    await eventually(told, "three polite refusals")
+    await settled(chat)
+    assert await robin.modal() is None
+    assert [m["user"] for m in replies(await alex_in_general.thread(ts))] == [ROBIN, ROBIN]
+    assert (await chat.store.sessions.in_thread(GENERAL, ts)).overview == ""  # type: ignore[union-attr]  # it is there
+
+
+async def test_a_mention_is_welcomed_once_and_the_welcome_starts_a_plan(chat: Chat, robin: Person) -> None:
+    """One post, two events; any other talk in the channel is left alone."""
+    await robin.say("nothing to do with planning")
+    said = await robin.say("<@U00000BOT> good morning")
+    ts = said["message"]["ts"]
+    welcome = await robin.sees(ts, WELCOME_TEXT)
+    await settled(chat)
+    assert [m["text"] for m in replies(await robin.thread(ts))] == [WELCOME_TEXT]
+    await robin.use(welcome, "Plan my day")
+    await robin.sees(ts, "0 steps")
+
+    async def without_button() -> bool:
+        return len((await robin.thread(ts))[1]["blocks"]) == 1
+
+    await eventually(without_button, "the welcome without its button")
+    session = await chat.store.sessions.in_thread(GENERAL, ts)
+    assert session is not None
+    assert (session.user_id, session.tz) == (ROBIN, "America/New_York")
+    assert len(await robin.roots()) == 2
+
+
+async def test_a_direct_message_is_welcomed_in_its_thread(chat: Chat, alex: Person) -> None:
+    said = await alex.say("good morning")
+    await alex.sees(said["message"]["ts"], WELCOME_TEXT)
+    await alex.say("hello?", said["message"]["ts"])
+
+    async def welcomed_again() -> bool:
+        texts = [m["text"] for m in replies(await alex.thread(said["message"]["ts"]))]
+        return texts == [WELCOME_TEXT, "hello?", WELCOME_TEXT]
+
+    await eventually(welcomed_again, "a second welcome")
+
+
+async def test_the_first_look_at_the_messages_is_welcomed_once_ever(chat: Chat, alex: Person) -> None:
+    for _ in range(3):
+        await alex.post("/ui/home_opened", tab="messages")
+
+    async def welcomed() -> list[Json]:
+        return [m for m in await alex.roots() if m["text"] == WELCOME_TEXT]
+
+    (welcome,) = await eventually(welcomed, "a welcome")
+    await alex.use(welcome, "Plan my day")
+    await alex.sees(welcome["ts"], "0 steps")
+    await settled(chat)
+    assert len(await alex.roots()) == 1
+
+
+async def test_app_home_shows_plans_and_starts_one(chat: Chat, alex: Person) -> None:
+    await alex.post("/ui/home_opened", tab="home")
+
+    async def home() -> Json | None:
+        return (await alex.get("/ui/home"))["view"]  # type: ignore[no-any-return]  # JSON
+
+    view = await eventually(home, "the home tab")
+    assert view["blocks"][0]["text"]["text"] == "0 plans"
+    assert (await alex.use_in(view, "Plan my day", {}))["ok"]
+    await eventually(alex.roots, "a plan in the direct messages")
+    await settled(chat)
+    (session,) = await chat.store.sessions.of_user(ALEX)
+    assert (session.channel, session.thread_ts) == (alex.channel, (await alex.roots())[0]["ts"])
+
+
+async def test_the_shortcut_starts_a_plan(chat: Chat, alex: Person) -> None:
+    assert (await alex.post("/ui/shortcut", callback_id="start"))["ok"]
+    (root,) = await eventually(alex.roots, "a plan in the direct messages")
+    assert root["text"] == "0 steps"
+
+
+# --- forms ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_form_with_more_rows_an_error_and_then_success(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "Add tasks")
+    small = await eventually(alex.modal, "the form")
+    state = {"field.title0": {"value": {"type": "plain_text_input", "value": "nothing"}}}
+    await alex.use_in(small, "One more row", state)
+
+    async def grown() -> Json | None:
+        view = await alex.modal()
+        return view if view and len(view["blocks"]) > len(small["blocks"]) else None
+
+    view = await eventually(grown, "one more row")
+    assert view["state"]["values"]["field.title0"]["value"]["value"] == "nothing"
+    state |= {"field.title1": {"value": {"type": "plain_text_input", "value": "Read"}}}
+    refused = await alex.submit(view, state)
+    assert refused["errors"] == {"field.title0": "That is not something to do."}
+    state |= {"field.title0": {"value": {"type": "plain_text_input", "value": "Write"}}}
+    assert (await alex.submit(view, state)) == {"ok": True, "errors": None, "stack": []}
+    await alex.sees(ts, "tasks Write, Read")
+    await settled(chat)
+    assert steps(replies(await alex.thread(ts))[-1]) == ["tasks Write, Read"]
+
+
+async def test_a_form_sent_twice_counts_once(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "Add tasks")
+    view = await eventually(alex.modal, "the form")
+    state = {"field.title0": {"value": {"type": "plain_text_input", "value": "Write"}}}
+    await asyncio.gather(alex.submit(view, state), alex.submit(view, state))
+    await settled(chat)
+    assert steps(replies(await alex.thread(ts))[-1]) == ["tasks Write"]
+
+
+async def test_a_form_or_button_that_makes_no_sense_now_says_so(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    await alex.use(root, "Gone")
+    assert (await alex.sees(ts, ENDED))["text"] == ENDED
+    await alex.use(root, "Unknown")
+    await alex.sees(ts, "I don't know the button mystery.")
+    assert await alex.modal() is None
+
+
+async def test_a_form_that_slack_does_not_open_is_said_to_be_tried_again(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    chat.workspace.faults.plan("views.open", Fault(error="expired_trigger_id"))
+    await alex.use((await alex.thread(ts))[0], "Add tasks")
+    assert (await alex.sees(ts, phrases.FORM_FAILED))["text"] == phrases.FORM_FAILED
+
+
+async def test_a_button_of_a_plan_that_is_gone_says_so(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    await settled(chat)
+    await chat.store.database.write(lambda c: c.exec_driver_sql("DELETE FROM outbox"))
+    await chat.store.database.write(lambda c: c.exec_driver_sql("DELETE FROM planning_session"))
+    await alex.use((await alex.thread(ts))[0], "Count")
+    await alex.sees(ts, "I can't find this plan any more.")
+
+
+# --- when things fail -----------------------------------------------------------------------------------------
+
+
+async def test_without_the_database_nothing_is_acknowledged(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """A click is told to the person, an event is sent again by Slack and then handled, once."""
+    workspace.delivery.ack_seconds = workspace.interactivity.ack_seconds = 0.3
+    faults = Failing()
+    async with chat_at(workspace, tmp_path, jobs=faults.jobs) as chat:
+        ts = await alex.start()
+        root = (await alex.thread(ts))[0]
+        faults.enqueue = ["before"] * 2
+        assert (await alex.use(root, "Count"))["ok"] is False
+        await alex.say("said while it was down", ts)
+        await alex.sees(ts, "• said while it was down")
+        await settled(chat)
+        assert steps(replies(await alex.thread(ts))[-1]) == ["said while it was down"]
+
+
+async def test_an_event_that_is_sent_again_is_handled_once(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """The row was written, but the acknowledgement was lost."""
+    workspace.delivery.ack_seconds = 0.3
+    faults = Failing()
+    async with chat_at(workspace, tmp_path, jobs=faults.jobs) as chat:
+        ts = await alex.start()
+        faults.enqueue = ["after"]
+        await alex.say("once", ts)
+        await eventually(lambda: _is(not workspace.delivery.waiting()), "the event was acknowledged")
+        assert faults.enqueued.count("message") == 2
+        await settled(chat)
+        assert steps(replies(await alex.thread(ts))[-1]) == ["once"]
+
+
+@pytest.mark.parametrize("step", ["root", "state"])
+async def test_a_crash_between_posting_and_recording_posts_nothing_twice(
+    workspace: Workspace, tmp_path: Path, alex: Person, step: str
+) -> None:
+    """The message is in Slack, but the outbox never heard of it; the next process finds it there."""
+    faults = Failing()
+    async with chat_at(workspace, tmp_path, outbox=faults.outbox):
+        if step == "root":
+            faults.sent = True
+        ts = await alex.start()
+        if step == "state":
+            await eventually(lambda: _is(faults.recorded == 1), "the root is recorded")
+            faults.sent = True
+            await alex.use((await alex.thread(ts))[0], "Count")
+            await alex.sees(ts, "1 steps")
+        await eventually(lambda: _is(faults.refused > 0), "the recording failed")
+    async with chat_at(workspace, tmp_path) as chat:
+        await settled(chat)
+        assert len(await alex.roots()) == 1
+        await alex.say("go on", ts)
+        await alex.sees(ts, "• go on")
+        await settled(chat)
+        expected = [ALEX, "U00000BOT"] if step == "root" else ["U00000BOT", ALEX, "U00000BOT"]
+        assert [m["user"] for m in replies(await alex.thread(ts))] == expected
+
+
+@pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])
+@pytest.mark.parametrize(
+    "fault",
+    [RATE_LIMITED, Fault(status=503), Fault(status=500, after_effect=True), Fault(error="internal_error")],
+    ids=["limited", "unavailable", "answer lost", "internal"],
+)
+async def test_a_call_that_fails_is_made_again_until_the_message_is_there_once(
+    chat: Chat, alex: Person, method: str, fault: Fault
+) -> None:
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "Count")
+    first = await alex.sees(ts, "1 steps")
+    await settled(chat)
+    chat.workspace.faults.plan(method, fault)
+    if method == "chat.postMessage":
+        await alex.say("again", ts)
+    else:
+        await alex.use(first, "Count")
+    await alex.sees(ts, "2 steps")
+    await settled(chat)
+    expected = ["U00000BOT", ALEX, "U00000BOT"] if method == "chat.postMessage" else ["U00000BOT"]
+    assert [m["user"] for m in replies(await alex.thread(ts))] == expected
+
+
+async def test_a_message_that_is_too_long_is_compacted_and_sent_again(chat: Chat, alex: Person) -> None:
+    """S226."""
+    ts = await alex.start()
+    for n in range(30):
+        await alex.say(f"word {n} " + "x" * 160, ts)
+    await settled(chat)
+    chat.workspace.faults.plan("chat.postMessage", Fault(error="msg_blocks_too_long"))
+    await alex.say("the last word", ts)
+    card = await alex.sees(ts, "left out here")
+    assert "31 steps" in card["blocks"][0]["text"]["text"]
+    assert control(card["blocks"], "Count")
+
+
+async def test_a_card_that_was_deleted_is_posted_anew(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "Count")
+    first = await alex.sees(ts, "1 steps")
+    await settled(chat)
+    chat.workspace.faults.plan("chat.update", Fault(error="message_not_found"))
+    await alex.use(first, "Count")
+    second = await alex.sees(ts, "2 steps")
+    assert second["ts"] != first["ts"]
+
+
+async def test_a_channel_that_cannot_be_written_to_is_said_in_direct_messages(
+    chat: Chat, alex: Person, alex_in_general: Person
+) -> None:
+    chat.workspace.faults.plan("chat.postMessage", Fault(error="not_in_channel"))
+    await alex_in_general.slash()
+
+    async def told() -> bool:
+        return [m["text"] for m in await alex.roots()] == [phrases.cannot_post(GENERAL)]
+
+    await eventually(told, "a direct message about the channel")
+
+
+async def test_a_plan_does_not_start_without_a_time_zone(chat: Chat, alex: Person) -> None:
+    chat.workspace.faults.plan("users.info", Fault(status=503))
+    await alex.slash()
+    assert [m["text"] for m in await alex.roots()] == [phrases.NO_ZONE]
+    await alex.start()
+
+
+async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    chat.door.before_handling = failing(3, StoreUnavailable("The disk is full."))
+    await alex.say("first", ts)
+    await alex.sees(ts, APOLOGY)
+    await alex.say("second", ts)
+    await alex.sees(ts, "• second")
+    await settled(chat)
+    assert steps(replies(await alex.thread(ts))[-1]) == ["second"]
+
+
+async def test_a_turn_that_fails_for_a_moment_is_handled_all_the_same(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    chat.door.before_handling = failing(2, StoreUnavailable("The disk is full."))
+    await alex.say("patience", ts)
+    await alex.sees(ts, "• patience")
+    await settled(chat)
+    assert len(replies(await alex.thread(ts))) == 2
+
+
+# --- stopping and starting ------------------------------------------------------------------------------------
+
+
+async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """S241: the state card of the earlier process is still updated in place."""
+    async with chat_at(workspace, tmp_path):
+        ts = await alex.start()
+        await alex.use((await alex.thread(ts))[0], "Count")
+        first = await alex.sees(ts, "1 steps")
+    async with chat_at(workspace, tmp_path) as chat:
+        await alex.use(first, "Count")
+        second = await alex.sees(ts, "2 steps")
+        assert second["ts"] == first["ts"]
+    async with chat_at(workspace, tmp_path) as chat:
+        await alex.say("below", ts)
+        await alex.sees(ts, "3 steps")
+        await settled(chat)
+        assert [m["user"] for m in replies(await alex.thread(ts))] == ["U00000BOT", ALEX, "U00000BOT"]
+
+
+async def test_what_is_said_while_nobody_is_there_is_answered_afterwards(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    async with chat_at(workspace, tmp_path):
+        ts = await alex.start()
+    await alex.say("anybody there?", ts)
+    assert (await alex.slash())["ok"] is False
+    async with chat_at(workspace, tmp_path):
+        await alex.sees(ts, "• anybody there?")
+
+
+async def test_slack_may_renew_the_connections_at_any_time(chat: Chat, alex: Person) -> None:
+    ts = await alex.start()
+    chat.workspace.hub.disconnect("refresh_requested")
+    await eventually(lambda: _is(chat.workspace.hub.connections == 2), "two connections again")
+    await alex.say("still there?", ts)
+    await alex.sees(ts, "• still there?")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "sentence"),
+    [
+        ({"bot_token": "xoxb-wrong"}, BadInput, "Slack does not accept the bot token"),
+        ({"app_token": "xapp-wrong"}, BadInput, "Slack does not accept the app-level token"),
+        ({"base_url": "http://127.0.0.1:9/api/"}, WorldError, "Slack cannot be reached at http://127.0.0.1:9/api/"),
+    ],
+)
+async def test_a_login_that_does_not_work_ends_in_one_sentence(
+    workspace: Workspace, tmp_path: Path, changes: Json, error: type[Exception], sentence: str
+) -> None:
+    async with chat_at(workspace, tmp_path) as chat:
+        with pytest.raises(error, match=sentence):
+            await open_room(
+                login(workspace, **changes),
+                door=chat.door,
+                jobs=chat.store.jobs,
+                outbox=chat.store.outbox,
+                sessions=chat.store.sessions,
+                clock=SystemClock(),
+            )
+
+
+async def test_settings_of_other_slack_apps_in_the_environment_change_nothing(
+    workspace: Workspace, tmp_path: Path, alex: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With SLACK_CLIENT_ID alone Bolt would become an OAuth app and forget its token; a proxy would be used."""
+    names = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN")
+    for name in names:
+        monkeypatch.setenv(name, "theirs")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    async with chat_at(workspace, tmp_path) as chat:
+        ts = await alex.start()
+        await alex.use((await alex.thread(ts))[0], "Count")
+        await alex.sees(ts, "1 steps")
+        assert chat.room.uses_oauth is False
+    import os
+
+    assert [os.environ[name] for name in names] == ["theirs"] * 5
+
+
+async def _is(value: bool) -> bool:  # noqa: FBT001  a condition to wait for
+    return value

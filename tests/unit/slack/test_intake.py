@@ -1,0 +1,176 @@
+"""Frames that arrive together, without a network: each is recorded before it is answered, in the order of arrival."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.store_faults import Failing
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.background.turns import TURN_LANE
+from fateforger.session.cards import Button, Card, Controls
+from fateforger.session.model import Session
+from fateforger.slack.asides import Asides
+from fateforger.slack.connection import SlackLogin, new_app, new_client, new_session
+from fateforger.slack.desk import Desk
+from fateforger.slack.errands import Errands
+from fateforger.slack.formroom import FormRoom
+from fateforger.slack.home import Home
+from fateforger.slack.intake import Intake
+from fateforger.slack.latest import Latest
+from fateforger.slack.pace import Pace
+from fateforger.slack.people import People
+from fateforger.slack.poster import Poster
+from fateforger.slack.render import render
+
+AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
+NOWHERE = "http://127.0.0.1:9/api/"
+Json = dict[str, Any]
+
+
+@dataclass
+class Table:
+    app: AsyncApp
+    intake: Intake
+    store: Store
+    latest: Latest
+    faults: Failing
+
+    async def answer(self, body: Json) -> tuple[int, str]:
+        response = await self.app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body))
+        return response.status, response.body
+
+    async def recorded(self, lane: str = TURN_LANE) -> list[Json]:
+        """The payloads of all jobs, in order."""
+        query = f"SELECT payload FROM job WHERE lane = '{lane}' ORDER BY seq"
+        rows = await self.store.database.read(lambda c: c.exec_driver_sql(query).all())
+        return [json.loads(row[0]) for row in rows]
+
+
+@pytest.fixture
+async def table() -> AsyncIterator[Table]:
+    store, http, faults = open_store(":memory:"), new_session(), Failing()
+    await store.sessions.save(
+        Session(
+            id="s1",
+            user_id="U1",
+            channel="C1",
+            thread_ts="1.0",
+            created_at=AT,
+            touched_at=AT,
+            tz="Etc/UTC",
+            date=AT.date(),
+        ),
+        expected=0,
+    )
+    clock, errands, latest = SystemClock(), Errands(), Latest()
+    client = new_client(SlackLogin("xoxb-1", "xapp-1", NOWHERE), http)
+    door = ScriptedDoor(store.sessions)
+    people = People(client, clock)
+    asides = Asides(client, people)
+    poster = Poster(client, Pace(), latest)
+    desk = Desk(door, faults.jobs(store), people, asides, errands, latest, poster, clock=clock)
+    intake = Intake(desk, FormRoom(door, desk, client, asides, errands), Home(door, client, errands), clock=clock)
+    yield Table(new_app(client, intake), intake, store, latest, faults)
+    await errands.home(seconds=1)
+    await http.close()
+    await store.aclose()
+
+
+def click(target: str, user: str = "U1") -> Json:
+    button = Button(label="Count", action="count", target=target)
+    (block,) = render(Card(text="Card", parts=(Controls(items=(button,)),)), session="s1", v="v1").blocks
+    element = block["elements"][0]
+    return {
+        "type": "block_actions",
+        "user": {"id": user},
+        "channel": {"id": "C1"},
+        "container": {"type": "message", "message_ts": "2.0", "thread_ts": "1.0"},
+        "trigger_id": "t",
+        "actions": [{k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"]}],
+    }
+
+
+def said(ts: str, user: str = "U1", **fields: Any) -> Json:
+    given = {"type": "message", "channel": "C1", "user": user, "text": f"at {ts}", "ts": ts, "thread_ts": "1.0"}
+    return {"type": "event_callback", "team_id": "T1", "authorizations": [{"user_id": "UBOT"}], "event": given | fields}
+
+
+async def test_frames_of_one_thread_are_recorded_in_the_order_of_arrival(table: Table) -> None:
+    """S115: each frame runs as a task of its own, as in the Slack SDK."""
+    frames = [click(f"b{n}") if n % 2 else said(f"{n + 10}.0") for n in range(40)]
+    answers = await asyncio.gather(*(table.answer(frame) for frame in frames))
+    assert answers == [(200, "")] * 40
+    texts = [payload["text"] for payload in await table.recorded()]
+    assert texts == [f"count b{n}" if n % 2 else f"at {n + 10}.0" for n in range(40)]
+
+
+async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
+    for _ in range(3):
+        assert await table.answer(click("b1")) == (200, "")
+        assert await table.answer(said("9.0")) == (200, "")
+        assert await table.answer(said("9.0", type="app_mention", text="at 9.0")) == (200, "")
+    assert [payload["text"] for payload in await table.recorded()] == ["count b1", "at 9.0"]
+
+
+async def test_what_cannot_be_recorded_is_not_answered(table: Table) -> None:
+    table.faults.enqueue = ["before"] * 2
+    assert await table.answer(click("b1")) == (503, "")
+    assert await table.answer(said("9.0")) == (503, "")
+    assert await table.answer(said("9.0")) == (200, "")
+    assert [payload["text"] for payload in await table.recorded()] == ["at 9.0"]
+
+
+async def test_once_closed_nothing_is_answered(table: Table) -> None:
+    await table.intake.close()
+    assert await table.answer(said("9.0")) == (503, "")
+    assert await table.recorded() == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        said("9.0", user="U2"),
+        said("9.0", user="UBOT"),
+        said("9.0", subtype="channel_join"),
+        said("9.0", thread_ts="8.0"),
+        click("b1", user="U2"),
+        {"type": "event_callback", "team_id": "T1", "event": {"type": "member_joined_channel"}},
+        {"type": "nonsense"},
+        {},
+    ],
+    ids=["another person", "the bot", "a join", "another thread", "another's click", "event", "nonsense", "nothing"],
+)
+async def test_what_is_not_for_us_is_answered_and_no_more(table: Table, body: Json) -> None:
+    """An event that is not acknowledged would come again, so everything is."""
+    assert await table.answer(body) == (200, "")
+    assert await table.recorded() == []
+    assert await table.recorded("greeting") == []
+
+
+async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
+    await table.answer(said("9.5", user="U2"))
+    await table.answer(said("9.0"))
+    assert table.latest.of("C1", "1.0") == "9.5"
+
+
+async def test_a_mention_outside_of_a_session_is_greeted_once(table: Table) -> None:
+    for kind in ("message", "app_mention", "message"):
+        await table.answer(said("9.0", type=kind, thread_ts="8.0", text="<@UBOT> hi"))
+    assert await table.recorded("greeting") == [{"channel": "C1", "thread_ts": "8.0"}]
+
+
+async def test_slack_may_ask_who_is_there(table: Table) -> None:
+    """HTTP mode: that question is Bolt's to answer."""
+    status, body = await table.answer({"type": "url_verification", "challenge": "abc"})
+    assert (status, "abc" in body) == (200, True)
