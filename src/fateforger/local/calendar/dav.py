@@ -53,13 +53,15 @@ class Dav:
         *,
         username: str | None = None,
         password: str | None = None,
-        use_proxies: bool = True,
+        on_this_machine: bool = False,
         time_limit: float = _TIME_LIMIT,
     ) -> None:
+        """`on_this_machine` says that no proxy is between us, and that no certificates are needed."""
         self._client = httpx.AsyncClient(
             auth=None if username is None else (username, password or ""),
             timeout=time_limit,
-            trust_env=use_proxies,
+            trust_env=not on_this_machine,
+            verify=not on_this_machine,
         )
         self._time_limit = time_limit
 

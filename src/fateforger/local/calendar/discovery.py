@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 from zoneinfo import ZoneInfo
 
-import icalendar
-
 from fateforger.local.calendar.collection import About
+from fateforger.local.calendar.content_lines import read_lines
 from fateforger.local.calendar.dav import Dav
 from fateforger.local.calendar.errors import NotFound
 from fateforger.local.calendar.guests import address_of
@@ -107,9 +106,9 @@ def _zone(timezone: str | None) -> ZoneInfo | None:
     if not timezone:
         return None
     try:
-        zones = icalendar.Calendar.from_ical(timezone).walk("VTIMEZONE")
+        zones = [part for part in read_lines(timezone).components if part.name == "VTIMEZONE"]
     except ValueError:
         return None
-    named = str(zones[0].get("TZID", "")) if zones else ""
-    pieces = named.strip("/").split("/")
+    named = [line.partition(":")[2] for zone in zones for line in zone.lines("TZID")]
+    pieces = named[0].strip("/").split("/") if named else []
     return next((z for n in range(len(pieces)) if (z := zone_named("/".join(pieces[n:])))), None)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import icalendar
 
+from fateforger.local.calendar.content_lines import Component, read_lines, write_lines
 from fateforger.local.calendar.ids import id_of
 from fateforger.local.calendar.times import Moment, day_moment, zone_named
 from fateforger.local.calendar.values import first, span_of, text, time_of
@@ -31,7 +32,8 @@ class Resource:
 
     @cached_property
     def calendar(self) -> icalendar.Calendar:
-        return icalendar.Calendar.from_ical(self.text)
+        """The parsed object, without the rules of IANA zones: the parser knows them, and reads them slowly."""
+        return icalendar.Calendar.from_ical(write_lines(read_lines(self.text).with_components(_unless_known_zone)))
 
     @cached_property
     def events(self) -> list[icalendar.Component]:
@@ -69,6 +71,11 @@ class Resource:
     @property
     def is_cancelled(self) -> bool:
         return "RECURRENCE-ID" not in self.master and is_cancelled(self.master)
+
+
+def _unless_known_zone(part: Component) -> Component | None:
+    names = [line.partition(":")[2] for line in part.lines("TZID")]
+    return None if part.name == "VTIMEZONE" and names and zone_named(names[0]) else part
 
 
 def is_cancelled(event: icalendar.Component) -> bool:

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import icalendar
 from mcp.server.lowlevel.server import Server
 from starlette.types import ASGIApp
 
@@ -25,6 +24,7 @@ from fateforger.local.calendar.multistatus import make_calendar, set_timezone
 from fateforger.local.calendar.pane.app import pane_app
 from fateforger.local.calendar.pane.changes import Changes
 from fateforger.local.calendar.register import Register
+from fateforger.local.calendar.rewriting import zone_object
 from fateforger.local.calendar.tools import CalendarTools
 from fateforger.local.calendar.tools.calendars import Calendars
 
@@ -122,14 +122,14 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         config.data_dir.mkdir(parents=True, exist_ok=True)
         embedded = config.caldav_url is None
         dav = await stack.enter_async_context(
-            Dav(username=USER, use_proxies=False)
+            Dav(username=USER, on_this_machine=True)
             if embedded
             else Dav(username=config.username, password=config.password)
         )
         if config.caldav_url is None:
             radicale = EmbeddedRadicale(config.data_dir / "radicale", config.radicale_port)
             stack.push_async_callback(asyncio.to_thread, radicale.stop)
-            account = await _embedded_account(dav, radicale.calendar_url, config)
+            account = await _embedded_account(dav, radicale.calendar_url, config, now())
         else:
             account = await discover(dav, config.caldav_url, time_zone=config.time_zone, name=config.calendar_name)
         register = Register(config.data_dir / "events.sqlite")
@@ -145,13 +145,9 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         yield _Parts(calendars, tools, server, mcp_app, pane_app(calendars, changes))
 
 
-async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig) -> Account:
+async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig, now: datetime) -> Account:
     """The embedded store's calendar, made when it is not there yet, in the configured zone."""
-    zone = icalendar.Calendar()
-    zone.add("VERSION", "2.0")
-    zone.add("PRODID", "-//fateforger//local calendar//EN")
-    zone.add_component(icalendar.Timezone.from_tzid(config.time_zone))
-    timezone = zone.to_ical().decode()
+    timezone = zone_object(config.time_zone, now)
     xml = {"Content-Type": "application/xml; charset=utf-8"}
     try:
         account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")

@@ -84,6 +84,11 @@ def copied(resource: Resource, uid: str, changes: Changes, now: datetime) -> str
     return _written(Component("VCALENDAR", (*_PRODUCT, event)))
 
 
+def zone_object(zone: str, now: datetime) -> str:
+    """A calendar object with nothing but the rules of an IANA zone for the coming years."""
+    return write_lines(Component("VCALENDAR", (*_PRODUCT, _zone_component(zone, now.year - 1, now.year + 10))))
+
+
 def _series(calendar: Component) -> Component:
     events = [part for part in calendar.components if part.name == "VEVENT"]
     return next((part for part in events if not part.lines("RECURRENCE-ID")), events[0])

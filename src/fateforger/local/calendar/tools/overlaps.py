@@ -47,7 +47,7 @@ async def overlaps(
         others = await occurrences_in(collection, proposal.start.instant, proposal.end.instant)
         for other in others[:MOST]:
             event = occurrence_json(calendars, Named(name, collection), other)
-            if proposal.event_id in {event["id"], event.get("recurringEventId")}:
+            if proposal.event_id is not None and proposal.event_id in {event["id"], event.get("recurringEventId")}:
                 continue
             likeness = _likeness(proposal.title, event.get("summary", ""))
             if duplicates and other.start.day is None and likeness >= threshold:
