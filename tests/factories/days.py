@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from tests.fakes.google_calendar import GoogleCalendarFake
@@ -88,7 +87,7 @@ class World:
     async def ledger(self, day: date = DAY) -> Ledger:
         return await self.journal.ledger(self.calendar.key, day)
 
-    def managed(self) -> list[tuple[Any, ...]]:
+    def managed(self) -> list[tuple[str, ...]]:
         """Our live events as the person sees them: ids and versions left out."""
         ours = [e for e in self.store.shown().values() if e.marker is not None and e.id.startswith("fftb")]
-        return sorted((e.summary, e.description, str(e.start), str(e.end), e.color_id) for e in ours)
+        return sorted((e.summary, e.description, str(e.start), str(e.end), str(e.color_id)) for e in ours)

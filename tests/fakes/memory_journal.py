@@ -23,6 +23,13 @@ class MemoryJournal:
         self.generations: dict[tuple[str, str], int] = {}
         self.leases: dict[str, tuple[Lease, bool]] = {}
 
+    def copy(self) -> MemoryJournal:
+        """The same journal, to go on in another way."""
+        copy = MemoryJournal()
+        copy.transactions, copy.heads = dict(self.transactions), dict(self.heads)
+        copy.generations, copy.leases = dict(self.generations), dict(self.leases)
+        return copy
+
     async def begin(self, transaction: Transaction) -> None:
         if transaction.id in self.transactions:
             raise VersionConflict("recorded before")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-async def each_of(items: Iterable[T], work: Callable[[T], Awaitable[None]], *, at_once: int) -> None:
+async def each_of(items: Collection[T], work: Callable[[T], Awaitable[None]], *, at_once: int) -> None:
     """Do ``work`` for each item, at most ``at_once`` together. After the first failure nothing new is started; what
     is under way comes to its end, and then that failure is raised."""
+    if len(items) < 2:
+        for item in items:
+            await work(item)
+        return
     queue = iter(items)
     failed = False
 
@@ -26,7 +30,7 @@ async def each_of(items: Iterable[T], work: Callable[[T], Awaitable[None]], *, a
                 failed = True
                 raise
 
-    ends = await asyncio.gather(*(worker() for _ in range(at_once)), return_exceptions=True)
+    ends = await asyncio.gather(*(worker() for _ in range(min(at_once, len(items)))), return_exceptions=True)
     for end in ends:
         if isinstance(end, BaseException):
             raise end

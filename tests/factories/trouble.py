@@ -1,0 +1,152 @@
+"""A process that may die: at any call to the calendar, and on either side of every commit of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Literal, TypeVar
+
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.memory_journal import MemoryJournal
+
+from fateforger.journal import OpRecord, OpState, Transaction, TxState
+from fateforger.ports import CalendarTraits, Lease, Outcome
+from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId
+
+T = TypeVar("T")
+Side = Literal["before", "after"]
+
+
+class Died(BaseException):
+    """The process is gone. Nothing of it may act any more."""
+
+
+@dataclass
+class DyingJournal:
+    """A journal as one process sees it. With ``point`` the process dies on a side of that commit (counted from 0);
+    once ``dead``, nothing gets through."""
+
+    inner: MemoryJournal
+    point: tuple[int, Side] | None = None
+    commits: int = 0
+    dead: bool = False
+
+    def kill(self) -> Died:
+        self.dead = True
+        return Died()
+
+    async def _commit(self, act: Callable[[], Awaitable[T]]) -> T:
+        if self.dead:
+            raise Died
+        position, self.commits = self.commits, self.commits + 1
+        if self.point == (position, "before"):
+            raise self.kill()
+        result = await act()
+        if self.point == (position, "after"):
+            raise self.kill()
+        return result
+
+    async def begin(self, transaction: Transaction) -> None:
+        await self._commit(lambda: self.inner.begin(transaction))
+
+    async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
+        await self._commit(lambda: self.inner.mark(transaction_id, op_ids, state))
+
+    async def settle(
+        self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
+    ) -> None:
+        await self._commit(lambda: self.inner.settle(transaction_id, record, head=head, forget=forget))
+
+    async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
+        await self._commit(lambda: self.inner.close(transaction_id, state, at))
+
+    async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
+        return await self._commit(lambda: self.inner.acquire(calendar, owner, now=now, seconds=seconds))
+
+    async def release(self, lease: Lease) -> None:
+        await self._commit(lambda: self.inner.release(lease))
+
+    async def _read(self, act: Callable[[], Awaitable[T]]) -> T:
+        if self.dead:
+            raise Died
+        return await act()
+
+    async def get(self, transaction_id: str) -> Transaction | None:
+        return await self._read(lambda: self.inner.get(transaction_id))
+
+    async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
+        return await self._read(lambda: self.inner.by_cause(calendar, cause))
+
+    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+        return await self._read(lambda: self.inner.unsettled(calendar))
+
+    async def history(
+        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
+    ) -> tuple[Transaction, ...]:
+        return await self._read(lambda: self.inner.history(calendar, day=day, group=group, limit=limit))
+
+    async def ledger(self, calendar: str, day: date) -> Ledger:
+        return await self._read(lambda: self.inner.ledger(calendar, day))
+
+
+@dataclass
+class WatchedCalendar:
+    """A calendar as one process sees it, which notes every write without a durable intent or a lease (P2)."""
+
+    inner: GoogleCalendarFake
+    journal: DyingJournal
+    now: Callable[[], datetime]
+    breaches: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return self.inner.key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self.inner.traits
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        return await self._call(self.inner.window(start, end))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._call(self.inner.get(event_id))
+
+    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+        self._watch(event_id, marker.op_id)
+        return await self._call(self.inner.create(event_id, fields, marker))
+
+    async def update(
+        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+    ) -> Outcome:
+        self._watch(event_id, marker.op_id)
+        return await self._call(self.inner.update(event_id, changes, marker, expect=expect))
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        self._watch(event_id, None)
+        return await self._call(self.inner.delete(event_id, expect=expect))
+
+    async def aclose(self) -> None:
+        return
+
+    async def _call(self, call: Awaitable[T]) -> T:
+        if self.journal.dead:
+            call.close()  # type: ignore[attr-defined]  # a coroutine that will never run
+            raise Died
+        try:
+            return await call
+        except Died:
+            self.journal.dead = True
+            raise
+
+    def _watch(self, event_id: str, op_id: str | None) -> None:
+        if self.journal.dead:
+            return
+        records = [r for t in self.journal.inner.transactions.values() for r in t.records]
+        intents = [r for r in records if r.state is OpState.INFLIGHT and r.op.event_id == event_id]
+        if not any(op_id in {None, r.op.op_id} for r in intents):
+            self.breaches.append(f"{event_id} was written without an intent")
+        lease, released = self.journal.inner.leases[self.key]
+        if released or lease.expires_at <= self.now():
+            self.breaches.append(f"{event_id} was written without a lease")
