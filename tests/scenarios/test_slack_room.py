@@ -201,7 +201,7 @@ async def test_only_the_owner_of_a_plan_can_change_it(chat: Chat, alex_in_genera
     await robin.say("<@U00000BOT> what about me?", ts)
 
     async def told() -> bool:
-        return sum(m["text"] == phrases.not_yours(ALEX) for m in await robin.thread(ts)) == 3
+        return [m["text"] for m in await robin.thread(ts)].count(phrases.not_yours(ALEX)) == 3
 
     await eventually(told, "three polite refusals")
     await settled(chat)

@@ -182,7 +182,7 @@ def test_each_person_starts_for_themselves() -> None:
 
 
 def test_a_start_from_app_home_has_no_channel() -> None:
-    home = {
+    home: Json = {
         "channel": None,
         "container": {"type": "view", "view_id": "V1"},
         "view": {"id": "V1", "type": "home", "hash": "h"},

@@ -1,0 +1,55 @@
+"""The app's manifest: the file is the document, and the document is what the code listens to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fateforger.local.workspace.manifest import EVENT_SCOPES, read_manifest
+from fateforger.slack.addresses import START
+from fateforger.slack.manifest import BOT_EVENTS, BOT_SCOPES, app_manifest, as_yaml
+from fateforger.slack.payloads import COMMAND_NAME
+
+FILE = Path(__file__).parents[3] / "manifest.yaml"
+
+
+def test_the_file_at_the_root_is_the_document() -> None:
+    comment, _, document = FILE.read_text(encoding="utf-8").partition("\n")
+    assert comment.startswith("# ")
+    assert document == as_yaml(app_manifest())
+
+
+def test_every_event_is_covered_by_a_scope() -> None:
+    app = read_manifest(app_manifest())
+    assert app.bot_events == frozenset(BOT_EVENTS)
+    assert [event for event in BOT_EVENTS if not app.receives(event)] == []
+    assert all(event in EVENT_SCOPES for event in BOT_EVENTS)
+
+
+def test_the_command_and_the_shortcut_are_those_the_code_knows() -> None:
+    app = read_manifest(app_manifest())
+    assert [command.command for command in app.commands] == [COMMAND_NAME]
+    assert [shortcut.callback_id for shortcut in app.shortcuts] == [START]
+    assert set(app.scopes) == set(BOT_SCOPES)
+
+
+def test_slacks_limits_are_kept() -> None:
+    document = app_manifest()
+    words = document["display_information"]
+    features = document["features"]
+    assert len(words["name"]) <= 35
+    assert len(words["description"]) <= 140
+    assert len(features["bot_user"]["display_name"]) <= 80
+    assert [len(c["command"]) <= 32 for c in features["slash_commands"]] == [True]
+    assert [len(s["name"]) <= 24 for s in features["shortcuts"]] == [True]
+
+
+def test_each_document_is_its_own() -> None:
+    app_manifest()["features"].clear()
+    assert app_manifest()["features"] != {}
+
+
+def test_yaml() -> None:
+    document = {"a": {"b": [1, "two"], "c": True}, "d": [{"e": None, "f": "x: y"}, {"g": "é"}]}
+    assert as_yaml(document) == (
+        'a:\n  b:\n    - 1\n    - "two"\n  c: true\nd:\n  - e: null\n    f: "x: y"\n  - g: "é"\n'
+    )
