@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import subprocess
 import sys
@@ -591,9 +590,4 @@ def started(folder: Path, port: int) -> tuple[subprocess.Popen[bytes], str]:
     assert program.stdout is not None
     with program.stdout as lines:
         url = lines.readline().decode().strip()
-    with httpx.Client(trust_env=False) as http:
-        for _ in range(1_000):
-            with contextlib.suppress(httpx.TransportError):
-                json.loads(http.get(f"{url}/ui/state").text)
-                return program, url
-    raise AssertionError("the workspace did not start")
+    return program, url
