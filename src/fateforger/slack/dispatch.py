@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 20
 EVERYTHING = 10_000
-IDLE_SECONDS = 1.0
+IDLE_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 60.0
 _EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -33,7 +33,7 @@ async def wait_for(event: asyncio.Event, seconds: float) -> None:
 
 
 class Dispatcher:
-    """One per database. :meth:`wake` says that a message may be due; otherwise it looks every second."""
+    """One per database. :meth:`wake` says that a message may be due; otherwise it looks twice a second."""
 
     def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock, wait: Wait = wait_for) -> None:
         self._outbox = outbox

@@ -162,7 +162,8 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
             form=deed.action.removeprefix(FORM_PREFIX),
             session_id=address.session,
             user_id=payload.user.id,
-            target=deed.target,
+            # A select that asks for a form says with its value what the form is about.
+            target=value if isinstance(value, str) else deed.target,
         )
         return FormAsked(request, payload.trigger_id, place)
     click = Click(

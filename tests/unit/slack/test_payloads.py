@@ -281,6 +281,14 @@ def test_a_control_that_asks_for_a_form() -> None:
     )
 
 
+def test_a_select_that_asks_for_a_form_says_what_about() -> None:
+    select = Select(action="form.task", placeholder="More", choices=(Choice(label="Write", value="t7"),))
+    request = FormRequest(form="task", session_id="s1", user_id="U1", target="t7")
+    assert of(used(select, chosen={"selected_option": {"value": "t7"}})) == FormAsked(
+        request, "trigger", Place("C1", "1.0")
+    )
+
+
 def test_the_button_for_more_rows() -> None:
     view = {
         "id": "V1",
