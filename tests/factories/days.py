@@ -28,11 +28,11 @@ def block(
     *,
     name: str | None = None,
     notes: str = "",
-    type: ET = ET.DEEP_WORK,
+    kind: ET = ET.DEEP_WORK,
 ) -> TBEvent:
     """A block at a local time; its name is its key unless another is given."""
     timing = FixedStart(start=time.fromisoformat(start), duration=timedelta(minutes=minutes))
-    return TBEvent(name=name or str(key), description=notes, type=type, timing=timing, key=key)
+    return TBEvent(name=name or str(key), description=notes, type=kind, timing=timing, key=key)
 
 
 def plan_of(*blocks: TBEvent, day: date = DAY, tz: str = TZ) -> TBPlan:
@@ -77,7 +77,9 @@ class World:
     def store(self) -> GoogleStore:
         return self.calendar.store
 
-    def submitter(self, *, owner: str = "test", calendar: Calendar | None = None, journal: Journal | None = None):
+    def submitter(
+        self, *, owner: str = "test", calendar: Calendar | None = None, journal: Journal | None = None
+    ) -> CalendarSubmitter:
         numbers = iter(self.ids)
         outside = Outside(
             calendar or self.calendar, journal or self.journal, self.time, self.time.sleep, lambda: 0.0, self.limits

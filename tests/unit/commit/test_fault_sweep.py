@@ -98,12 +98,13 @@ class History:
         if self.act == "undo":
             return await submitter.undo_last(cause="act")
         undo = await self.world.journal.by_cause(self.world.calendar.key, "third")
+        assert undo is not None
         return await submitter.undo_transaction(undo.id, cause="act")
 
     async def suffer(self, troubles: tuple[Trouble, ...]) -> None:
         """Processes live and die until each trouble had its chance; the first to live on repeats the command, as a
         person or a redelivery does."""
-        points = [(position, what) for where, position, what in troubles if where == "commit"]
+        points = [(position, SIDES[what == "after"]) for where, position, what in troubles if where == "commit"]
         for where, position, what in troubles:
             if where == "call":
                 self.world.calendar.inject(CALL_FAULTS[what](), at=self.calls + position)
@@ -169,7 +170,7 @@ async def all_troubles(prepared: History, faults: Collection[str]) -> list[Troub
 
 @pytest.mark.parametrize("conditional", [False, True])
 @pytest.mark.parametrize("act", ["submit", "undo", "redo"])
-async def test_every_single_fault(act: Act, conditional: bool) -> None:
+async def test_every_single_fault(act: Act, *, conditional: bool) -> None:
     """P11, P18"""
     prepared = await History(act, conditional).prepare()
     for trouble in await all_troubles(prepared, CALL_FAULTS):
