@@ -24,7 +24,6 @@ from fateforger.ports import Jobs, Outbox
 from fateforger.slack.app import SlackRoom, open_room
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.manifest import app_manifest
-from fateforger.slack.pace import PacePolicy
 
 BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
 DEADLINE = 15.0
@@ -111,7 +110,6 @@ async def chat_at(
             outbox=outbox(store),
             sessions=store.sessions,
             clock=SystemClock(),
-            pace=PacePolicy(per_second=1000, burst=1000),
             turns=FAST,
         )
         try:

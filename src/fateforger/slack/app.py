@@ -13,7 +13,16 @@ from fateforger.background.turns import turn_workers
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Jobs, Outbox, Sessions
 from fateforger.slack.asides import Asides
-from fateforger.slack.connection import SlackLogin, Workspace, check, new_app, new_client, new_session, new_socket
+from fateforger.slack.connection import (
+    SLACK_URL,
+    SlackLogin,
+    Workspace,
+    check,
+    new_app,
+    new_client,
+    new_session,
+    new_socket,
+)
 from fateforger.slack.delivery import Delivery
 from fateforger.slack.desk import Desk
 from fateforger.slack.dispatch import Dispatcher
@@ -23,7 +32,7 @@ from fateforger.slack.greeting import greeters
 from fateforger.slack.home import Home
 from fateforger.slack.intake import Intake
 from fateforger.slack.latest import Latest
-from fateforger.slack.pace import Pace, PacePolicy
+from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
 
@@ -109,6 +118,7 @@ async def open_room(
     turns: LanePolicy | None = None,
 ) -> tuple[SlackRoom, Workspace]:
     """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``clock`` has to tick: retries and leases live by it.
+    ``pace`` is by default Slack's for Slack itself, and none for what stands in for it.
 
     Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached; then nothing is
     left open.
@@ -121,7 +131,7 @@ async def open_room(
         outbox=outbox,
         sessions=sessions,
         clock=clock,
-        pace=pace or PacePolicy(),
+        pace=pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED),
         turns=turns or LanePolicy(),
     )
     try:

@@ -18,6 +18,10 @@ class PacePolicy:
     burst: int = 10
 
 
+UNHURRIED = PacePolicy(per_second=1000.0, burst=1000)
+"""For a workspace that sets no limits."""
+
+
 class Pace:
     """A bucket of permissions per channel. ``timer`` counts seconds, ``sleep`` waits for some."""
 
