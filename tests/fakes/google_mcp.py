@@ -5,7 +5,7 @@
         calendar = open_mcp_calendar(server.url, time_zone="Europe/Berlin")
 
 Like the real one it speaks the handshake protocol only, and answers a session it does not know with 404. Faults act
-before or after the call takes effect, in the tool (``Google``, ``Says``, ``Answers``, ``Hangs``) or below it
+before or after the call takes effect, in the tool (``Google``, ``Says``, ``Answers``, ``Hangs``, ``Waits``, ``Does``) or below it
 (``Drops``, ``Forgets``).
 """
 
@@ -58,6 +58,20 @@ class Hangs:
 
 
 @dataclass(frozen=True)
+class Waits:
+    """The tool goes on only when the event is set."""
+
+    until: asyncio.Event
+
+
+@dataclass(frozen=True)
+class Does:
+    """Somebody else does something right before or right after the call takes effect."""
+
+    hook: Callable[[], object]
+
+
+@dataclass(frozen=True)
 class Drops:
     """The connection to the client breaks off without an answer."""
 
@@ -67,7 +81,8 @@ class Forgets:
     """The server was restarted: it knows no session any more."""
 
 
-Fault = Google | Says | Answers | Hangs | Drops | Forgets
+Fault = Google | Says | Answers | Hangs | Waits | Does | Drops | Forgets
+_IN_TOOL = (Google, Says, Answers, Hangs, Waits, Does)
 
 
 @dataclass
@@ -87,6 +102,7 @@ class GoogleMcp:
     """Show every error of Google as an internal one, as other resolved package versions do."""
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     sessions_opened: int = 0
+    under_way: int = 0
     url: str = ""
     _armed: list[_Armed] = field(default_factory=list)
     _sessions: set[str] = field(default_factory=set)
@@ -95,6 +111,11 @@ class GoogleMcp:
     def inject(self, fault: Fault, *, tool: str | None = None, applied: bool = False, times: int = 1) -> None:
         """Let the next ``times`` calls (of ``tool``) meet a fault; with ``applied`` after they took effect."""
         self._armed.append(_Armed(fault, tool, applied, times))
+
+    def calm(self) -> None:
+        """Forget all faults that did not happen yet, and the record."""
+        self._armed.clear()
+        self.requests.clear()
 
     def asked(self, tool: str) -> list[Mapping[str, Any]]:
         """The arguments of all calls of one tool."""
@@ -133,20 +154,9 @@ class GoogleMcp:
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> CallToolResult:
         self.requests.append((tool, arguments))
-        before = self.met(tool, (Google, Says, Answers, Hangs), applied=False)
-        after = self.met(tool, (Google, Says, Answers, Hangs), applied=True)
+        self.under_way += 1
         try:
-            if before is not None and not (
-                isinstance(before, Google) and before.status in (0, 500, 503) and tool in _RETRIED
-            ):
-                return await self._strike(before, {}, tool)
-            answer = self.tools.call(tool, arguments)
-            if after is None:
-                return _text(json.dumps(answer))
-            if isinstance(after, Google) and after.status in (0, 500, 503) and tool in _RETRIED:
-                # The real server repeats what it may repeat, and shows what the repetition was told.
-                return _text(json.dumps(self.tools.call(tool, arguments)))
-            return await self._strike(after, answer, tool)
+            return await self._answer(tool, arguments)
         except GoogleError as error:
             text = error.text(tool, str(arguments.get("eventId", "")), str(arguments.get("calendarId", "")))
             own = error.status == 409 and tool == "create-event"
@@ -154,16 +164,21 @@ class GoogleMcp:
             return _text(f"MCP error -32603: Internal error: {error.message}" if mangled else text, error=True)
         except ToolError as error:
             return _text(str(error), error=True)
+        finally:
+            self.under_way -= 1
 
-    async def _strike(self, fault: Fault, answer: dict[str, Any], tool: str) -> CallToolResult:
-        if isinstance(fault, Google):
-            raise GoogleError(fault.status, fault.message, fault.reason)
-        if isinstance(fault, Says):
-            return _text(fault.text, error=True)
-        if isinstance(fault, Answers):
-            return _text(fault.text if isinstance(fault.text, str) else fault.text(answer))
-        await asyncio.Event().wait()
-        raise AssertionError(tool)
+    async def _answer(self, tool: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        before = self.met(tool, _IN_TOOL, applied=False)
+        after = self.met(tool, _IN_TOOL, applied=True)
+        if before is not None and not _repeated(tool, before) and (said := await _strike(before, {})) is not None:
+            return said
+        answer = self.tools.call(tool, arguments)
+        if after is None:
+            return _text(json.dumps(answer))
+        if _repeated(tool, after):
+            return _text(json.dumps(self.tools.call(tool, arguments)))
+        said = await _strike(after, answer)
+        return _text(json.dumps(answer)) if said is None else said
 
     def met(self, tool: str, kinds: tuple[type, ...], *, applied: bool) -> Fault | None:
         """The fault that this call meets, if any; it is used up."""
@@ -218,6 +233,28 @@ class _Front:
             await send(message)
 
         return sending
+
+
+def _repeated(tool: str, fault: Fault) -> bool:
+    """Whether the real server asks Google again after that, and shows what the repetition was told."""
+    return tool in _RETRIED and isinstance(fault, Google) and fault.status in (0, 500, 503)
+
+
+async def _strike(fault: Fault, answer: dict[str, Any]) -> CallToolResult | None:
+    """What the tool says because of the fault; ``None`` when it goes on as if nothing had been."""
+    if isinstance(fault, Google):
+        raise GoogleError(fault.status, fault.message, fault.reason)
+    if isinstance(fault, Says):
+        return _text(fault.text, error=True)
+    if isinstance(fault, Answers):
+        return _text(fault.text if isinstance(fault.text, str) else fault.text(answer))
+    if isinstance(fault, Does):
+        fault.hook()
+    if isinstance(fault, Waits):
+        await fault.until.wait()
+    if isinstance(fault, Hangs):
+        await asyncio.Event().wait()
+    return None
 
 
 def _text(text: str, *, error: bool = False) -> CallToolResult:

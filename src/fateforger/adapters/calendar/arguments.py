@@ -100,7 +100,7 @@ def delete_arguments(target: Target, event_id: str, if_match: str | None) -> Arg
 
 def written_time(moment: datetime) -> str:
     """RFC 3339 in UTC, in whole seconds (the server refuses fractions)."""
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return f"{moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def start_instant(moment: datetime | date, time_zone: str) -> datetime:

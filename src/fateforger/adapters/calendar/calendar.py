@@ -147,7 +147,10 @@ class McpCalendar:
         """An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence."""
         arguments = list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
         answer = await self._tools.ask("list-events", arguments, EventsAnswer)
-        return answer if isinstance(answer, Refused) else None
+        if not isinstance(answer, Refused):
+            return None
+        missing = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
+        return replace(answer, refusal=Refusal.NO_CALENDAR) if missing else answer
 
     async def _write(self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments) -> Outcome:
         answer = await self._tools.tell(kind, tool, arguments, EventAnswer)

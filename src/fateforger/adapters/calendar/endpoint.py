@@ -53,7 +53,7 @@ def read_endpoint(text: str, environment: Mapping[str, str] | None = None) -> En
 
     Raises :class:`~fateforger.errors.BadInput`.
     """
-    if "://" in text.split(" ", 1)[0]:
+    if "://" in text.strip().split(" ", 1)[0]:
         return HttpEndpoint(_checked_url(text))
     try:
         words = shlex.split(text)

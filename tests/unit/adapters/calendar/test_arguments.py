@@ -1,0 +1,181 @@
+"""What is sent, to the letter: each argument is there for a gotcha of the server."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+
+from fateforger.adapters.calendar.arguments import (
+    Target,
+    create_arguments,
+    delete_arguments,
+    get_arguments,
+    list_arguments,
+    start_instant,
+    update_arguments,
+    written_time,
+)
+from fateforger.adapters.calendar.wire import SHOWN_FIELDS
+from fateforger.sync.model import EventFields, Marker
+
+PRIMARY = Target("primary", None, "Europe/Berlin")
+TEAM = Target("team@example.com", "work", "Europe/Berlin")
+NINE = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+FIELDS = EventFields(summary="Deep work", description="Notes", start=NINE, end=NINE + timedelta(hours=1), color_id="9")
+MARKER = Marker(key="a-block", generation=1, day=date(2026, 3, 2), op_id="t1-0")
+PROPERTIES = {"private": {"ffu": "a-block", "ffg": "1", "ffd": "2026-03-02", "ffo": "t1-0"}}
+
+# What list-events and get-event of 2.6.3 take; they refuse any other name.
+KNOWN_FIELDS = [
+    "id",
+    "summary",
+    "description",
+    "start",
+    "end",
+    "location",
+    "attendees",
+    "colorId",
+    "transparency",
+    "extendedProperties",
+    "reminders",
+    "conferenceData",
+    "attachments",
+    "status",
+    "htmlLink",
+    "created",
+    "updated",
+    "creator",
+    "organizer",
+    "recurrence",
+    "recurringEventId",
+    "originalStartTime",
+    "visibility",
+    "iCalUID",
+    "sequence",
+    "hangoutLink",
+    "anyoneCanAddSelf",
+    "guestsCanInviteOthers",
+    "guestsCanModify",
+    "guestsCanSeeOtherGuests",
+    "privateCopy",
+    "locked",
+    "source",
+    "eventType",
+]
+
+
+def test_create() -> None:
+    assert create_arguments(TEAM, "fftb0", FIELDS, MARKER) == {
+        "calendarId": "team@example.com",
+        "account": "work",
+        "eventId": "fftb0",
+        "summary": "Deep work",
+        "description": "Notes",
+        "start": "2026-03-02T08:00:00Z",
+        "end": "2026-03-02T09:00:00Z",
+        "timeZone": "Europe/Berlin",
+        "colorId": "9",
+        "extendedProperties": PROPERTIES,
+        "sendUpdates": "none",
+        "allowDuplicates": True,
+        "calendarsToCheck": [],
+    }
+
+
+def test_create_without_notes_and_colour() -> None:
+    plain = FIELDS.model_copy(update={"description": "", "color_id": None})
+    given = create_arguments(PRIMARY, "fftb0", plain, MARKER)
+    assert given.keys() == create_arguments(PRIMARY, "fftb0", FIELDS, MARKER).keys() - {"description", "colorId"}
+
+
+def test_update() -> None:
+    changes = {"summary": "Other", "description": "", "start": NINE, "end": NINE + timedelta(hours=2), "color_id": "4"}
+    assert update_arguments(TEAM, "fftb0", changes, MARKER, '"e1"') == {
+        "calendarId": "team@example.com",
+        "account": "work",
+        "eventId": "fftb0",
+        "summary": "Other",
+        "description": "",
+        "colorId": "4",
+        "start": "2026-03-02T08:00:00Z",
+        "end": "2026-03-02T10:00:00Z",
+        "timeZone": "Europe/Berlin",
+        "extendedProperties": PROPERTIES,
+        "checkConflicts": False,
+        "calendarsToCheck": [],
+        "sendUpdates": "none",
+        "ifMatch": '"e1"',
+    }
+
+
+def test_update_of_nothing_but_the_marker() -> None:
+    assert update_arguments(PRIMARY, "fftb0", {"color_id": None}, MARKER, None) == {
+        "calendarId": "primary",
+        "eventId": "fftb0",
+        "timeZone": "Europe/Berlin",
+        "extendedProperties": PROPERTIES,
+        "checkConflicts": False,
+        "calendarsToCheck": [],
+        "sendUpdates": "none",
+    }
+
+
+def test_delete() -> None:
+    assert delete_arguments(TEAM, "fftb0", '"e1"') == {
+        "calendarId": "team@example.com",
+        "account": "work",
+        "eventId": "fftb0",
+        "sendUpdates": "none",
+        "ifMatch": '"e1"',
+    }
+    assert delete_arguments(PRIMARY, "fftb0", None) == {
+        "calendarId": "primary",
+        "eventId": "fftb0",
+        "sendUpdates": "none",
+    }
+
+
+def test_reads() -> None:
+    fields = list(SHOWN_FIELDS)
+    assert get_arguments(TEAM, "fftb0") == {
+        "calendarId": "team@example.com",
+        "account": "work",
+        "eventId": "fftb0",
+        "fields": fields,
+    }
+    assert list_arguments(PRIMARY, NINE, NINE + timedelta(hours=1, microseconds=1)) == {
+        "calendarId": "primary",
+        "timeMin": "2026-03-02T08:00:00Z",
+        "timeMax": "2026-03-02T09:00:01Z",
+        "timeZone": "Europe/Berlin",
+        "fields": fields,
+    }
+
+
+def test_only_fields_that_the_server_knows_are_asked_for() -> None:
+    assert set(SHOWN_FIELDS) - set(KNOWN_FIELDS) == set()
+
+
+@pytest.mark.parametrize(
+    ("moment", "written"),
+    [
+        (NINE, "2026-03-02T08:00:00Z"),
+        (NINE + timedelta(microseconds=999_999), "2026-03-02T08:00:00Z"),
+        (NINE.astimezone(timezone(timedelta(hours=12, minutes=45))), "2026-03-02T08:00:00Z"),
+        (datetime(999, 1, 1, tzinfo=UTC), "0999-01-01T00:00:00Z"),
+    ],
+)
+def test_times(moment: datetime, written: str) -> None:
+    assert written_time(moment) == written
+
+
+@pytest.mark.parametrize(
+    ("day", "instant"),
+    [
+        (date(2026, 3, 2), datetime(2026, 3, 1, 23, tzinfo=UTC)),
+        (date(2026, 7, 1), datetime(2026, 6, 30, 22, tzinfo=UTC)),
+    ],
+)
+def test_a_day_begins_at_midnight_of_the_zone(day: date, instant: datetime) -> None:
+    assert start_instant(day, "Europe/Berlin") == instant

@@ -1,0 +1,103 @@
+"""A server that takes ``ifMatch``: nothing is written over what somebody else did after we looked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+import pytest_asyncio
+from tests.contracts.calendar_contract import fields, marker, owned, put, read
+from tests.fakes.google_mcp import Does, GoogleMcp
+from tests.fakes.google_store import GoogleStore
+from tests.fakes.google_tools import GoogleTools, OneCalendar
+
+from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
+from fateforger.ports import CalendarTraits, Done, Gone, Rejected, Stale
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def opened() -> AsyncIterator[tuple[GoogleMcp, McpCalendar]]:
+    async with (
+        GoogleMcp(GoogleTools(conditional=True)) as server,
+        aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin")) as calendar,
+    ):
+        yield server, calendar
+
+
+@pytest.fixture
+def server(opened: tuple[GoogleMcp, McpCalendar]) -> GoogleMcp:
+    server, _ = opened
+    server.calm()
+    server.tools.calendars = {"primary": OneCalendar(GoogleStore())}
+    return server
+
+
+@pytest.fixture
+def store(server: GoogleMcp) -> GoogleStore:
+    return server.tools.calendars["primary"].store
+
+
+@pytest.fixture
+def calendar(opened: tuple[GoogleMcp, McpCalendar], server: GoogleMcp) -> McpCalendar:
+    return opened[1]
+
+
+async def test_the_trait_is_known_once_connected(server: GoogleMcp) -> None:
+    async with aclosing(open_mcp_calendar(server.url, time_zone="UTC")) as calendar:
+        assert calendar.traits == CalendarTraits(conditional_write=False)
+        await calendar.get(owned())
+        assert calendar.traits == CalendarTraits(conditional_write=True)
+
+
+async def test_an_edit_between_the_look_and_the_write_is_seen(
+    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
+) -> None:
+    """P12: without an expectation the write is made on top of what is there now."""
+    await put(calendar)
+    server.inject(Does(lambda: store.user_edit(owned(), summary="Mine now")), tool="update-event")
+    assert isinstance(await calendar.update(owned(), {"color_id": "4"}, marker("t2-0")), Done)
+    assert (await read(calendar)).fields == fields(summary="Mine now", color_id="4")
+    assert len(server.asked("update-event")) == 2
+
+
+@pytest.mark.parametrize("tool", ["update-event", "delete-event"])
+async def test_an_edit_right_before_an_expecting_write_makes_it_stale(
+    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore, tool: str
+) -> None:
+    """P12"""
+    seen = await put(calendar)
+    server.inject(Does(lambda: store.user_edit(owned(), summary="Mine now")), tool=tool)
+    if tool == "update-event":
+        assert await calendar.update(owned(), {"summary": "Ours"}, marker("t2-0"), expect=seen.version) == Stale()
+    else:
+        assert await calendar.delete(owned(), expect=seen.version) == Stale()
+    after = await read(calendar)
+    assert (after.gone, after.summary, after.marker) == (False, "Mine now", marker())
+
+
+async def test_what_stops_being_ours_between_look_and_write_is_left_alone(
+    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
+) -> None:
+    """S75"""
+    await put(calendar)
+    server.inject(Does(lambda: store.user_edit(owned(), properties={})), tool="delete-event")
+    assert isinstance(await calendar.delete(owned()), Rejected)
+    assert not (await read(calendar)).gone
+
+
+async def test_a_deletion_between_look_and_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
+    await put(calendar)
+    server.inject(Does(lambda: store.user_delete(owned())), tool="delete-event")
+    assert await calendar.delete(owned()) == Gone()
+
+
+async def test_an_event_that_changes_all_the_time_is_stale_in_the_end(
+    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
+) -> None:
+    await put(calendar)
+    server.inject(Does(lambda: store.user_edit(owned(), summary="Mine now")), tool="update-event", times=9)
+    assert await calendar.update(owned(), {"color_id": "4"}, marker("t2-0")) == Stale()
+    assert (await read(calendar)).color_id == "9"

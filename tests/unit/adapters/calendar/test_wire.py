@@ -1,0 +1,183 @@
+"""Events as the server shows them, and what is not an event at all."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from fateforger.adapters.calendar.wire import (
+    CalendarsAnswer,
+    DeleteAnswer,
+    EventAnswer,
+    EventsAnswer,
+    Unreadable,
+    read_answer,
+    read_event,
+)
+from fateforger.sync.model import EventImage
+
+BERLIN = {"start": "2027-05-04T10:00:00+02:00", "end": "2027-05-04T11:00:00+02:00"}
+MINE = {"email": "owner@example.com", "self": True}
+
+
+def shown(**given: Any) -> dict[str, Any]:
+    """An event as ``create-event`` answered it; a field given as ``None`` is left out."""
+    whole = {
+        "id": "planfocus00001",
+        "summary": "Plan work",
+        "description": "by probe",
+        "location": "Desk",
+        "start": {"dateTime": BERLIN["start"], "timeZone": "Europe/Berlin"},
+        "end": {"dateTime": BERLIN["end"], "timeZone": "Europe/Berlin"},
+        "startDayOfWeek": "Tuesday",
+        "endDayOfWeek": "Tuesday",
+        "status": "confirmed",
+        "htmlLink": "https://www.google.com/calendar/event?eid=x",
+        "created": "2026-11-21T00:20:00.000Z",
+        "updated": "2026-11-21T00:20:00.380Z",
+        "colorId": "9",
+        "creator": MINE,
+        "organizer": MINE,
+        "visibility": "private",
+        "iCalUID": "planfocus00001@google.com",
+        "sequence": 0,
+        "reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": 5}]},
+        "eventType": "default",
+        "extendedProperties": {"private": {"planId": "p1", "rev": "1"}},
+        "calendarId": "primary",
+        "accountId": "normal",
+    }
+    return {name: value for name, value in (whole | given).items() if value is not None}
+
+
+def test_a_whole_event() -> None:
+    assert read_event(shown()) == EventImage(
+        id="planfocus00001",
+        summary="Plan work",
+        description="by probe",
+        start=datetime(2027, 5, 4, 8, tzinfo=UTC),
+        end=datetime(2027, 5, 4, 9, tzinfo=UTC),
+        color_id="9",
+        properties={"planId": "p1", "rev": "1"},
+        version="2026-11-21T00:20:00.380Z",
+        html_link="https://www.google.com/calendar/event?eid=x",
+        raw=shown(),
+    )
+
+
+def test_the_least_an_event_can_be() -> None:
+    least = {"id": "x", "start": {"date": "2027-05-04"}, "end": {"date": "2027-05-05"}}
+    expected = EventImage(id="x", start=date(2027, 5, 4), end=date(2027, 5, 5), raw=least)
+    assert read_event(least) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "value"),
+    [
+        ({"etag": '"e1"'}, "version", '"e1"'),
+        ({"transparency": "transparent"}, "busy", False),
+        ({"transparency": "opaque"}, "busy", True),
+        ({"attendees": [{"email": "a@b", "self": True, "responseStatus": "declined"}]}, "busy", False),
+        ({"attendees": [{"email": "a@b", "responseStatus": "declined"}]}, "busy", True),
+        ({"attendees": [{"email": "a@b"}]}, "enriched", True),
+        ({"hangoutLink": "https://meet.example.com/x"}, "enriched", True),
+        ({"conferenceData": {"conferenceId": "x"}}, "enriched", True),
+        ({"attachments": [{"fileUrl": "https://example.com"}]}, "enriched", True),
+        ({"attendees": [], "attachments": []}, "enriched", False),
+        ({"organizer": {"email": "boss@example.com"}}, "organized_by_me", False),
+        ({"organizer": None}, "organized_by_me", True),
+        ({"recurringEventId": "series00001"}, "series_id", "series00001"),
+        ({"recurrence": ["RRULE:FREQ=DAILY"]}, "series_id", "planfocus00001"),
+        ({"recurrence": []}, "series_id", None),
+        ({"eventType": "focusTime"}, "event_type", "focusTime"),
+        ({"status": "cancelled"}, "status", "cancelled"),
+        ({"status": "tentative"}, "status", "tentative"),
+        ({"extendedProperties": {"shared": {"a": "b"}}}, "properties", {}),
+        ({"description": None}, "description", ""),
+        ({"summary": None}, "summary", ""),
+        ({"colorId": None}, "color_id", None),
+        ({"updated": None}, "version", None),
+        ({"aNewField": {"of": "Google"}}, "summary", "Plan work"),
+    ],
+)
+def test_single_fields(given: dict[str, Any], field: str, value: object) -> None:
+    event = shown(**given)
+    image = read_event(event)
+    assert getattr(image, field) == value
+    assert image.raw == event
+
+
+def test_two_zones() -> None:
+    event = shown(
+        start={"dateTime": "2027-05-04T22:00:00+02:00", "timeZone": "Europe/Berlin"},
+        end={"dateTime": "2027-05-05T07:30:00+02:00", "timeZone": "America/New_York"},
+    )
+    image = read_event(event)
+    assert (image.start, image.end) == (
+        datetime(2027, 5, 4, 20, tzinfo=UTC),
+        datetime(2027, 5, 5, 5, 30, tzinfo=UTC),
+    )
+
+
+def test_an_occurrence_that_was_taken_out() -> None:
+    event = shown(
+        start={}, end={}, status="cancelled", originalStartTime={"dateTime": BERLIN["start"]}, recurringEventId="s0001"
+    )
+    image = read_event(event)
+    assert (image.gone, image.start, image.end) == (True, image.start, image.start)
+    assert image.start == datetime(2027, 5, 4, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"id": None}, "Field required at id"),
+        ({"id": ""}, "String should have at least 1 character at id"),
+        ({"start": {}, "end": {}}, "event planfocus00001 has no start and end"),
+        ({"end": {"date": "2027-05-05"}}, "event planfocus00001 has no start and end"),
+        ({"start": {"dateTime": "2027-05-04T10:00:00"}}, "Input should have timezone info at start.dateTime"),
+        ({"status": "undecided"}, "Input should be 'confirmed', 'tentative' or 'cancelled' at status"),
+        ({"colorId": 9}, "Input should be a valid string at colorId"),
+        (
+            {"extendedProperties": {"private": {"ffu": 1}}},
+            "Input should be a valid string at extendedProperties.private.ffu",
+        ),
+    ],
+)
+def test_what_is_not_an_event(given: dict[str, Any], problem: str) -> None:
+    """S109"""
+    with pytest.raises(Unreadable) as raised:
+        read_event(shown(**given))
+    assert str(raised.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "model"),
+    [
+        ("", EventAnswer),
+        ("Event created!", EventAnswer),
+        ("[]", EventAnswer),
+        ("{}", EventAnswer),
+        ('{"event": "x"}', EventAnswer),
+        ('{"events": []}', EventsAnswer),
+        ('{"totalCount": 0}', EventsAnswer),
+        ('{"success": false}', DeleteAnswer),
+        ('{"calendars": [{}]}', CalendarsAnswer),
+        ("NaN", EventsAnswer),
+    ],
+)
+def test_what_is_not_an_answer(text: str, model: type[Any]) -> None:
+    """S109"""
+    with pytest.raises(Unreadable):
+        read_answer(text, model)
+
+
+def test_answers() -> None:
+    listed = {"events": [shown()], "totalCount": 1, "calendars": ["primary"], "note": "merged"}
+    answer = read_answer(json.dumps(listed), EventsAnswer)
+    assert (answer.events, answer.total_count, answer.partial_failures) == ((shown(),), 1, ())
+    warned = {"event": shown(), "conflicts": [{}], "duplicates": [{}], "warnings": ["Found 1 scheduling conflict(s)"]}
+    assert read_answer(json.dumps(warned), EventAnswer).event == shown()
