@@ -222,7 +222,8 @@ class Sessions(Protocol):
         ...
 
     async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
-        """Remember where the session's first message was posted."""
+        """Remember where the session's first message was posted. It does not count as a new version: a turn that is
+        under way can still be saved, and keeps this thread. The thread of a session changes only here."""
         ...
 
 
@@ -241,10 +242,13 @@ class Outbox(Protocol):
         """The next unsent message of each session whose retry time has come, oldest first."""
         ...
 
-    async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None: ...
+    async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+        """It has arrived. Nothing happens when that is known already."""
+        ...
 
     async def failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
-        """Try again at ``retry_at``, or never when it is ``None``."""
+        """Try again at ``retry_at``, and let the session's later messages wait for it; or never when it is ``None``.
+        Nothing happens when the message is not waiting any more."""
         ...
 
     async def slot(self, session_id: str, slot: str) -> Sent | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 
 import pytest
@@ -179,6 +180,20 @@ class JournalContract:
         assert await journal.get("t2") is None
         assert (await journal.ledger(CALENDAR, DAY)).generations == {str(create(0).seed): 2}
 
+    async def test_of_equal_transactions_at_once_one_begins(self, journal: Journal, other: Journal) -> None:
+        tries = [view.begin(transaction()) for view in [journal, other] * 5]
+        outcomes = await asyncio.gather(*tries, return_exceptions=True)
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NoneType"] + ["VersionConflict"] * 9
+        assert await journal.history(CALENDAR) == (transaction(),)
+
+    async def test_of_equal_generations_at_once_one_is_reserved(self, journal: Journal, other: Journal) -> None:
+        tries = [
+            view.begin(transaction(f"t{n}", [create(0, tx=f"t{n}")])) for n, view in enumerate([journal, other] * 5)
+        ]
+        outcomes = await asyncio.gather(*tries, return_exceptions=True)
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NoneType"] + ["VersionConflict"] * 9
+        assert len(await journal.history(CALENDAR)) == 1
+
     async def test_a_create_names_its_seed(self, journal: Journal) -> None:
         with pytest.raises(InternalError):
             await journal.begin(transaction(ops=[create(0).model_copy(update={"seed": None})]))
@@ -302,6 +317,12 @@ class JournalContract:
         assert mine == Lease(CALENDAR, "a", 1, later(10))
         assert await other.acquire(CALENDAR, "b", now=later(9.9), seconds=10) is None
         assert await other.acquire("local:you", "b", now=NOON, seconds=10) == Lease("local:you", "b", 1, later(10))
+
+    async def test_of_many_at_once_one_gets_the_lease(self, journal: Journal, other: Journal) -> None:
+        """P20"""
+        tries = [view.acquire(CALENDAR, f"{n}", now=NOON, seconds=10) for n, view in enumerate([journal, other] * 5)]
+        got = await asyncio.gather(*tries)
+        assert len([lease for lease in got if lease is not None]) == 1
 
     async def test_a_renewed_lease_keeps_its_fence(self, journal: Journal) -> None:
         await journal.acquire(CALENDAR, "a", now=NOON, seconds=10)

@@ -59,9 +59,14 @@ class SessionsContract:
             await sessions.save(session(), expected=1)
         assert await sessions.load("s1") is None
 
-    async def test_of_many_at_once_one_wins(self, sessions: Sessions, other: Sessions) -> None:
-        await sessions.save(session(), expected=0)
-        tries = [store.save(session(root_line=f"{n}"), expected=1) for n, store in enumerate([sessions, other] * 5)]
+    @pytest.mark.parametrize("version", [0, 1])
+    async def test_of_many_at_once_one_wins(self, sessions: Sessions, other: Sessions, version: int) -> None:
+        """S228"""
+        for expected in range(version):
+            await sessions.save(session(), expected=expected)
+        tries = [
+            store.save(session(root_line=f"{n}"), expected=version) for n, store in enumerate([sessions, other] * 5)
+        ]
         outcomes = await asyncio.gather(*tries, return_exceptions=True)
         won = [outcome for outcome in outcomes if isinstance(outcome, Session)]
         assert [type(lost) for lost in outcomes if not isinstance(lost, Session)] == [VersionConflict] * 9

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -10,12 +12,13 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from fateforger.adapters.store.faults import SERIALIZATION_FAILURES, sqlstate, translated
+from fateforger.adapters.store.faults import IN_EACH_OTHERS_WAY, sqlstate, translated
 from fateforger.adapters.store.place import POOL_SIZE, READING, spoken
 from fateforger.errors import StoreUnavailable
 
 T = TypeVar("T")
-_TRIES = 8
+_PAUSES = tuple(0.002 * 2**n for n in range(10))
+"""Seconds to wait at most, by chance, before each new try of a transaction that met another one: 2 in all."""
 
 
 class Database:
@@ -55,11 +58,16 @@ class Database:
 
     def _run(self, engine: Engine, work: Callable[[Connection], T]) -> T:
         with translated(self.place):
-            for last in (*[False] * (_TRIES - 1), True):
+            for pause in _PAUSES:
                 try:
-                    with engine.begin() as connection:
-                        return work(connection)
+                    return self._once(engine, work)
                 except DBAPIError as error:
-                    if last or sqlstate(error) not in SERIALIZATION_FAILURES:
+                    if sqlstate(error) not in IN_EACH_OTHERS_WAY:
                         raise
-        raise AssertionError("the last try returns or raises")
+                time.sleep(random.uniform(0, pause))  # noqa: S311  not a secret
+            return self._once(engine, work)
+
+    @staticmethod
+    def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
+        with engine.begin() as connection:
+            return work(connection)

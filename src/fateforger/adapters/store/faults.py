@@ -23,8 +23,9 @@ _SQLITE = {
     sqlite3.SQLITE_IOERR: "the disk reports an error; check that it has space left and works",
 }
 
-SERIALIZATION_FAILURES = frozenset({"40001", "40P01"})
-"""PostgreSQL: two transactions got in each other's way, and this one may simply be tried again."""
+IN_EACH_OTHERS_WAY = frozenset({"40001", "40P01", "23505"})
+"""PostgreSQL's names for what happens when two transactions meet (serialization failure, deadlock, a row that the
+other one inserted first): tried again, this one sees what the other did."""
 
 _ACCESS_DENIED = "42501"
 

@@ -6,12 +6,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, exists, select, update
 
-from fateforger.adapters.store.journal_rows import OP, TX, UNDOABLE, UNSETTLED_OPS, state_of
+from fateforger.adapters.store.journal_rows import OP, TX, UNDOABLE, UNSETTLED, state_of
 from fateforger.errors import InternalError
 from fateforger.journal.model import TxState
 
 _OPEN = (TxState.APPLYING, TxState.PAUSED)
-_HAS_OPEN_OPS = select(exists().where(OP.c.tx_id == bindparam("of_tx"), OP.c.state.in_(UNSETTLED_OPS)))
+_HAS_OPEN_OPS = select(exists().where(OP.c.tx_id == bindparam("of_tx"), UNSETTLED))
 _CLOSE = (
     update(TX)
     .where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(_OPEN))

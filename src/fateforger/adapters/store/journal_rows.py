@@ -7,7 +7,7 @@ from datetime import date
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select
+from sqlalchemy import Connection, Row, Select, bindparam, literal_column, select
 
 from fateforger.adapters.store.documents import (
     JOURNAL_VERSION,
@@ -25,7 +25,10 @@ OP = table(SyncOpRow)
 HEAD = table(EventHead)
 GENERATION = table(EventGeneration)
 
-UNSETTLED_OPS = (OpState.PENDING, OpState.INFLIGHT)
+# Written out, which spares expanding a list of parameters each time.
+UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.settled])
+"""The op has not ended."""
+
 UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
 
 _STATE = select(TX.c.state).where(TX.c.id == bindparam("of_tx"))

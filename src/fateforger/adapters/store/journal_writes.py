@@ -13,7 +13,7 @@ from fateforger.adapters.store.journal_rows import (
     OP,
     TX,
     UNDOABLE,
-    UNSETTLED_OPS,
+    UNSETTLED,
     head_values,
     op_outcome,
     op_values,
@@ -49,13 +49,13 @@ _MARK = (
     .where(
         OP.c.tx_id == bindparam("of_tx"),
         OP.c.op_id.in_(bindparam("of_ops", expanding=True)),
-        OP.c.state.in_(UNSETTLED_OPS),
+        UNSETTLED,
     )
     .values(state=bindparam("new_state"), attempts=OP.c.attempts + bindparam("more"))
 )
 _SETTLE = (
     update(OP)
-    .where(OP.c.tx_id == bindparam("of_tx"), OP.c.op_id == bindparam("of_op"), OP.c.state.in_(UNSETTLED_OPS))
+    .where(OP.c.tx_id == bindparam("of_tx"), OP.c.op_id == bindparam("of_op"), UNSETTLED)
     .values(
         state=bindparam("state"),
         error=bindparam("error"),

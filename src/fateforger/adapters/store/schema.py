@@ -6,6 +6,9 @@ be done.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sqlalchemy import Connection, Engine, inspect, text
 
 from fateforger.adapters.store.faults import translated
@@ -29,13 +32,23 @@ def bring_up_to_date(engine: Engine, place: str) -> None:
         with engine.connect() as connection:
             if stamped(connection) == HEAD:
                 return
-        with engine.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ADVISORY_LOCK})
+        with _one_at_a_time(engine) as connection:
             found = stamped(connection)
             if found != HEAD:
                 _refuse_foreign(connection, found, place)
                 _migrate(connection, found, place)
+
+
+@contextmanager
+def _one_at_a_time(engine: Engine) -> Iterator[Connection]:
+    if engine.dialect.name == "sqlite":
+        with engine.begin() as connection:
+            yield connection
+        return
+    # Not serializable here: that would show the database as it was before the lock was got.
+    with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ADVISORY_LOCK})
+        yield connection
 
 
 def stamped(connection: Connection) -> str | None:
