@@ -304,11 +304,11 @@ class Jobs(Protocol):
         ...
 
     async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
-        """Put the job back for a later try."""
+        """Put the job back for a later try; the later jobs of its key wait for it."""
         ...
 
     async def bury(self, job: Job, error: str) -> bool:
-        """Give the job up; it is kept for people to look at."""
+        """Give the job up, and let its key go on; it is kept for people to look at."""
         ...
 
     async def wait(self, lane: str, *, seconds: float) -> None:
