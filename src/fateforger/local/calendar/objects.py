@@ -16,6 +16,7 @@ from fateforger.local.calendar.ids import id_of
 from fateforger.local.calendar.times import Moment, day_moment, zone_named
 from fateforger.local.calendar.values import first, span_of, text, time_of
 
+_ANY_ZONE = ZoneInfo("UTC")
 _log = logging.getLogger(__name__)
 
 OWN_ZONE = "X-FATEFORGER-TZID"
@@ -44,12 +45,12 @@ class Resource:
     def is_readable(self) -> bool:
         """Whether there is an event in it that can be shown; an unreadable one is logged once."""
         try:
-            if self.events:
-                return True
-            _log.warning("calendar object %s has no event in it", self.href)
-        except ValueError as error:
+            for event in self.events:
+                start_of(event, _ANY_ZONE), end_of(event, _ANY_ZONE)
+            return bool(self.events)
+        except (ValueError, TypeError, OverflowError) as error:
             _log.warning("calendar object %s cannot be read: %s", self.href, error)
-        return False
+            return False
 
     @property
     def master(self) -> icalendar.Component:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice, takewhile
+from itertools import islice
 from zoneinfo import ZoneInfo
 
 import icalendar
@@ -14,14 +14,14 @@ import recurring_ical_events  # type: ignore[import-untyped]  # it ships no type
 
 from fateforger.local.calendar.objects import Resource, end_of, is_cancelled, moment_of, start_of
 from fateforger.local.calendar.times import Moment, day_moment
-from fateforger.local.calendar.values import values
+from fateforger.local.calendar.values import time_of, values
 
 MOST = 250
 """At most this many events are listed, as at Google."""
 
 _log = logging.getLogger(__name__)
 _MARGIN = timedelta(days=2)
-_DENSE = frozenset({"SECONDLY", "MINUTELY", "HOURLY"})
+_DENSE = frozenset({"SECONDLY", "MINUTELY"})
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ def occurrences(
 ) -> list[Occurrence]:
     """Everything of an object that ends after `earliest` and starts before `latest`; cancelled ones are left out.
 
-    Of a long series only as many occurrences as can be listed, the first ones.
+    Without a `latest` only the first occurrences of a series, as many as can be listed. A series that cannot be
+    computed shows its first occurrence only.
     """
     shown = []
     for occurrence in _all(resource, earliest, latest, zone):
@@ -86,34 +87,43 @@ def removed_stamps(resource: Resource, zone: ZoneInfo) -> set[str]:
 def _all(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> Iterator[Occurrence]:
-    found = _expanded(resource, earliest, latest, zone) if resource.is_series else iter([resource.master])
+    found = _expanded(resource, earliest, latest, zone) if resource.is_series else [resource.master]
     for event in found:
-        yield Occurrence(resource, event, start_of(event, zone), end_of(event, zone), resource.is_series)
+        yield Occurrence(resource, event, start_of(event, zone), end_of(event, zone), "RECURRENCE-ID" in event)
 
 
 def _expanded(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
-) -> Iterator[icalendar.Component]:
-    """Occurrences in order of their starts, a little more than asked for: floating times have no exact place here."""
+) -> list[icalendar.Component]:
+    """Occurrences in order of their starts, some more than asked for: floating times have no exact place here."""
     try:
-        query = recurring_ical_events.of(resource.calendar, components=["VEVENT"])
-        first = (earliest or min(start_of(event, zone).instant for event in resource.events)) - _MARGIN
-        if latest is not None and not _is_dense(resource):
-            found = query.between(first, latest + _MARGIN)
-            yield from sorted(found, key=lambda event: start_of(event, zone).instant)
-            return
-        coming = query.after(first)
-        if latest is not None:
-            limit = latest + _MARGIN
-            coming = takewhile(lambda event: start_of(event, zone).instant < limit, coming)
-        yield from islice(coming, 2 * MOST)
+        return _computed(resource, earliest, latest, zone)
     except (ValueError, OverflowError) as error:
         _log.warning("the series %s cannot be expanded: %s", resource.href, error)
-        yield resource.master
+        return [resource.master]
+
+
+def _computed(
+    resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
+) -> list[icalendar.Component]:
+    if _is_dense(resource):
+        raise ValueError("it repeats too often")
+    margin = _MARGIN if _is_floating(resource) else timedelta()
+    first = (earliest or min(start_of(event, zone).instant for event in resource.events)) - margin
+    query = recurring_ical_events.of(resource.calendar, components=["VEVENT"])
+    if latest is not None:
+        return sorted(query.between(first, latest + margin), key=lambda event: start_of(event, zone).instant)
+    coming = (event for event in query.after(first) if end_of(event, zone).instant > (earliest or first))
+    return list(islice(coming, MOST + 1))
+
+
+def _is_floating(resource: Resource) -> bool:
+    starts = (time_of(event, "DTSTART") for event in resource.events)
+    return any(not isinstance(start, datetime) or start.tzinfo is None for start in starts)
 
 
 def _is_dense(resource: Resource) -> bool:
-    """Whether a span of days may hold more occurrences than anybody wants to compute."""
+    """Whether a single day may hold more occurrences than anybody wants to see, or a program to compute."""
     rules = [rule for event in resource.events for rule in values(event, "RRULE")]
     return any(str(f).upper() in _DENSE for rule in rules for f in rule.get("FREQ", []))
 
