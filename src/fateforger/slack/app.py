@@ -11,6 +11,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.background.turns import turn_workers
 from fateforger.coordinator.door import Door
+from fateforger.errors import WorldError
 from fateforger.ports import Clock, Jobs, Outbox, Sessions
 from fateforger.slack.asides import Asides
 from fateforger.slack.connection import (
@@ -92,7 +93,14 @@ class SlackRoom:
         for lane in self._lanes:
             lane.start()
         self._sockets = [new_socket(self._app, self._login) for _ in range(self._login.connections)]
-        await asyncio.gather(*(socket.connect_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
+        try:
+            async with asyncio.timeout(self._login.open_seconds):
+                await asyncio.gather(*(socket.connect_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
+        except TimeoutError:
+            raise WorldError(
+                f"Slack answers at {self._login.base_url}, but no socket to it can be opened. Please check whether a"
+                " firewall or proxy stops WebSockets, and try again."
+            ) from None
         return workspace
 
     async def close(self) -> None:

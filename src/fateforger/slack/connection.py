@@ -24,13 +24,14 @@ PING_SECONDS = 5.0
 @dataclass(frozen=True, slots=True)
 class SlackLogin:
     """How to reach a workspace. ``connections`` is the number of sockets: with two, one stays while Slack renews the
-    other. ``proxy`` is the URL of an HTTP proxy."""
+    other. ``proxy`` is the URL of an HTTP proxy. ``open_seconds`` is how long the sockets may take to open."""
 
     bot_token: str = field(repr=False)
     app_token: str = field(repr=False)
     base_url: str = SLACK_URL
     connections: int = 2
     proxy: str | None = None
+    open_seconds: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from fateforger.errors import StoreError
 from fateforger.ports import Clock, Outbox
 from fateforger.session.model import Outgoing
-from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble
+from fateforger.slack.calling import LoginTrouble, Passing, Refused, SlackTrouble
 from fateforger.slack.delivery import Delivery
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class Dispatcher:
                 log.warning("the message %s waits: %s", item.id, trouble)
                 await self._later(item, trouble)
             except SlackTrouble as trouble:
-                await self._never(item, str(trouble), refused=True)
+                await self._never(item, str(trouble), refused=isinstance(trouble, Refused))
             else:
                 self._failures.pop(item.id, None)
         except StoreError as error:

@@ -1,0 +1,43 @@
+"""Connecting where something is wrong with the sockets only."""
+
+from __future__ import annotations
+
+import pytest
+from aiohttp import web
+from tests.scenarios.scripted_door import ScriptedDoor
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.store.store import open_store
+from fateforger.errors import WorldError
+from fateforger.slack.app import open_room
+from fateforger.slack.connection import SlackLogin
+
+
+async def test_sockets_that_do_not_open_end_in_one_sentence() -> None:
+    """The SDK would try for ever."""
+
+    async def answer(_request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "team": "T", "user_id": "UBOT", "url": "ws://127.0.0.1:9/link/"})
+
+    app = web.Application()
+    app.router.add_post("/api/{method}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+    store = open_store(":memory:")
+    with pytest.raises(WorldError, match="no socket to it can be opened"):
+        await open_room(
+            SlackLogin("xoxb-1", "xapp-1", url, open_seconds=0.2),
+            door=ScriptedDoor(store.sessions),
+            jobs=store.jobs,
+            outbox=store.outbox,
+            sessions=store.sessions,
+            clock=SystemClock(),
+        )
+    await store.aclose()
+    await runner.cleanup()
+
+
+def test_tokens_are_never_shown() -> None:
+    assert "secret" not in repr(SlackLogin("xoxb-secret", "xapp-secret"))
