@@ -60,6 +60,11 @@ def label(element: Json) -> str:
     return str(next(texts({k: v for k, v in element.items() if k in {"text", "placeholder"}}), ""))
 
 
+def _client(seconds: float) -> httpx.Client:
+    """Keeps no connection open: nobody closes a person."""
+    return httpx.Client(timeout=seconds, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
+
+
 @dataclass
 class Person:
     """``user`` is one of the workspace's people. Counts clicks and submits as a person would."""
@@ -67,7 +72,7 @@ class Person:
     base: str
     user: str = ""
     clicks: int = 0
-    http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=15, trust_env=False))
+    http: httpx.Client = field(default_factory=lambda: _client(15))
 
     def __post_init__(self) -> None:
         if not self.user:

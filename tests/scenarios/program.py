@@ -35,7 +35,7 @@ class Program:
             [sys.executable, "-m", "fateforger", "up", "--port", str(self.port), "--data-dir", str(self.data)],
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **self.environment},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "FATEFORGER_CALDAV_PORT": "0", **self.environment},
         )
         output.close()
         self.url = eventually(lambda: self._address(offset), "the program's address")

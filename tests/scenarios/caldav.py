@@ -1,0 +1,97 @@
+"""The calendar as any CalDAV client sees it: plain HTTP, nothing of ours in between."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+import httpx
+import icalendar
+
+_REPORT = """<?xml version="1.0" encoding="utf-8"?>
+<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">
+<D:prop><D:getetag/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>"""
+
+
+@dataclass
+class CalDav:
+    """``url`` is the calendar collection."""
+
+    url: str
+    http: httpx.Client = field(
+        default_factory=lambda: httpx.Client(
+            timeout=10, trust_env=False, auth=("me", ""), limits=httpx.Limits(max_keepalive_connections=0)
+        )
+    )
+
+    def hrefs(self) -> list[str]:
+        answer = self.http.request("REPORT", self.url, content=_REPORT, headers={"Depth": "1"})
+        answer.raise_for_status()
+        return sorted(re.findall(r"<(?:\w+:)?href>([^<]+\.ics)</", answer.text))
+
+    def raw(self) -> dict[str, bytes]:
+        """Every object of the calendar, byte for byte."""
+        base = httpx.URL(self.url)
+        found = {}
+        for href in self.hrefs():
+            answer = self.http.get(base.join(href))
+            answer.raise_for_status()
+            found[href] = answer.content
+        return found
+
+    def events(self) -> list[tuple[str, str, str]]:
+        """Title, start and end of every event, in order of time, as local ISO text with offset."""
+        found = []
+        for content in self.raw().values():
+            for event in icalendar.Calendar.from_ical(content).walk("VEVENT"):
+                start, end = event.start, event.end
+                found.append((str(event["SUMMARY"]), start, end))
+        found.sort(key=lambda e: (e[1].timestamp() if isinstance(e[1], datetime) else 0, e[0]))
+        return [(title, start.isoformat(), end.isoformat()) for title, start, end in found]
+
+    def titles(self) -> list[str]:
+        return [title for title, _, _ in self.events()]
+
+    def put(self, name: str, title: str, start: datetime, end: datetime, **extra: str) -> None:
+        """An event as another client would write it."""
+        lines = [
+            "BEGIN:VCALENDAR",
+            "VERSION:2.0",
+            "PRODID:-//somebody else//EN",
+            "BEGIN:VEVENT",
+            f"UID:{name}",
+            "DTSTAMP:20260101T000000Z",
+            f"DTSTART:{start:%Y%m%dT%H%M%SZ}",
+            f"DTEND:{end:%Y%m%dT%H%M%SZ}",
+            f"SUMMARY:{title}",
+            *(f"{key}:{value}" for key, value in extra.items()),
+            "END:VEVENT",
+            "END:VCALENDAR",
+        ]
+        self._put(name, "\r\n".join(lines) + "\r\n")
+
+    def put_all_day(self, name: str, title: str, day: date) -> None:
+        lines = [
+            "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//somebody else//EN", "BEGIN:VEVENT", f"UID:{name}",
+            "DTSTAMP:20260101T000000Z", f"DTSTART;VALUE=DATE:{day:%Y%m%d}", f"SUMMARY:{title}", "END:VEVENT",
+            "END:VCALENDAR",
+        ]  # fmt: skip
+        self._put(name, "\r\n".join(lines) + "\r\n")
+
+    def _put(self, name: str, text: str) -> None:
+        address = httpx.URL(self.url).join(f"{name}.ics")
+        answer = self.http.put(address, content=text.encode(), headers={"Content-Type": "text/calendar"})
+        answer.raise_for_status()
+
+    def retitle(self, old: str, new: str) -> None:
+        """Change a title as a person would in another calendar program."""
+        base = httpx.URL(self.url)
+        for href, content in self.raw().items():
+            if f"SUMMARY:{old}".encode() in content:
+                changed = content.replace(f"SUMMARY:{old}".encode(), f"SUMMARY:{new}".encode())
+                self.http.put(
+                    base.join(href), content=changed, headers={"Content-Type": "text/calendar"}
+                ).raise_for_status()
+                return
+        raise AssertionError(f"no event {old!r} among {self.titles()}")
