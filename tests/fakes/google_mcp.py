@@ -237,7 +237,7 @@ class _Front:
 
 def _repeated(tool: str, fault: Fault) -> bool:
     """Whether the real server asks Google again after that, and shows what the repetition was told."""
-    return tool in _RETRIED and isinstance(fault, Google) and fault.status in (0, 500, 503)
+    return tool in _RETRIED and isinstance(fault, Google) and fault.status in (0, 429, 500, 503)
 
 
 async def _strike(fault: Fault, answer: dict[str, Any]) -> CallToolResult | None:

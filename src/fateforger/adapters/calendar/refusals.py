@@ -66,7 +66,7 @@ _SIGNS: tuple[tuple[Refusal, tuple[str, ...]], ...] = (
             r"rate limit exceeded",
             r"usage limits? exceeded",
             r"quota ?exceeded",
-            r"exceeded .*(quota|limit)",
+            r"exceeded (the|your|its) .*(quota|limit)",
             r"daily limit exceeded",
             r"too many requests",
         ),
@@ -75,7 +75,7 @@ _SIGNS: tuple[tuple[Refusal, tuple[str, ...]], ...] = (
     (Refusal.EXISTS, (r"requested identifier already exists",)),
     (Refusal.CONFLICT, (r"^Conflict\b",)),
     (Refusal.DELETED, (r"^Resource has been deleted",)),
-    (Refusal.TROUBLE, (r"^Google API server error",)),
+    (Refusal.TROUBLE, (r"^Google API server error", r"response body")),
     (
         Refusal.FORBIDDEN,
         (
@@ -89,8 +89,17 @@ _SIGNS: tuple[tuple[Refusal, tuple[str, ...]], ...] = (
     ),
     (Refusal.NOT_FOUND, (r"^Resource not found", r"^Not Found")),
     (
+        # Only what Google is known to say: taken for a refusal, a write that did happen would be forgotten.
         Refusal.INVALID,
-        (r"^Bad Request", r"^Invalid ", r"^Missing ", r"^Required ", r"time range is empty", r"must (either )?both be"),
+        (
+            r"^Bad Request",
+            r"^Invalid (value|start|end|time|attendee|recurrence|conference|sequence)",
+            r"^Invalid (resource|event|parameter|argument)",
+            r"^Missing (time|start|end|required)",
+            r"^Required( parameter|$)",
+            r"time range is empty",
+            r"must (either )?both be",
+        ),
     ),
     (
         Refusal.TROUBLE,

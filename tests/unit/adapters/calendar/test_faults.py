@@ -28,6 +28,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TOOL = {"create": "create-event", "update": "update-event", "delete": "delete-event"}
 RESET = Google(0, "request to https://www.googleapis.com/calendar/v3/x failed, reason: read ECONNRESET")
+BROKEN = Google(0, "Invalid response body while trying to fetch https://www.googleapis.com/calendar/v3/x: aborted")
 ABORTED = Google(1, "The operation was aborted.")
 BACKEND = Google(500, "Backend Error")
 UNAVAILABLE = Google(503, "Service Unavailable")
@@ -43,11 +44,12 @@ REFUSED: dict[str, tuple[Google, tuple[type[Outcome], type[Outcome], type[Outcom
     "409": (Google(409, "Conflict"), (Exists, Stale, Stale)),
     "410": (Google(410, "Resource has been deleted"), (Rejected, Gone, Gone)),
     "412": (Google(412, "Precondition Failed"), (Unknown, Stale, Stale)),
-    "429 rate": (Google(429, "Rate Limit Exceeded", "rateLimitExceeded"), (Limited, Limited, Limited)),
-    "429 user": (Google(429, "User Rate Limit Exceeded", "userRateLimitExceeded"), (Limited, Limited, Limited)),
+    "429 rate": (Google(429, "Rate Limit Exceeded", "rateLimitExceeded"), (Limited, Limited, Done)),
+    "429 user": (Google(429, "User Rate Limit Exceeded", "userRateLimitExceeded"), (Limited, Limited, Done)),
     "500": (BACKEND, (Unknown, Unknown, Done)),
     "503": (UNAVAILABLE, (Unknown, Unknown, Done)),
     "reset": (RESET, (Unknown, Unknown, Done)),
+    "broken off": (BROKEN, (Unknown, Unknown, Done)),
     "aborted": (ABORTED, (Unknown, Unknown, Unknown)),
 }
 
@@ -92,10 +94,12 @@ async def test_a_write_that_google_refuses(
         ("create", BACKEND, Unknown, ["Deep work"]),
         ("create", UNAVAILABLE, Unknown, ["Deep work"]),
         ("create", RESET, Unknown, ["Deep work"]),
+        ("create", BROKEN, Unknown, ["Deep work"]),
         ("create", ABORTED, Unknown, ["Deep work"]),
         ("update", BACKEND, Unknown, ["Other"]),
         ("update", UNAVAILABLE, Unknown, ["Other"]),
         ("update", RESET, Unknown, ["Other"]),
+        ("update", BROKEN, Unknown, ["Other"]),
         ("update", ABORTED, Unknown, ["Other"]),
         # The server repeats a delete, and the repetition meets the tombstone of the first.
         ("delete", BACKEND, Gone, []),
@@ -157,7 +161,10 @@ READS: dict[str, tuple[Google | Says | Answers, type[CalendarError]]] = {
     "401": (Google(401, "Invalid Credentials"), CalendarAuthFailed),
     "403 rate": (Google(403, "Rate Limit Exceeded"), CalendarUnreachable),
     "403 access": (Google(403, "Insufficient permissions"), CalendarReadOnly),
-    "429": (Google(429, "Rate Limit Exceeded", "rateLimitExceeded"), CalendarUnreachable),
+    "429": (
+        Says("MCP error -32603: Rate limit exceeded. Please try again later. Rate Limit Exceeded"),
+        CalendarUnreachable,
+    ),
     "aborted": (ABORTED, CalendarUnreachable),
     "login": (Says("MCP error -32600: No authenticated accounts available."), CalendarAuthFailed),
     "calendar": (Says('MCP error -32600: No account has read access to calendar "x".'), CalendarNotFound),

@@ -92,6 +92,10 @@ TEXTS: list[tuple[str, Refusal]] = [
     ("Service Unavailable", Refusal.TROUBLE),
     (f"request to {EVENTS} failed, reason: read ECONNRESET", Refusal.TROUBLE),
     ("The operation was aborted.", Refusal.TROUBLE),
+    (f"Invalid response body while trying to fetch {EVENTS}: aborted", Refusal.TROUBLE),
+    (f"invalid json response body at {EVENTS} reason: Unexpected end of JSON input", Refusal.TROUBLE),
+    ("Invalid something that nobody has seen yet", Refusal.UNCLEAR),
+    ("Missing time zone definition for start time.", Refusal.INVALID),
     # The same, as other resolved package versions show it.
     ("MCP error -32603: Internal error: Rate Limit Exceeded", Refusal.LIMITED),
     ("MCP error -32603: Internal error: Invalid Credentials", Refusal.LOGIN),
