@@ -8,15 +8,17 @@ import logging
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.context import needs_day
 from fateforger.coordinator.effects import Effects, Submitter
-from fateforger.coordinator.looking import Look, Looker, reading_of
+from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.messages import aside, owed
+from fateforger.coordinator.mirroring import reading_of
 from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand, Start
 from fateforger.session.model import Session, SessionStatus
-from fateforger.turn.constants import REREAD_WAIT
+from fateforger.sync import Prefer
+from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import CalendarWrite, DayReading, ReadCalendar, TurnInput
 from fateforger.turn.nodes.turn_init import taken_in
 from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
@@ -32,16 +34,23 @@ class PlanningCoordinator:
     """Carries out commands, one at a time per session (the caller sees to that), each once.
 
     It loads the session, assembles everything that the turn needs to know (S108), runs the turn, carries out the
-    effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`.
+    effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many
+    seconds a reply waits for a look at the calendar; then it goes out without.
     """
 
     def __init__(
-        self, *, sessions: Sessions, submitter: Submitter, clock: Clock, calendar_write: CalendarWrite = "refine"
+        self,
+        *,
+        sessions: Sessions,
+        submitter: Submitter,
+        clock: Clock,
+        calendar_write: CalendarWrite = "refine",
+        calendar_wait: float = CALENDAR_WAIT,
     ) -> None:
         self._sessions = sessions
         self._calendar_write = calendar_write
         self._looker = Looker(submitter.read, clock)
-        self._effects = Effects(submitter, self._looker, calendar_write)
+        self._effects = Effects(submitter, self._looker, calendar_write=calendar_write, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
 
     async def handle(self, command: Start | SessionCommand) -> None:
@@ -149,19 +158,19 @@ class PlanningCoordinator:
             await self._go_on(before, command)
 
     async def _go_on(self, before: Session, command: SessionCommand) -> None:
-        turn = TurnInput(
-            session=before,
-            command=command,
-            calendar_write=self._calendar_write,
-            reading=await self._reading(before, command),
-        )
+        reading = await self._reading(before, command)
+        if reading is not None:
+            await self._effects.note(reading, before, command.command_id)
+        turn = TurnInput(session=before, command=command, calendar_write=self._calendar_write, reading=reading)
         outcome = await run_turn(turn)
         after = outcome.session
+        # A wish that was made with the calendar in view goes before what the calendar shows; any other does not.
+        prefer: Prefer = "plan" if reading is not None and reading.snapshot is not None else "calendar"
         for effect in outcome.effects:
-            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
+            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id, prefer=prefer)
         after, messages = owed(before, after.touched(command.command_id, command.at), command.command_id)
         await self._sessions.save(after, expected=before.version, outgoing=messages)
-        waits = any(isinstance(effect, ReadCalendar) and effect.wait > 0 for effect in outcome.effects)
+        waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.snapshot is None and after.snapshot_error is None:
             self._take_in_later(after)
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from typing import Any, Protocol, assert_never
 
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
-from fateforger.coordinator.looking import Looker, Read, reading_of
+from fateforger.coordinator.looking import Looker, Read
+from fateforger.coordinator.mirroring import reading_of
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.plan import TBPlan
 from fateforger.session.model import Session
+from fateforger.sync import Prefer
 from fateforger.sync.model import BrakeKind
-from fateforger.turn.model import CalendarWrite, Effect, ReadCalendar, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.turn.model import CalendarWrite, DayReading, Effect, ReadCalendar, UndoGroup, UndoUpdate, WriteCalendar
 from fateforger.turn.nodes.turn_init import taken_in
 
 
@@ -30,6 +33,7 @@ class Submitter(Protocol):
         group: str | None = None,
         context: dict[str, Any] | None = None,
         confirmed: Collection[BrakeKind] = (),
+        prefer: Prefer = "calendar",
     ) -> SyncResult: ...
 
     async def undo_transaction(self, transaction_id: str, *, cause: str) -> SyncResult: ...
@@ -41,19 +45,25 @@ class Effects:
     """Each effect is folded into the session. What the person or the calendar does wrong becomes a sentence on the
     card; ``StoreError`` goes on to the caller, who tries the whole command again."""
 
-    def __init__(self, submitter: Submitter, looker: Looker, calendar_write: CalendarWrite) -> None:
+    def __init__(
+        self, submitter: Submitter, looker: Looker, *, calendar_write: CalendarWrite, calendar_wait: float
+    ) -> None:
         self._submitter = submitter
         self._looker = looker
         self._calendar_write = calendar_write
+        self._calendar_wait = calendar_wait
 
-    async def carry_out(self, effect: Effect, session: Session, *, before: Session, cause: str) -> Session:
+    async def carry_out(
+        self, effect: Effect, session: Session, *, before: Session, cause: str, prefer: Prefer
+    ) -> Session:
         """The session after an effect. ``before`` is the session before the turn: an undo that cannot be done leaves
-        everything as it was. ``cause`` is the command's id: a repeated command finds what it did the first time."""
+        everything as it was. ``cause`` is the command's id: a repeated command finds what it did the first time.
+        ``prefer`` says who wins where the plan and the person changed the same."""
         match effect:
             case ReadCalendar():
                 return await self._read(effect, session)
             case WriteCalendar():
-                return await self._write(effect, session, cause)
+                return await self._write(effect, session, cause, prefer)
             case UndoUpdate():
                 return await self._undo_update(effect, session, before, cause)
             case UndoGroup():
@@ -61,22 +71,31 @@ class Effects:
             case _:
                 assert_never(effect)
 
+    async def note(self, reading: DayReading, session: Session, cause: str) -> None:
+        """Let the engine know that the plan has taken over the person's own changes, so that changing one of them back
+        counts as a wish of its own. Writes nothing to the calendar; when it cannot be done, nothing is lost."""
+        if reading.plan is None or not reading.settled:
+            return
+        with contextlib.suppress(UserError, CalendarError):
+            await self._submitter.submit_plan(reading.plan, cause=f"{cause}/seen", group=session.write_group)
+
     async def _read(self, effect: ReadCalendar, session: Session) -> Session:
-        if effect.wait <= 0:
+        if not effect.wait:
             self._looker.begin(effect.day, effect.tz, fresh=effect.fresh)
             return session
-        look = await self._looker.wait(effect.day, effect.tz, seconds=effect.wait, fresh=effect.fresh)
+        look = await self._looker.wait(effect.day, effect.tz, seconds=self._calendar_wait, fresh=effect.fresh)
         return session if look is None else taken_in(session, reading_of(session, look))
 
-    async def _write(self, effect: WriteCalendar, session: Session, cause: str) -> Session:
+    async def _write(self, effect: WriteCalendar, session: Session, cause: str, prefer: Prefer) -> Session:
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
         try:
             result = await self._submitter.submit_plan(
                 plan,
                 cause=cause,
                 group=effect.group,
-                context={"session": session.id},
+                context={"session": session.id, "commit": effect.commit},
                 confirmed=tuple(BrakeKind(name) for name in session.brakes),
+                prefer=prefer,
             )
         except ConfirmationNeeded as needed:
             return folding.stopped(session, needed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fateforger.commit.result import SyncResult
+from fateforger.coordinator.mirroring import after_writing
 from fateforger.coordinator.reporting import counts_words, report_of
 from fateforger.errors import ConfirmationNeeded
 from fateforger.plan import TBPlan
@@ -26,6 +27,7 @@ def submitted(session: Session, result: SyncResult, *, each_change: bool) -> Ses
     report = report_of(result)
     ids = tuple(t.id for t in result.transactions if t.undoable)
     changes: dict[str, object] = {
+        "snapshot": after_writing(session.snapshot, result),
         "last_sync": report,
         "written": _plus(session.written, report),
         "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
@@ -55,7 +57,8 @@ def group_undone(session: Session, result: SyncResult) -> Session:
     """After everything since the group began was taken back: the plan stays as it is, the next write opens a new group.
     When a part could not be taken back, the group stays, so that Undo can be pressed again."""
     report = report_of(result)
-    session = session.model_copy(update={"last_sync": report, "problem": None, "brakes": ()})
+    shown = after_writing(session.snapshot, result)
+    session = session.model_copy(update={"snapshot": shown, "last_sync": report, "problem": None, "brakes": ()})
     if report.status in _BROKEN:
         return refused(session, ("I could not take all of it back; press Undo again in a moment.", *report.sentences))
     return _off_the_calendar(session, report.sentences)
@@ -76,14 +79,17 @@ def _off_the_calendar(session: Session, sentences: tuple[str, ...]) -> Session:
 
 def update_undone(session: Session, results: Sequence[SyncResult]) -> Session:
     """After the last change of Stage 4 was taken back on the calendar: the plan is as it was before it (S240)."""
+    for result in results:
+        session = session.model_copy(update={"snapshot": after_writing(session.snapshot, result)})
     reports = [report_of(result) for result in results]
     sentences = tuple(s for report in reports for s in report.sentences)
     if any(report.status in _BROKEN for report in reports):
         return refused(session, ("I could not take all of the last change back on your calendar.", *sentences))
-    back = taken_back(session).model_copy(
-        update={"last_sync": reports[-1] if reports else None, "problem": None, "brakes": ()}
-    )
-    return _saying(back, *sentences)
+    written = session.written
+    for report in reports:
+        written = _minus(written, report)
+    changes = {"last_sync": reports[-1] if reports else None, "written": written, "problem": None, "brakes": ()}
+    return _saying(taken_back(session).model_copy(update=changes), *sentences)
 
 
 def refused(session: Session, lines: Iterable[str]) -> Session:

@@ -7,13 +7,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from fateforger.errors import PlanInvalid, WorldError
-from fateforger.plan import zone
+from fateforger.errors import WorldError
 from fateforger.ports import Clock
-from fateforger.session.model import Session
-from fateforger.sync import desired_day, mirror, numbered, plan_sync, told
 from fateforger.sync.model import Ledger, Snapshot
-from fateforger.turn.model import DayReading
 
 KEPT_FOR = timedelta(seconds=30)
 """A look that is older is made again."""
@@ -86,34 +82,3 @@ class Looker:
         except WorldError as error:
             return Look(error=error.message)
         return Look(snapshot, ledger)
-
-
-def reading_of(session: Session, look: Look) -> DayReading:
-    """A look as the session takes it in: with its plan as the person has since changed it on the calendar (S202, S242).
-    A calendar that lost so much that a write would ask first changes no plan; neither does one that cannot be compared
-    with the plan, because blocks overlap."""
-    if look.snapshot is None or look.ledger is None:
-        return DayReading(error=look.error)
-    snapshot = without_raw(look.snapshot)
-    if session.plan is None or not look.ledger.heads or (session.plan.date, session.plan.tz) != _day(snapshot):
-        return DayReading(snapshot=snapshot)
-    try:
-        compared = plan_sync(desired_day(session.plan), look.snapshot, look.ledger, op_ids=numbered("look"))
-    except PlanInvalid:
-        return DayReading(snapshot=snapshot)
-    if compared.brakes:
-        return DayReading(snapshot=snapshot)
-    plan = mirror(session.plan, compared)
-    if plan == session.plan:
-        return DayReading(snapshot=snapshot)
-    return DayReading(snapshot=snapshot, plan=plan, noticed=told(compared, zone(session.tz)))
-
-
-def without_raw(snapshot: Snapshot) -> Snapshot:
-    """Whole answers of the calendar are the journal's to keep; a session needs what is shown."""
-    events = tuple(event.model_copy(update={"raw": {}}) for event in snapshot.events)
-    return snapshot.model_copy(update={"events": events, "fetched": {}})
-
-
-def _day(snapshot: Snapshot) -> tuple[date, str]:
-    return snapshot.day, snapshot.tz

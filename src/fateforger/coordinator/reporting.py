@@ -6,7 +6,7 @@ from fateforger.commit.result import SyncResult
 from fateforger.journal.model import OpRecord, OpState
 from fateforger.plan import zone
 from fateforger.session.model import SyncReport
-from fateforger.sync.model import WRITES, Verb
+from fateforger.sync.model import WRITES, OwnedId, Verb
 
 MOST_NAMED = 12
 
@@ -20,16 +20,26 @@ def report_of(result: SyncResult) -> SyncReport:
         updated=result.updated,
         deleted=result.deleted,
         unchanged=sum(op.verb in standing for op in result.plan.ops),
-        sentences=result.sentences,
+        sentences=_sentences(result),
     )
     match result.status:
         case "partial" | "paused":
             done = written(result)
             status = "partial" if done or report.deleted else "failed"
             there = (f"On your calendar now: {_listed(done)}.",) if done else ()
-            return report.model_copy(update={"status": status, "sentences": (*result.sentences, *there)})
+            return report.model_copy(update={"status": status, "sentences": (*report.sentences, *there)})
         case other:
             return report.model_copy(update={"status": other})
+
+
+def _sentences(result: SyncResult) -> tuple[str, ...]:
+    """What the engine tells, the first sentence about what was done. Blocks that run into meetings are left out: the
+    card shows them for as long as they do. Blocks that an event of the person's stands for are added."""
+    if result.transaction is not None and result.transaction.kind == "undo":
+        return result.sentences
+    shown_by_the_card = set(result.plan.warnings)
+    linked = [op.reason for op in result.plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
+    return (*(s for s in result.sentences if s not in shown_by_the_card), *linked)
 
 
 def counts_words(report: SyncReport) -> str:

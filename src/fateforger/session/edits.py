@@ -15,6 +15,7 @@ from fateforger.ops.apply import apply_op
 from fateforger.plan import ET, FixedStart, Resolved, TBEvent, TBPlan, overlaps, resolve
 from fateforger.plan.mistakes import first_mistake
 from fateforger.plan.resolve import overlap_sentence
+from fateforger.plan.timing import is_anchored
 from fateforger.session import commands
 from fateforger.session.frame import day_window, instant_in
 from fateforger.session.keys import minted
@@ -90,7 +91,7 @@ def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
 
 def in_time_order(plan: TBPlan) -> TBPlan:
     """The same blocks, listed as they happen, when each has a time of its own; otherwise as they are."""
-    if not all(isinstance(e.timing, FixedStart) for e in plan.events):
+    if not all(is_anchored(e.timing) for e in plan.events):
         return plan
     order = sorted(resolve(plan), key=lambda b: (b.start.astimezone(UTC), b.index))
     return plan if [b.index for b in order] == list(range(len(order))) else plan.replace(b.event for b in order)

@@ -39,18 +39,25 @@ def overview(session: Session) -> str:
 def meeting_line(meeting: Meeting, day: date) -> str:
     """``**09:30-10:00** Standup``, clipped to the day."""
     note = "" if meeting.busy else " · shown as free"
-    return f"**{clipped(meeting, day)}** {plain(meeting.title)}{note}"
+    return f"**{clipped(meeting, day)}** {plain(meeting.title)}{beyond(meeting, day)}{note}"
 
 
 def clipped(meeting: Meeting, day: date) -> str:
-    """The part of a meeting on the day, and where it really begins or ends when that is another day."""
+    """The part of a meeting on the day; all of it when it begins later, in the night that the frame reaches into."""
     if meeting.start.date() > day:
-        return f"{span(meeting.start, meeting.end)} on {weekday(meeting.start.date())}"
+        return span(meeting.start, meeting.end)
+    start = "00:00" if meeting.start.date() < day else f"{meeting.start:%H:%M}"
+    end = "24:00" if meeting.end.date() > day else f"{meeting.end:%H:%M}"
+    return f"{start}–{end}"
+
+
+def beyond(meeting: Meeting, day: date) -> str:
+    """Where a meeting really begins or ends when that is on another day."""
+    if meeting.start.date() > day:
+        return f" (on {weekday(meeting.start.date())})"
     since = f" (since {weekday(meeting.start.date())} {meeting.start:%H:%M})" if meeting.start.date() < day else ""
     until = f" (until {weekday(meeting.end.date())} {meeting.end:%H:%M})" if _ends_later(meeting, day) else ""
-    start = "00:00" if since else f"{meeting.start:%H:%M}"
-    end = "24:00" if meeting.end.date() > day else f"{meeting.end:%H:%M}"
-    return f"{start}–{end}{since}{until}"
+    return since + until
 
 
 def block_line(session: Session, block: Resolved) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from datetime import UTC
 
 from fateforger.errors import PlanInvalid
-from fateforger.plan import COLOR_BY_TYPE, Resolved, TBPlan, resolve_strict
+from fateforger.plan import COLOR_BY_TYPE, Resolved, TBPlan, resolve, resolve_strict
 from fateforger.sync.canonical import Canon, fields_of, second, text
 from fateforger.sync.model import DesiredBlock, DesiredDay
 
 
-def desired_day(plan: TBPlan) -> DesiredDay:
+def desired_day(plan: TBPlan, *, overlapping: bool = False) -> DesiredDay:
     """All blocks of a plan as events, in the plan's order; titles and notes without space around them, times in
-    whole seconds. Raises :class:`~fateforger.errors.PlanInvalid` as ``resolve_strict`` does."""
-    return DesiredDay(day=plan.date, tz=plan.tz, blocks=tuple(_desired(block) for block in resolve_strict(plan)))
+    whole seconds. Raises :class:`~fateforger.errors.PlanInvalid` as ``resolve_strict`` does, or only as ``resolve``
+    does when blocks may be ``overlapping``: to compare with the calendar, not to write to it."""
+    blocks = resolve(plan) if overlapping else resolve_strict(plan)
+    return DesiredDay(day=plan.date, tz=plan.tz, blocks=tuple(_desired(block) for block in blocks))
 
 
 def _desired(block: Resolved) -> DesiredBlock:

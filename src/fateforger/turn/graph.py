@@ -37,10 +37,10 @@ class Step(BaseModel):
     stage: TimeboxingStage
     move: Move = Move.STAY
     refused: bool = False
-    turn: TurnInput | None = Field(None, exclude=True)
-    stage_input: StageInput | None = Field(None, exclude=True)
-    effects: tuple[Effect, ...] = Field((), exclude=True)
-    outcome: TurnOutcome | None = Field(None, exclude=True)
+    turn: TurnInput | None = Field(None, exclude=True, repr=False)
+    stage_input: StageInput | None = Field(None, exclude=True, repr=False)
+    effects: tuple[Effect, ...] = Field((), exclude=True, repr=False)
+    outcome: TurnOutcome | None = Field(None, exclude=True, repr=False)
 
 
 Message = StructuredMessage[Step]

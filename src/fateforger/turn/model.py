@@ -29,6 +29,8 @@ class DayReading(BaseModel):
     error: str | None = None
     plan: TBPlan | None = None
     noticed: tuple[str, ...] = ()
+    settled: bool = False
+    """Apart from those changes the calendar shows the plan, so taking note of them writes nothing."""
 
 
 class TurnInput(BaseModel):
@@ -47,13 +49,13 @@ class TurnInput(BaseModel):
 
 
 class ReadCalendar(BaseModel):
-    """Look at the day; ``wait`` seconds at most before the reply goes out, the rest in the background."""
+    """Look at the day in the background. With ``wait`` the reply waits for it, but not for long."""
 
     model_config = _FROZEN
     kind: Literal["read_calendar"] = "read_calendar"
     day: Date
     tz: str
-    wait: float
+    wait: bool
     fresh: bool = False
     """Do not be content with a reading that was made a moment ago."""
 

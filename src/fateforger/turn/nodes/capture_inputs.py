@@ -7,7 +7,6 @@ from fateforger.session.gates import gate
 from fateforger.session.model import InputFacts, Session
 from fateforger.session.tasks import with_one_thing, with_task, with_tasks, without_task
 from fateforger.stages import Move
-from fateforger.turn.constants import CALENDAR_WAIT
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
 
 
@@ -30,7 +29,7 @@ def run(stage: StageInput) -> StageOutput:
     if stage.asked in {Move.PROCEED, Move.BACK}:
         return StageOutput(session=session, move=stage.asked)
     if stage.asked is Move.REDO:
-        look = ReadCalendar(day=session.date, tz=session.tz, wait=CALENDAR_WAIT, fresh=True)
+        look = ReadCalendar(day=session.date, tz=session.tz, wait=True, fresh=True)
         return StageOutput(session=session, effects=(look,))
     return StageOutput(session=session)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fateforger.session.commands import AdjustFrame, SetFrame
 from fateforger.session.model import FrameFacts
 from fateforger.stages import Move
-from fateforger.turn.constants import CALENDAR_WAIT
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
 
 
@@ -26,7 +25,7 @@ def run(stage: StageInput) -> StageOutput:
         return StageOutput(session=session.model_copy(update={"frame": frame}), move=Move.PROCEED)
     if stage.asked is Move.BACK:
         return StageOutput(session=session, move=Move.BACK)
-    look = ReadCalendar(day=session.date, tz=session.tz, wait=CALENDAR_WAIT, fresh=stage.asked is Move.REDO)
+    look = ReadCalendar(day=session.date, tz=session.tz, wait=True, fresh=stage.asked is Move.REDO)
     return StageOutput(session=session, effects=(look,))
 
 

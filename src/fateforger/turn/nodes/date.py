@@ -22,7 +22,7 @@ def run(stage: StageInput) -> StageOutput:
         return StageOutput(session=session, move=Move.PROCEED)
     if isinstance(stage.command, ChooseDate):
         session = chosen(session, stage.command)
-    return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=0),))
+    return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=False),))
 
 
 def chosen(session: Session, command: ChooseDate) -> Session:

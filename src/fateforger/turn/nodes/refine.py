@@ -59,8 +59,10 @@ def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
 
 def _write(stage: StageInput, session: Session) -> StageOutput:
     group = session.write_group or minted("g", session.id, stage.cause)
-    effect = WriteCalendar(group=group, commit=False)
-    return StageOutput(session=session.model_copy(update={"write_group": group}), effects=(effect,))
+    # Only trying again is a yes to what stopped the last write.
+    brakes = session.brakes if stage.asked is Move.RETRY else ()
+    session = session.model_copy(update={"write_group": group, "brakes": brakes})
+    return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
 
 
 def _take_back(session: Session) -> StageOutput:

@@ -17,6 +17,8 @@ def run(stage: StageInput) -> StageOutput:
         return StageOutput(session=session, move=stage.asked)
     if stage.arrived is not None or stage.asked in {Move.RETRY, Move.REDO}:
         group = session.write_group or minted("g", session.id, stage.cause)
-        effect = WriteCalendar(group=group, commit=True)
-        return StageOutput(session=session.model_copy(update={"write_group": group}), effects=(effect,))
+        # Only trying again is a yes to what stopped the last write.
+        brakes = session.brakes if stage.asked is Move.RETRY else ()
+        session = session.model_copy(update={"write_group": group, "brakes": brakes})
+        return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=True),))
     return StageOutput(session=session)

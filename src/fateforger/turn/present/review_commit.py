@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.session.cards import Card, Heading, Part, plain
+from fateforger.session.cards import Card, Heading, Note, Part, plain
 from fateforger.session.days import day_words
 from fateforger.session.model import Session, SyncReport
 from fateforger.session.overview import overview
@@ -37,6 +37,7 @@ def card(session: Session) -> Card:
             Heading(text=title),
             *said(session),
             *_report(report),
+            *_since(session, report),
             *paragraphs(overview(session)),
             *(warnings(session) if done else ()),
             *(quality_note(session.quality) if done else ()),
@@ -47,9 +48,27 @@ def card(session: Session) -> Card:
 
 def _report(report: SyncReport) -> tuple[Part, ...]:
     """Counts first, then sentence by sentence what is worth knowing (S51, S85)."""
-    lines = [f"**{counts_words(report)}**"] if report.status != "failed" else [f"⚠️ {UNWRITTEN}"]
-    lines += [f"- {plain(sentence, 400)}" for sentence in report.sentences]
-    return tuple(paragraphs("\n".join(lines)))
+    if report.status == "failed":
+        head, sentences = f"⚠️ {UNWRITTEN}", report.sentences
+    elif report.status == "partial":
+        head, sentences = f"**{counts_words(report)}**", report.sentences
+    else:
+        # The first sentence says the counts in words.
+        head, sentences = f"**{counts_words(report)}**", report.sentences[1:]
+    return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in sentences)))))
+
+
+def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
+    """What earlier changes wrote, when this commit was not the first write; Undo takes all of it back."""
+    written = session.written
+    if written is None or (written.created, written.updated, written.deleted) == _counts(report):
+        return ()
+    words = f"{written.created} created, {written.updated} updated, {written.deleted} deleted"
+    return (Note(text=f"Since you began: {words}. Undo takes all of it back."),)
+
+
+def _counts(report: SyncReport) -> tuple[int, int, int]:
+    return report.created, report.updated, report.deleted
 
 
 def counts_words(report: SyncReport) -> str:

@@ -1,0 +1,94 @@
+"""A look at the calendar as the session takes it in: what the person changed about our blocks becomes part of the plan
+(S202, S242). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+
+from fateforger.commit.result import SyncResult
+from fateforger.coordinator.looking import Look
+from fateforger.journal.model import OpState
+from fateforger.plan import zone
+from fateforger.session.model import Session
+from fateforger.sync import desired_day, mirror, numbered, plan_sync, told
+from fateforger.sync.model import MANAGED, WRITES, EventImage, Snapshot, SyncPlan
+from fateforger.turn.model import DayReading
+
+
+def reading_of(session: Session, look: Look) -> DayReading:
+    """The look, with the session's plan as the person has since changed it on the calendar. What was shown before is
+    not taken over again: the plan may have been changed on purpose since. A calendar that lost so much that a write
+    would ask first changes no plan."""
+    if look.snapshot is None or look.ledger is None:
+        return DayReading(error=look.error)
+    snapshot = without_raw(look.snapshot)
+    plan = session.plan
+    if plan is None or not look.ledger.heads or (plan.date, plan.tz) != _day(snapshot):
+        return DayReading(snapshot=snapshot)
+    wanted = desired_day(plan, overlapping=True)
+    compared = plan_sync(wanted, look.snapshot, look.ledger, op_ids=numbered("look"))
+    news = _news(compared, snapshot, session.snapshot)
+    mirrored = plan if compared.brakes else mirror(plan, news)
+    if mirrored == plan:
+        return DayReading(snapshot=snapshot)
+    return DayReading(
+        snapshot=snapshot, plan=mirrored, noticed=told(news, zone(session.tz)), settled=not compared.writes
+    )
+
+
+def without_raw(snapshot: Snapshot) -> Snapshot:
+    """Whole answers of the calendar are the journal's to keep; a session needs what is shown."""
+    return snapshot.model_copy(
+        update={
+            "events": tuple(_without_raw(event) for event in snapshot.events),
+            "fetched": {i: None if e is None else _without_raw(e) for i, e in snapshot.fetched.items()},
+        }
+    )
+
+
+def after_writing(snapshot: Snapshot | None, result: SyncResult) -> Snapshot | None:
+    """What a look would show after a write. An event whose image is not known is left out: then the next look counts
+    as news whatever it shows."""
+    if snapshot is None:
+        return None
+    events = {event.id: event for event in snapshot.events}
+    fetched = dict(snapshot.fetched)
+    for record in (r for t in result.transactions for r in t.records):
+        if record.op.verb in WRITES and record.state is OpState.APPLIED:
+            events.pop(record.op.event_id, None)
+            fetched.pop(record.op.event_id, None)
+            if record.observed is not None and not record.observed.gone:
+                events[record.op.event_id] = _without_raw(record.observed)
+    return snapshot.model_copy(update={"events": tuple(events.values()), "fetched": fetched})
+
+
+def _news(compared: SyncPlan, now: Snapshot, before: Snapshot | None) -> SyncPlan:
+    """The comparison with only those changes of the person that the last look did not show yet."""
+    if before is None or _day(before) != _day(now):
+        return compared
+    ids = {op.key: op.event_id for op in compared.ops}
+    known, shown = _by_id(before), _by_id(now)
+    fresh = {key for key, event_id in ids.items() if _seen(known.get(event_id)) != _seen(shown.get(event_id))}
+    return compared.model_copy(
+        update={
+            "adopted": tuple(a for a in compared.adopted if a.key in fresh),
+            "merged": tuple(m for m in compared.merged if m.key in fresh),
+        }
+    )
+
+
+def _by_id(snapshot: Snapshot) -> Mapping[str, EventImage | None]:
+    return {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
+
+
+def _seen(event: EventImage | None) -> tuple[object, ...] | None:
+    return None if event is None or event.gone else tuple(getattr(event, name) for name in MANAGED)
+
+
+def _without_raw(event: EventImage) -> EventImage:
+    return event.model_copy(update={"raw": {}})
+
+
+def _day(snapshot: Snapshot) -> tuple[date, str]:
+    return snapshot.day, snapshot.tz
