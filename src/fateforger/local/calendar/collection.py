@@ -108,7 +108,8 @@ class Collection:
             response = await self._dav.request("GET", href)
         except NotFound:
             return None
-        return self._kept(href, response.headers.get("ETag", ""), response.text)
+        found = self._kept(href, response.headers.get("ETag", ""), response.text)
+        return found if found.is_readable else None
 
     async def _query(self, body: bytes) -> list[Resource]:
         found = await self._dav.multistatus("REPORT", self.about.url, body, depth=1)

@@ -63,6 +63,7 @@ class Dav:
             trust_env=not on_this_machine,
             verify=not on_this_machine,
         )
+        self.username = username
         self._time_limit = time_limit
 
     async def __aenter__(self) -> Self:

@@ -49,7 +49,7 @@ async def discover(dav: Dav, url: str, *, time_zone: str, name: str, key: str | 
     calendars = [_about(r, urljoin(home, r.href), time_zone, None) for r in listed if _is_calendar(r)]
     if not calendars:
         raise NotFound(f"The account at {url} has no calendar for events")
-    main = sorted(calendars, key=lambda about: (about.name != name, not about.writable))
+    main = sorted(calendars, key=lambda about: (about.name != name, not about.writable, about.url))
     return Account(tuple(main), _mail_addresses(found))
 
 

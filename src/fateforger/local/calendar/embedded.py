@@ -49,8 +49,12 @@ class EmbeddedRadicale:
         self._thread.start()
 
     @property
+    def port(self) -> int:
+        return self._server.server_port
+
+    @property
     def calendar_url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}{_PATH}"
+        return f"http://127.0.0.1:{self.port}{_PATH}"
 
     def stop(self) -> None:
         """Stop answering; returns when the requests under way are done, or after 3 s."""

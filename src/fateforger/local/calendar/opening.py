@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import unquote, urlsplit
 
 from mcp.server.lowlevel.server import Server
 from starlette.types import ASGIApp
@@ -120,23 +121,20 @@ async def open_local_calendar(config: LocalCalendarConfig, *, now: Callable[[], 
 async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> AsyncIterator[_Parts]:
     async with AsyncExitStack() as stack:
         config.data_dir.mkdir(parents=True, exist_ok=True)
-        embedded = config.caldav_url is None
-        dav = await stack.enter_async_context(
-            Dav(username=USER, on_this_machine=True)
-            if embedded
-            else Dav(username=config.username, password=config.password)
-        )
         if config.caldav_url is None:
             radicale = EmbeddedRadicale(config.data_dir / "radicale", config.radicale_port)
             stack.push_async_callback(asyncio.to_thread, radicale.stop)
+            dav = await stack.enter_async_context(Dav(username=USER, on_this_machine=True))
             account = await _embedded_account(dav, radicale.calendar_url, config, now())
         else:
-            account = await discover(dav, config.caldav_url, time_zone=config.time_zone, name=config.calendar_name)
+            url, username, password = _address(config.caldav_url, config)
+            dav = await stack.enter_async_context(Dav(username=username, password=password))
+            account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name)
         register = Register(config.data_dir / "events.sqlite")
         stack.callback(register.close)
         collections = tuple(Collection(dav, about) for about in account.calendars)
         changes = Changes(collections[0])
-        owners = account.addresses or (_owner(config),)
+        owners = account.addresses or (_owner(dav.username),)
         calendars = Calendars(collections, owners, register, now, changes.note)
         tools = CalendarTools(calendars)
         server = mcp_server(tools)
@@ -162,6 +160,15 @@ async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig, now
     return Account((replace(about, calendar_id="calendar@localhost"),), account.addresses)
 
 
-def _owner(config: LocalCalendarConfig) -> str:
-    name = config.username or "me"
-    return name.lower() if "@" in name else f"{name.lower()}@localhost"
+def _address(url: str, config: LocalCalendarConfig) -> tuple[str, str | None, str | None]:
+    """The address without the name and password that may stand in it, and which ones to use."""
+    parts = urlsplit(url)
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    username = unquote(parts.username) if parts.username else None
+    password = unquote(parts.password) if parts.password else None
+    return bare, config.username or username, config.password or password
+
+
+def _owner(username: str | None) -> str:
+    name = (username or USER).lower()
+    return name if "@" in name else f"{name}@localhost"

@@ -102,17 +102,17 @@ class AtTheTools:
         return event
 
     async def get(self, event_id: str = "planfocus00001", **given: Any) -> dict[str, Any]:
-        answer = await self.ok("get-event", calendarId="primary", eventId=event_id, **given)
+        answer = await self.ok("get-event", **{"calendarId": "primary", "eventId": event_id, **given})
         event: dict[str, Any] = answer["event"]
         return event
 
     async def update(self, event_id: str = "planfocus00001", **given: Any) -> dict[str, Any]:
-        answer = await self.ok("update-event", calendarId="primary", eventId=event_id, **given)
+        answer = await self.ok("update-event", **{"calendarId": "primary", "eventId": event_id, **given})
         event: dict[str, Any] = answer["event"]
         return event
 
     async def delete(self, event_id: str = "planfocus00001", **given: Any) -> dict[str, Any]:
-        return await self.ok("delete-event", calendarId="primary", eventId=event_id, **given)
+        return await self.ok("delete-event", **{"calendarId": "primary", "eventId": event_id, **given})
 
     async def day(self, day: str = "2027-05-04", **given: Any) -> list[dict[str, Any]]:
         """The events of a day in the calendar's zone."""
