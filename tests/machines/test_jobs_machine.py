@@ -199,6 +199,22 @@ class JobsMachine(RuleBasedStateMachine):
         self.forgotten += self.claims[worker]
         self.claims[worker] = []
 
+    @rule(worker=WORKERS, lane=LANES, how=st.sampled_from(["finish", "retry", "bury", "extend"]), dies=st.booleans())
+    def stall(self, worker: int, lane: str, how: str, dies: bool) -> None:  # noqa: FBT001  drawn by name
+        """The interesting way as a whole: a worker stalls at work, or dies; the other one takes over; the first one
+        goes on as if nothing had happened."""
+        before = len(self.claims[worker])
+        self.claim(worker, lane)
+        if len(self.claims[worker]) == before:
+            return
+        if dies:
+            self.crash(worker)
+        else:
+            self.forgotten.append(self.claims[worker].pop())
+        self.time_passes(LEASE)
+        self.claim(1 - worker, lane)
+        self._end(self.stores[worker], self.forgotten[-1], how, 0)
+
     @invariant()
     def nothing_ends_twice(self) -> None:
         assert all(times == 1 for times in self.model.ended.values())
@@ -222,9 +238,6 @@ class JobsMachine(RuleBasedStateMachine):
 def test_jobs_keep_their_promises() -> None:
     """S115, S117, S161"""
     JobsMachine.happened.clear()
-    run_state_machine_as_test(JobsMachine, settings=settings(max_examples=60, stateful_step_count=40))
-    steps = sum(JobsMachine.happened.values())
-    shares = {what: JobsMachine.happened[what] / steps for what in ("counted", "fenced off", "taken over")}
-    assert shares["counted"] > 0.2
-    assert min(shares.values()) > 0.01, shares
-    assert JobsMachine.happened["crashed with work"] > 0
+    run_state_machine_as_test(JobsMachine, settings=settings(max_examples=40, stateful_step_count=40))
+    rare = {what: JobsMachine.happened[what] for what in ("counted", "fenced off", "taken over", "crashed with work")}
+    assert min(rare.values()) >= 10, rare
