@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from fateforger.local.workspace import events
 from fateforger.local.workspace.directory import BOT_USER_ID, TEAM_ID, Directory
-from fateforger.local.workspace.page.live import LivePages
+from fateforger.local.workspace.live_pages import LivePages
 from fateforger.local.workspace.socket_mode.event_delivery import EventDelivery
 from fateforger.local.workspace.store.channels import Channel
 from fateforger.local.workspace.store.messages import StoredMessage

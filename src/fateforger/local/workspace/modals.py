@@ -8,7 +8,7 @@ from fateforger.local.workspace.blocks.elements import with_ids
 from fateforger.local.workspace.directory import APP_ID, BOT_ID, TEAM_ID
 from fateforger.local.workspace.errors import SlackError
 from fateforger.local.workspace.form_state import state_values
-from fateforger.local.workspace.page.live import LivePages
+from fateforger.local.workspace.live_pages import LivePages
 from fateforger.local.workspace.store.store import Store
 from fateforger.local.workspace.timestamps import Timestamps
 

@@ -11,9 +11,9 @@ from fateforger.local.workspace.config import WorkspaceConfig
 from fateforger.local.workspace.conversations import Conversations
 from fateforger.local.workspace.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
 from fateforger.local.workspace.faults import Faults
+from fateforger.local.workspace.live_pages import LivePages
 from fateforger.local.workspace.manifest import read_manifest
 from fateforger.local.workspace.modals import Modals
-from fateforger.local.workspace.page.live import LivePages
 from fateforger.local.workspace.postbox import Postbox
 from fateforger.local.workspace.socket_mode.event_delivery import EventDelivery
 from fateforger.local.workspace.socket_mode.hub import SocketHub
