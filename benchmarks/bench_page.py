@@ -22,12 +22,12 @@ from typing import Any
 
 import httpx
 import uvicorn
+from tests.scenarios.person import Person, controls, label
+from tests.scenarios.program import Program
 from websockets.asyncio.client import connect
 
 from fateforger.local.workspace.config import WorkspaceConfig
 from fateforger.local.workspace.server import create_workspace
-from tests.scenarios.person import Person, controls, label
-from tests.scenarios.program import Program
 
 ROUNDS = 40
 
@@ -166,13 +166,13 @@ async def bare_bolt(folder: Path) -> AsyncIterator[str]:
     app.action("Ping")(flip)
     app.action("Pong")(flip)
     handler = AsyncSocketModeHandler(app, "xapp-bare")
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110  uvicorn offers no event to wait for
         await asyncio.sleep(0.01)
-    await handler.connect_async()
+    await handler.connect_async()  # type: ignore[no-untyped-call]  # Bolt has no annotation here
     try:
         yield base
     finally:
-        await handler.close_async()
+        await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt has no annotation here
         server.should_exit = True
         await serving
         workspace.close()

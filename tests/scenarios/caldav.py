@@ -45,8 +45,8 @@ class CalDav:
         found = []
         for content in self.raw().values():
             for event in icalendar.Calendar.from_ical(content).walk("VEVENT"):
-                start, end = event.start, event.end
-                found.append((str(event["SUMMARY"]), start, end))
+                assert isinstance(event, icalendar.Event)
+                found.append((str(event["SUMMARY"]), event.start, event.end))
         found.sort(key=lambda e: (e[1].timestamp() if isinstance(e[1], datetime) else 0, e[0]))
         return [(title, start.isoformat(), end.isoformat()) for title, start, end in found]
 

@@ -55,7 +55,6 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         engine = submitter(calendar, store, clock, role="house")
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
-            calendar=calendar,
             submitter=engine,
             clock=clock,
             calendar_write=settings.calendar_write,
