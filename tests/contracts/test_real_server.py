@@ -1,0 +1,178 @@
+"""The contract over the unmodified google-calendar-mcp, with Google itself replaced by a stand-in.
+
+Runs only when ``CALENDAR_TEST_SERVER`` names the server's ``build/index.js`` (version 2.6.3, ``npm install
+@cocal/google-calendar-mcp@2.6.3``) and ``node`` is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+from tests.contracts.calendar_contract import CalendarContract, fields, owned, put
+from tests.contracts.calendar_people import GooglePerson, Person
+from tests.fakes.google_mcp import Google
+from tests.fakes.google_rest import GoogleRest
+from tests.fakes.google_store import GoogleStore
+from tests.fakes.serving import served
+from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
+
+from fateforger.adapters.calendar import McpCalendar, look_at_server, open_mcp_calendar
+from fateforger.adapters.calendar.outcomes import Write
+from fateforger.errors import CalendarNotFound
+from fateforger.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
+
+SERVER = os.environ.get("CALENDAR_TEST_SERVER", "")
+if not SERVER:
+    pytest.skip("CALENDAR_TEST_SERVER does not name a google-calendar-mcp to run", allow_module_level=True)
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.process]
+METHODS: dict[Write, str] = {"create": "POST", "update": "PATCH", "delete": "DELETE"}
+TO_THE_STAND_IN = """
+const https = require('https'), http = require('http'), real = https.request;
+https.request = function (where, options, answered) {
+  const url = typeof where === 'string' || where instanceof URL ? new URL(where) : null;
+  if (!url || !url.hostname.endsWith('googleapis.com')) return real.apply(this, arguments);
+  const plain = Object.assign({}, options, {agent: undefined, protocol: undefined});
+  return http.request(process.env.STAND_IN + url.pathname + url.search, plain, answered);
+};
+"""
+Opened = tuple[GoogleRest, McpCalendar]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+async def answering(url: str, server: asyncio.subprocess.Process) -> None:
+    """Wait until the server answers, at most 30 s."""
+    deadline = asyncio.get_running_loop().time() + 30
+    async with httpx.AsyncClient(trust_env=False) as client:
+        while server.returncode is None and asyncio.get_running_loop().time() < deadline:
+            try:
+                await client.get(url)
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+            else:
+                return
+    raise AssertionError("the server did not start")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opened]:
+    folder = tmp_path_factory.mktemp("server")
+    google = GoogleRest()
+    async with served(google.app()) as base:
+        port = free_port()
+        server = await asyncio.create_subprocess_exec(
+            *("node", SERVER, "--transport", "http", "--port", str(port)),
+            env={**os.environ, "STAND_IN": base, **_settings(folder)},
+            cwd=folder,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            url = f"http://127.0.0.1:{port}/mcp"
+            await answering(url, server)
+            async with aclosing(open_mcp_calendar(url, time_zone="Europe/Berlin", account="normal")) as calendar:
+                yield google, calendar
+        finally:
+            server.terminate()
+            await server.wait()
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    (folder / "redirect.cjs").write_text(TO_THE_STAND_IN)
+    keys = {"client_id": "x", "client_secret": "y", "redirect_uris": ["http://localhost:3500/oauth2callback"]}
+    (folder / "keys.json").write_text(json.dumps({"installed": keys}))
+    token = {"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expiry_date": 4102444800000}
+    (folder / "tokens.json").write_text(json.dumps({"normal": token}))
+    return {
+        "NODE_OPTIONS": f"--require {folder / 'redirect.cjs'}",
+        "GOOGLE_OAUTH_CREDENTIALS": str(folder / "keys.json"),
+        "GOOGLE_CALENDAR_MCP_TOKEN_PATH": str(folder / "tokens.json"),
+    }
+
+
+@pytest.fixture
+def google(opened: Opened) -> GoogleRest:
+    google, _ = opened
+    google.calm()
+    google.calendars = {"primary": GoogleStore()}
+    return google
+
+
+@pytest.fixture
+def store(google: GoogleRest) -> GoogleStore:
+    return google.calendars["primary"]
+
+
+@pytest.fixture
+def adapter(opened: Opened, google: GoogleRest) -> McpCalendar:
+    return opened[1]
+
+
+class TestMcpCalendarOverTheRealServer(CalendarContract):
+    @pytest.fixture
+    def calendar(self, adapter: McpCalendar) -> Calendar:
+        return adapter
+
+    @pytest.fixture
+    def person(self, store: GoogleStore) -> Person:
+        return GooglePerson(store)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("write", METHODS)
+async def test_a_write_that_google_refuses(
+    adapter: McpCalendar, google: GoogleRest, store: GoogleStore, write: Write, case: str
+) -> None:
+    fault, outcomes = REFUSED[case]
+    if write != "create":
+        await put(adapter)
+    google.inject(METHODS[write], fault)
+    outcome = await attempt(adapter, write)
+    expected = outcomes[list(METHODS).index(write)]
+    # Met only once, what is stale is made good by the second look.
+    assert type(outcome) is (Done if expected is Stale else expected)
+    if not isinstance(outcome, Done):
+        assert titles(store) == ([] if write == "create" else ["Deep work"])
+
+
+@pytest.mark.parametrize("fault", [BACKEND, UNAVAILABLE, RESET, ABORTED], ids=["500", "503", "reset", "aborted"])
+@pytest.mark.parametrize("write", METHODS)
+async def test_a_write_whose_answer_google_lost(
+    adapter: McpCalendar, google: GoogleRest, store: GoogleStore, write: Write, fault: Google
+) -> None:
+    if write != "create":
+        await put(adapter)
+    google.inject(METHODS[write], fault, applied=True)
+    outcome: Outcome = await attempt(adapter, write)
+    assert type(outcome) is (Gone if write == "delete" and fault is not ABORTED else Unknown)
+    assert titles(store) == {"create": ["Deep work"], "update": ["Other"], "delete": []}[write]
+
+
+async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleRest) -> None:
+    google.calendars.clear()
+    with pytest.raises(CalendarNotFound):
+        await adapter.get(owned())
+    with pytest.raises(CalendarNotFound):
+        await adapter.window(fields().start, fields().end)
+    assert [type(await attempt(adapter, write)) for write in METHODS] == [Rejected] * 3
+
+
+async def test_the_server_reports_itself(adapter: McpCalendar, google: GoogleRest) -> None:
+    where = adapter.key.partition("#")[0]
+    report = await look_at_server(where, account="normal")
+    assert (report.server, report.version, report.conditional_write) == ("google-calendar", "2.6.3", False)
+    assert [calendar.id for calendar in report.calendars] == ["owner@example.com"]
