@@ -78,10 +78,9 @@ def op_outcome(record: OpRecord) -> dict[str, Any]:
     }
 
 
-def head_values(calendar: str, head: Head) -> dict[str, Any]:
-    """The row of a head."""
+def head_values(head: Head) -> dict[str, Any]:
+    """The row of a head, without its calendar."""
     return {
-        "calendar": calendar,
         "day": head.day,
         "key": head.key,
         "event_id": head.event_id,

@@ -5,7 +5,10 @@ Statements are built once: building one anew takes several times as long as carr
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, bindparam, case, delete, insert, select, update
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from fateforger.adapters.store.journal_rows import (
     GENERATION,
@@ -26,16 +29,6 @@ from fateforger.sync.model import Head, Verb
 
 _INSERT_TX = insert(TX)
 _INSERT_OPS = insert(OP)
-_INSERT_HEAD = insert(HEAD)
-_UPDATE_HEAD = (
-    update(HEAD)
-    .where(
-        HEAD.c.calendar == bindparam("of_calendar"),
-        HEAD.c.day == bindparam("of_day"),
-        HEAD.c.key == bindparam("of_key"),
-    )
-    .values(event_id=bindparam("event_id"), schema_version=bindparam("schema_version"), head=bindparam("head"))
-)
 _INSERT_GENERATION = insert(GENERATION)
 _SAME_SEED = (
     (GENERATION.c.calendar == bindparam("of_calendar"))
@@ -64,10 +57,21 @@ _SETTLE = (
         attempts=case((OP.c.attempts > bindparam("made"), OP.c.attempts), else_=bindparam("made")),
     )
 )
-_WHERE_IT_IS = select(TX.c.calendar, TX.c.day).where(TX.c.id == bindparam("of_tx"))
-_FORGET = delete(HEAD).where(
-    HEAD.c.calendar == bindparam("of_calendar"), HEAD.c.day == bindparam("of_day"), HEAD.c.key == bindparam("of_key")
-)
+_CALENDAR = select(TX.c.calendar).where(TX.c.id == bindparam("of_tx")).scalar_subquery()
+_DAY = select(TX.c.day).where(TX.c.id == bindparam("of_tx")).scalar_subquery()
+_FORGET = delete(HEAD).where(HEAD.c.calendar == _CALENDAR, HEAD.c.day == _DAY, HEAD.c.key == bindparam("of_key"))
+
+
+def _put(head: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.Insert:
+    columns: dict[str, ColumnElement[Any]] = {column.name: bindparam(column.name) for column in HEAD.c}
+    put = head.values(columns | {"calendar": _CALENDAR})
+    return put.on_conflict_do_update(
+        index_elements=list(HEAD.primary_key),
+        set_={name: put.excluded[name] for name in ("event_id", "schema_version", "head")},
+    )
+
+
+_PUT = {"sqlite": _put(sqlite.insert(HEAD)), "postgresql": _put(postgresql.insert(HEAD))}
 
 
 def begin(connection: Connection, transaction: Transaction) -> None:
@@ -106,20 +110,10 @@ def settle(
     values = {"of_tx": transaction_id, "of_op": record.op.op_id, "made": record.attempts} | op_outcome(record)
     if connection.execute(_SETTLE, values).rowcount != 1:
         raise InternalError(f"Transaction {transaction_id}: op {record.op.op_id} is unknown or has ended.")
-    if head is None and forget is None:
-        return
-    calendar, day = connection.execute(_WHERE_IT_IS, {"of_tx": transaction_id}).one()
     if forget is not None:
-        connection.execute(_FORGET, {"of_calendar": calendar, "of_day": day, "of_key": forget})
+        connection.execute(_FORGET, {"of_tx": transaction_id, "of_key": forget})
     if head is not None:
-        _put(connection, calendar, head)
-
-
-def _put(connection: Connection, calendar: str, head: Head) -> None:
-    row = head_values(calendar, head)
-    same = {f"of_{name}": row.pop(name) for name in ("calendar", "day", "key")}
-    if connection.execute(_UPDATE_HEAD, row | same).rowcount == 0:
-        connection.execute(_INSERT_HEAD, head_values(calendar, head))
+        connection.execute(_PUT[connection.dialect.name], {"of_tx": transaction_id} | head_values(head))
 
 
 def _reserve(connection: Connection, calendar: str, seed: str | None, generation: int) -> None:
