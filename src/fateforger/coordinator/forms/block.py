@@ -9,7 +9,7 @@ from fateforger.drafting import Busy
 from fateforger.drafting.free import Stretch, blocked, gaps
 from fateforger.drafting.minutes import ceil, floor, instant
 from fateforger.errors import BadInput
-from fateforger.plan import zone
+from fateforger.plan import Resolved, zone
 from fateforger.session.cards import (
     Choice,
     ChoiceField,
@@ -72,7 +72,7 @@ def edit_form(session: Session, request: FormRequest) -> Form:
     return Form(
         form="edit_block",
         session_id=session.id,
-        target=block.key,
+        target=_as_opened(block),
         title="Edit block",
         submit="Save",
         fields=(
@@ -86,10 +86,12 @@ def edit_form(session: Session, request: FormRequest) -> Form:
 
 
 def read_edited(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    """Only what differs from the block as it is now is asked for: two changes at once do not undo each other."""
+    """Only what differs from the block as the form showed it is asked for: a form that was opened before the block
+    moved does not move it back."""
     if session.plan is None:
         raise BadInput("There is no plan to change yet.")
-    block = resolved_block(session.plan, submission.target)
+    key, opened_start, opened_minutes = submission.target.rsplit(" ", 2)
+    block = resolved_block(session.plan, key)
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveBlock(**filled.envelope, key=block.key)
@@ -103,10 +105,14 @@ def read_edited(session: Session, submission: FormSubmission) -> SessionCommand 
             key=block.key,
             title=None if title == block.event.name else title,
             notes=None if notes == block.event.description[:MAX_NOTES].strip() else notes,
-            start=None if start == block.start.time().replace(second=0, microsecond=0) else start,
-            minutes=None if minutes == block.minutes else minutes,
+            start=None if start is not None and f"{start:%H:%M}" == opened_start else start,
+            minutes=None if str(minutes) == opened_minutes else minutes,
         )
     )
+
+
+def _as_opened(block: Resolved) -> str:
+    return f"{block.key} {block.start:%H:%M} {block.minutes}"
 
 
 def first_free(session: Session) -> time | None:

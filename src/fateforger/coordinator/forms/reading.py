@@ -55,7 +55,7 @@ class Filled:
             self.errors[name] = "Please write a whole number of minutes."
             return None
         if not least <= value <= most:
-            self.errors[name] = f"Please choose between {least} and {most:,} minutes; a day has 1,440."
+            self.errors[name] = f"Please choose between {least} and {most:,} minutes."
             return None
         return value
 

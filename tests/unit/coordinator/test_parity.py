@@ -1,0 +1,151 @@
+"""Every control leads to one executor, every executor is offered somewhere, and every legal move can be reached (S59,
+S214, K7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.fakes.google_calendar import Answer, Fail
+from tests.unit.coordinator.person import MORNING, House, Person
+
+from fateforger.coordinator.clicks import EXECUTORS, UNKNOWN, read_click
+from fateforger.coordinator.forms import ROOMS
+from fateforger.errors import BadInput, CalendarUnreachable
+from fateforger.ports import Rejected
+from fateforger.session.cards import Button, Menu
+from fateforger.session.commands import Click
+from fateforger.session.moves import offered
+from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
+from fateforger.turn.present import ended_reply, home_card, welcome_card
+
+START = {"start"}
+
+
+def actions(person: Person) -> Iterator[str]:
+    for control in person.controls():
+        if isinstance(control, Menu):
+            yield from (choice.value for choice in control.choices)
+        else:
+            yield control.action
+
+
+async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
+    """Every action that a card offers, on a way through all stages and all their troubles."""
+    found: set[tuple[TimeboxingStage, str]] = set()
+
+    async def look() -> None:
+        session = await anna.session()
+        found.update((session.stage, action) for action in actions(anna))
+        shown = {c.action for c in anna.controls() if isinstance(c, Button)} | {"proceed"}
+        assert {m.value for m in offered(session)} <= shown | {"commit_date"}
+
+    await anna.start()
+    await look()
+    await anna.press("Plan this day")
+    await look()
+    await anna.press("Proceed")
+    await look()
+    await anna.fill("tasks", title_1="A", minutes_1=60, title_2="B", minutes_2=60, proceed=False)
+    await look()
+    await anna.press("Proceed")
+    await look()
+    await anna.press("Refine")
+    await look()
+    for nth in range(8):
+        house.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
+    await anna.choose("B", "15 min later")
+    await look()
+    house.calendar.calm()
+    await anna.press("Try again")
+    await look()
+    house.calendar.inject(Answer(Rejected("No.")), verb="update")
+    await anna.press("Back")
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    await look()
+    return found
+
+
+async def test_every_control_has_an_executor_or_a_form(anna: Person, house: House) -> None:
+    """S214: nothing on a card is dead, and no action exists that no card offers."""
+    found = {action for _, action in await cards(anna, house)}
+    forms = {f"form.{name}" for name in ROOMS}
+    assert found - forms <= EXECUTORS.keys()
+    assert EXECUTORS.keys() - found == set()
+    assert forms - found == set()
+
+
+async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, house: House) -> None:
+    """S59: the table and the buttons agree, Stage 0's Proceed being called ``commit_date``. Retry in Stage 5 appears
+    when a commit fails; its test is with the troubles."""
+    found = await cards(anna, house)
+    legal = {(stage, move) for stage, moves in TRANSITIONS.items() for move in moves}
+    shown = {(stage, Move(action)) for stage, action in found if action in set(Move)}
+    shown |= {(stage, Move.PROCEED) for stage, action in found if action == "commit_date"}
+    always = {(stage, move) for stage in TimeboxingStage for move in (Move.CANCEL, Move.REDO)}
+    assert shown - always == legal - {(TimeboxingStage.REVIEW_COMMIT, Move.RETRY)}
+    assert always - shown == {(TimeboxingStage.DATE, Move.REDO)}
+
+
+ILLEGAL = [
+    (stage, move)
+    for stage in TimeboxingStage
+    for move in Move
+    if move not in TRANSITIONS[stage] and move not in {Move.STAY, Move.REDO, Move.CANCEL}
+]
+
+
+@pytest.mark.parametrize(("stage", "move"), ILLEGAL, ids=[f"{s.value}-{m.value}" for s, m in ILLEGAL])
+async def test_an_illegal_move_is_refused_with_a_sentence(anna: Person, stage: TimeboxingStage, move: Move) -> None:
+    """S56: the server refuses it, whatever a card shows, and nothing changes."""
+    ways = (anna.start, anna.to_frame, anna.to_tasks, anna.to_skeleton, anna.to_refine, anna.to_committed)
+    await ways[stage.number]()
+    before = await anna.session()
+    await anna.click(move.value)
+    after = await anna.session()
+    assert after.notice is not None
+    assert after.notice.refused
+    assert after.notice.lines[0].endswith(".")
+    assert after.model_dump(exclude={"notice", "handled", "version", "touched_at"}) == before.model_dump(
+        exclude={"notice", "handled", "version", "touched_at"}
+    )
+
+
+@pytest.mark.parametrize("action", ["start", "nonsense", "form.tasks", "stay"])
+def test_a_control_that_nobody_knows(action: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_click(Click(command_id="c", user_id="u", at=MORNING, session_id="s", action=action))
+    assert caught.value.message == UNKNOWN
+
+
+@pytest.mark.parametrize("action", ["choose_date", "set_day_start"])
+def test_a_choice_that_cannot_be_read(action: str) -> None:
+    with pytest.raises(BadInput):
+        read_click(Click(command_id="c", user_id="u", at=MORNING, session_id="s", action=action, value="soon"))
+
+
+async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
+    await anna.to_frame()
+    session = await anna.session()
+    for card in (welcome_card(), home_card([]), home_card([session]), ended_reply(session)):
+        buttons = [b for p in card.parts for b in getattr(p, "items", ())]
+        assert {b.action for b in buttons} == START
+
+
+async def test_home_lists_the_days(anna: Person) -> None:
+    await anna.to_committed("Report")
+    card = await anna.door.home(anna.user)
+    words = [getattr(p, "text", "") for p in card.parts]
+    assert "**Monday 2 March**: on your calendar, 2 blocks" in words
+    empty = await anna.door.home("U_NEW")
+    assert [p.kind for p in empty.parts] == ["heading", "prose", "controls"]
+
+
+async def test_who_and_where(anna: Person) -> None:
+    await anna.to_frame()
+    assert await anna.door.owner(anna.session_id) == anna.user
+    assert await anna.door.owner("s-unknown") is None
+    assert await anna.door.session_in_thread("C1", "1.0") == anna.session_id
+    assert await anna.door.session_in_thread("C1", "2.0") is None
+    assert anna.door.welcome() == welcome_card()
