@@ -1,0 +1,159 @@
+"""The sync doors as programs see them, each a process of its own, against a server that speaks as google-calendar-mcp
+does, and against the embedded calendar."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.google_mcp import Google, GoogleMcp
+
+pytestmark = pytest.mark.process
+
+PLAN: dict[str, Any] = {
+    "date": "2026-03-02",
+    "tz": "Europe/Berlin",
+    "events": [
+        {"n": "Deep work", "t": "DW", "p": {"a": "fs", "st": "09:00", "dur": "PT1H"}, "key": "deep"},
+        {"n": "Mail", "t": "SW", "p": {"a": "ap", "dur": "PT30M"}, "key": "mail"},
+    ],
+}
+GOLDEN = "fftbegff52j6cp2bel26mcm4218k5kth6t6g"
+
+
+class Doors:
+    """Runs ``fateforger sync ...`` with one data directory and one calendar."""
+
+    def __init__(self, folder: Path, *where: str) -> None:
+        self.folder = folder
+        self.where = where
+
+    def plan(self, document: dict[str, Any]) -> str:
+        path = self.folder / "plan.json"
+        path.write_text(json.dumps(document))
+        return str(path)
+
+    async def sync(self, *arguments: str) -> tuple[int, Any]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "fateforger", "sync", *arguments, "--json", "--data-dir", str(self.folder / "data"),
+            *self.where, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        out, err = await process.communicate()
+        assert process.returncode is not None
+        assert out, err.decode()
+        return process.returncode, json.loads(out)
+
+
+@pytest.fixture
+async def google() -> AsyncIterator[GoogleMcp]:
+    async with GoogleMcp() as server:
+        yield server
+
+
+@pytest.fixture
+def doors(tmp_path: Path, google: GoogleMcp) -> Doors:
+    return Doors(tmp_path, "--calendar-url", google.url)
+
+
+def brief(result: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(op["verb"], op["summary"], op["state"]) for op in result["ops"]]
+
+
+async def test_diff_apply_again_undo_and_history(doors: Doors) -> None:
+    """S73, S82, S86, S88, S89, S238: golden id, no second write, undo in a process that never saw the commit."""
+    plan = doors.plan(PLAN)
+    status, diff = await doors.sync("diff", plan)
+    assert (status, diff["status"], diff["transaction"]) == (0, "planned", None)
+    assert diff["counts"] == {"create": 2, "update": 0, "delete": 0, "noop": 0, "skip": 0}
+    assert diff["ops"][0] == {
+        "verb": "create", "event_id": GOLDEN, "key": "deep", "summary": "Deep work", "state": "planned",
+        "reason": "It is new in the plan.",
+        "changes": {
+            "summary": [None, "Deep work"], "description": [None, ""], "color_id": [None, "9"],
+            "start": [None, "2026-03-02T09:00:00+01:00"], "end": [None, "2026-03-02T10:00:00+01:00"],
+        },
+    }  # fmt: skip
+    status, applied = await doors.sync("apply", plan)
+    assert (status, applied["status"], brief(applied)) == (
+        0, "committed", [("create", "Deep work", "applied"), ("create", "Mail", "applied")],
+    )  # fmt: skip
+    status, again = await doors.sync("apply", plan)
+    assert (status, again["status"], again["transaction"]) == (0, "unchanged", None)
+    status, undone = await doors.sync("undo", applied["transaction"])
+    assert (status, undone["status"], undone["counts"]["delete"]) == (0, "undone", 2)
+    status, refused = await doors.sync("undo", applied["transaction"])
+    assert (status, refused["error"]["kind"]) == (2, "not_undoable")
+    status, history = await doors.sync("history")
+    assert [(t["kind"], t["status"], t["undoable"]) for t in history["transactions"]] == [
+        ("undo", "committed", True), ("submit", "undone", False),
+    ]  # fmt: skip
+    status, redone = await doors.sync("apply", plan)
+    assert (status, redone["status"], redone["counts"]["create"]) == (0, "committed", 2)
+    assert GOLDEN not in {op["event_id"] for op in redone["ops"]}
+
+
+async def test_a_moved_block_is_one_update(doors: Doors) -> None:
+    """S74, S81: the id stays, only what differs is written, and undo brings back the times."""
+    await doors.sync("apply", doors.plan(PLAN))
+    moved = {
+        **PLAN,
+        "events": [PLAN["events"][0], {**PLAN["events"][1], "p": {"a": "fs", "st": "14:00", "dur": "PT30M"}}],
+    }
+    status, result = await doors.sync("apply", doors.plan(moved))
+    (update,) = [op for op in result["ops"] if op["verb"] == "update"]
+    assert (status, update["changes"]) == (
+        0,
+        {
+            "start": ["2026-03-02T10:00:00+01:00", "2026-03-02T14:00:00+01:00"],
+            "end": ["2026-03-02T10:30:00+01:00", "2026-03-02T14:30:00+01:00"],
+        },
+    )
+    await doors.sync("undo")
+    status, diff = await doors.sync("diff", doors.plan(PLAN))
+    assert (status, diff["status"]) == (0, "unchanged")
+
+
+async def test_a_lost_answer_is_not_written_twice(doors: Doors, google: GoogleMcp) -> None:
+    """S86, P3: the create took effect and its answer was lost; the probe finds it."""
+    google.inject(Google(503, "Service Unavailable"), tool="create-event", applied=True)
+    status, result = await doors.sync("apply", doors.plan(PLAN))
+    assert (status, result["status"], {op["state"] for op in result["ops"]}) == (0, "committed", {"applied"})
+    status, diff = await doors.sync("diff", doors.plan(PLAN))
+    assert (status, diff["counts"]["noop"], diff["status"]) == (0, 2, "unchanged")
+
+
+async def test_a_calendar_that_is_not_there_is_the_world_failing(tmp_path: Path) -> None:
+    """Exit status 3 and one sentence; nothing is recorded as written."""
+    doors = Doors(tmp_path, "--calendar-url", "http://127.0.0.1:9/mcp")
+    status, result = await doors.sync("diff", doors.plan(PLAN))
+    assert (status, result["error"]["kind"]) == (3, "calendar_unreachable")
+    status, history = await doors.sync("history")
+    assert (status, history) == (0, {"transactions": []})
+
+
+async def test_overlapping_blocks_never_reach_the_calendar(doors: Doors, google: GoogleMcp) -> None:
+    """S67"""
+    overlapping = {
+        **PLAN,
+        "events": [PLAN["events"][0], {**PLAN["events"][1], "p": {"a": "fs", "st": "09:30", "dur": "PT30M"}}],
+    }
+    status, result = await doors.sync("apply", doors.plan(overlapping))
+    assert (status, result["error"]["kind"]) == (2, "plan_invalid")
+    assert google.asked("create-event") == []
+
+
+async def test_the_embedded_calendar_needs_no_account(tmp_path: Path) -> None:
+    """S237, S241: the local calendar over CalDAV, a new process for each step, undo included."""
+    doors = Doors(tmp_path)
+    status, applied = await doors.sync("apply", doors.plan(PLAN))
+    assert (status, applied["status"]) == (0, "committed")
+    status, undone = await doors.sync("undo")
+    assert (status, undone["status"]) == (0, "undone")
+    status, redone = await doors.sync("apply", doors.plan(PLAN))
+    assert (status, redone["status"]) == (0, "committed")
+    assert [op["event_id"] for op in redone["ops"]] != [op["event_id"] for op in applied["ops"]]
