@@ -17,7 +17,7 @@ from fateforger.local.calendar.multistatus import propfind, query_between, query
 from fateforger.local.calendar.objects import Resource
 
 _MARGIN = timedelta(days=2)
-_KEPT = 4000
+_KEPT = 1000
 _PLAIN_UID = re.compile(r"[A-Za-z0-9_@-][A-Za-z0-9_.@-]{0,199}")
 
 
@@ -85,9 +85,9 @@ class Collection:
 
     async def state(self) -> str:
         """A text that changes whenever anything in the calendar does; also proof that the calendar is there."""
-        names = ("CS:getctag", "D:sync-token", "D:getetag")
-        found = await self._dav.multistatus("PROPFIND", self.about.url, propfind(*names), depth=0)
-        for name in names:
+        # One by one: some servers keep a record of every sync-token they have given out.
+        for name in ("CS:getctag", "D:sync-token"):
+            found = await self._dav.multistatus("PROPFIND", self.about.url, propfind(name), depth=0)
             if found and (text := found[0].text(name)):
                 return text
         raise ServerTrouble("The calendar server does not say when a calendar changes")

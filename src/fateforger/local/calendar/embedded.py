@@ -10,22 +10,26 @@ from __future__ import annotations
 import logging
 import socketserver
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from wsgiref.simple_server import WSGIServer
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from radicale import config as radicale_config
 from radicale.app import Application
 from radicale.server import RequestHandler
 
 USER = "me"
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _PATH = f"/{USER}/calendar/"
 
 
 class EmbeddedRadicale:
     """A running CalDAV server on 127.0.0.1 that keeps its files under one folder.
 
-    Nobody is asked for a password: the socket is not reachable from other machines.
+    Nobody is asked for a password: the socket is not reachable from other machines, nor for other web pages.
     """
 
     def __init__(self, folder: Path, port: int = 0) -> None:
@@ -42,7 +46,7 @@ class EmbeddedRadicale:
             "fateforger",
         )
         self._server = _Server(("127.0.0.1", port))
-        self._server.set_app(Application(settings))
+        self._server.set_app(_own_machine_only(Application(settings)))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="radicale", daemon=True
         )
@@ -62,6 +66,19 @@ class EmbeddedRadicale:
         self._thread.join()
         self._server.server_close()
         self._server.wait_for_requests(3.0)
+
+
+def _own_machine_only(app: Application) -> WSGIApplication:
+    """Refuse what a foreign web page sends here: another `Origin`, or a `Host` that is not this machine."""
+
+    def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        sent = [f"//{environ.get('HTTP_HOST', '')}", environ.get("HTTP_ORIGIN", "//localhost")]
+        if all(urlsplit(address).hostname in _LOOPBACK for address in sent):
+            return app(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "text/plain"), ("Content-Length", "0")])
+        return []
+
+    return guarded
 
 
 class _Handler(RequestHandler):

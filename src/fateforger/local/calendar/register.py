@@ -41,9 +41,8 @@ class Register:
     def __init__(self, file: Path) -> None:
         self._lock = threading.Lock()
         self._database = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
-        self._database.execute("pragma journal_mode = wal")
-        self._database.execute("pragma synchronous = full")
-        self._database.execute(_SCHEMA)
+        for statement in ("pragma journal_mode = wal", "pragma synchronous = full", _SCHEMA):
+            self._run(statement, ())
 
     def close(self) -> None:
         with self._lock:
@@ -65,5 +64,5 @@ class Register:
         try:
             with self._lock:
                 return self._database.execute(statement, values).fetchall()
-        except sqlite3.OperationalError as error:
-            raise ServerTrouble(f"The calendar's register could not be written ({error})") from error
+        except sqlite3.Error as error:
+            raise ServerTrouble(f"The calendar's register of ids cannot be used ({error})") from error

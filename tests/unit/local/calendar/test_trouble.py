@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.unit.local.calendar.making import AtTheTools, creation, opened
+from tests.unit.local.calendar.making import AtTheTools, OtherProgram, creation, opened
 from tests.unit.local.calendar.wire import Fault, Wire, wired
 
 from fateforger.local.calendar.dav import Dav
@@ -224,6 +224,22 @@ async def test_passwords_in_addresses_are_not_shown(tmp_path: Path) -> None:
         async with opened(tmp_path, caldav_url="http://me:secret@127.0.0.1:9/") as _:
             pass
     assert "secret" not in str(trouble.value)
+
+
+@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}])
+async def test_foreign_web_pages_cannot_reach_the_embedded_server(
+    radicale: EmbeddedRadicale, headers: dict[str, str]
+) -> None:
+    async with OtherProgram(radicale.calendar_url) as program:
+        assert (await program.request("PROPFIND", "", "", Depth="0")).status_code == 207
+        assert (await program.request("PROPFIND", "", "", Depth="0", **headers)).status_code == 403
+
+
+async def test_a_register_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    (tmp_path / "events.sqlite").write_bytes(b"no database at all, but long enough to look at" * 30)
+    with pytest.raises(ServiceError, match="register of ids cannot be used"):
+        async with opened(tmp_path) as _:
+            pass
 
 
 async def test_an_address_that_is_no_calendar(tmp_path: Path, wire: Wire) -> None:
