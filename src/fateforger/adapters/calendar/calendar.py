@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from fateforger.adapters.calendar.arguments import (
     list_arguments,
     update_arguments,
 )
+from fateforger.adapters.calendar.limits import WRITE_SECONDS
 from fateforger.adapters.calendar.outcomes import Write
 from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.adapters.calendar.session import McpSession
@@ -39,16 +41,20 @@ class McpCalendar:
     :class:`~fateforger.ports.Done` shows; alone it is rejected.
     """
 
-    def __init__(self, session: McpSession, target: Target, *, key: str | None = None) -> None:
+    def __init__(
+        self, session: McpSession, target: Target, *, key: str | None = None, write_seconds: float = WRITE_SECONDS
+    ) -> None:
         """``key`` is made of the server's address and the calendar's id when none is given."""
         self._session = session
         self._target = target
         self._key = key or f"{session.endpoint.name}#{target.name}"
+        self._write_seconds = write_seconds
         self._tools = CalendarTools(session)
 
     def beside(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
         """Another calendar of the same login, over the same session: closing one closes both."""
-        return McpCalendar(self._session, replace(self._target, calendar_id=calendar_id), key=key)
+        target = replace(self._target, calendar_id=calendar_id)
+        return McpCalendar(self._session, target, key=key, write_seconds=self._write_seconds)
 
     @property
     def key(self) -> str:
@@ -70,7 +76,7 @@ class McpCalendar:
 
     async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
         arguments = create_arguments(self._target, _owned(event_id), fields, marker)
-        return await self._write("create", "create-event", event_id, arguments)
+        return await self._in_time(self._write("create", "create-event", event_id, arguments))
 
     async def update(
         self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
@@ -87,7 +93,7 @@ class McpCalendar:
             arguments = update_arguments(self._target, event_id, whole, marker, if_match)
             return await self._write("update", "update-event", event_id, arguments)
 
-        return await self._guarded("update", _owned(event_id), expect, write)
+        return await self._in_time(self._guarded("update", _owned(event_id), expect, write))
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         async def write(_image: EventImage, if_match: str | None) -> Outcome:
@@ -95,10 +101,17 @@ class McpCalendar:
             answer = await self._tools.tell("delete", "delete-event", arguments, DeleteAnswer)
             return Done(None) if isinstance(answer, DeleteAnswer) else answer
 
-        return await self._guarded("delete", _owned(event_id), expect, write)
+        return await self._in_time(self._guarded("delete", _owned(event_id), expect, write))
 
     async def aclose(self) -> None:
         await self._session.aclose()
+
+    async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
+        try:
+            async with asyncio.timeout(self._write_seconds):
+                return await write
+        except TimeoutError:
+            return Unknown(f"no answer within {self._write_seconds:g} s")
 
     async def _guarded(
         self,

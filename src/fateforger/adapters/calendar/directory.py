@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from fateforger.adapters.calendar.connection import Trouble
 from fateforger.adapters.calendar.endpoint import described, read_endpoint
 from fateforger.adapters.calendar.outcomes import error_of
 from fateforger.adapters.calendar.refusals import read_refusal
-from fateforger.adapters.calendar.session import McpSession, Trouble
+from fateforger.adapters.calendar.session import McpSession
 from fateforger.adapters.calendar.wire import CalendarsAnswer, Unreadable, WireCalendar, read_answer
 from fateforger.errors import CalendarIncomplete, CalendarUnreachable
 

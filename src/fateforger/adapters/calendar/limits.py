@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-CALL_SECONDS = 20.0
-"""One tool call. The server gives Google 3 s a request and repeats reads for about 2 s, so an update, which is three
-requests, has answered or failed by then."""
+CALL_SECONDS = 10.0
+"""One tool call. The server gives Google 3 s a request, and an update is three requests."""
+
+WRITE_SECONDS = 14.0
+"""One write of the port, the look before it and a second try included. Less than what has to be left of the lease when
+a write begins (``commit.limits``), so that none outlives its lease."""
 
 OPEN_SECONDS = 10.0
 """Opening a session with a server that is already running."""

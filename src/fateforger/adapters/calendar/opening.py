@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fateforger.adapters.calendar.arguments import Target
 from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.endpoint import read_endpoint
-from fateforger.adapters.calendar.limits import CALL_SECONDS
+from fateforger.adapters.calendar.limits import CALL_SECONDS, WRITE_SECONDS
 from fateforger.adapters.calendar.session import McpSession
 from fateforger.errors import BadInput
 from fateforger.plan.zones import zone
@@ -22,6 +22,7 @@ def open_mcp_calendar(
     key: str | None = None,
     environment: Mapping[str, str] | None = None,
     call_seconds: float = CALL_SECONDS,
+    write_seconds: float = WRITE_SECONDS,
 ) -> McpCalendar:
     """A calendar behind the MCP server at ``where``: a URL, or a command line to start it by (which gets
     ``environment`` in addition to the least a program needs).
@@ -38,4 +39,5 @@ def open_mcp_calendar(
         raise BadInput(f"{problem}.", where="time_zone") from None
     if not calendar_id.strip():
         raise BadInput("A calendar needs an id; “primary” is the main one.", where="calendar_id")
-    return McpCalendar(McpSession(endpoint, call_seconds=call_seconds), target, key=key)
+    session = McpSession(endpoint, call_seconds=call_seconds)
+    return McpCalendar(session, target, key=key, write_seconds=write_seconds)

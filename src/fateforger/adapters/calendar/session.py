@@ -1,73 +1,14 @@
-"""One session with a calendar server: opened when first needed, opened again when it was lost.
-
-What a call came to is a :class:`Reply`, or one of three troubles, which differ in what may have happened:
-
-    NotConnected   nobody was reached; nothing happened
-    Lost           the connection broke under the call; it may have taken effect
-    TimedOut       no answer in time; it may have taken effect, or may do so yet
-"""
+"""A session with a calendar server that lasts: opened when first needed, opened again when it was lost."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any
 
-from fateforger.adapters.calendar.endpoint import CommandEndpoint, Endpoint, HttpEndpoint
-from fateforger.adapters.calendar.limits import CALL_SECONDS, CLOSE_SECONDS, OPEN_SECONDS, START_SECONDS
-
-if TYPE_CHECKING:
-    from mcp import Client, MCPError
-    from mcp_types import CallToolResult
-
-logger = logging.getLogger(__name__)
-_UNKNOWN_SESSION = ("unknown or expired session", "session not found", "session terminated", "no valid session")
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The one text of a tool's answer, and whether the tool calls it an error."""
-
-    text: str
-    failed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Welcome:
-    """Who answered when the session was opened, and the arguments that each of its tools takes."""
-
-    server: str
-    version: str
-    protocol: str
-    tools: Mapping[str, frozenset[str]]
-
-    @property
-    def conditional_write(self) -> bool:
-        """Whether writes take ``ifMatch``: our own local server does, google-calendar-mcp does not."""
-        return all("ifMatch" in self.tools.get(tool, ()) for tool in ("update-event", "delete-event"))
-
-
-class Trouble(Exception):
-    """A call got no answer."""
-
-
-class NotConnected(Trouble):
-    """Nobody was reached."""
-
-
-class Lost(Trouble):
-    """The connection broke."""
-
-
-class TimedOut(Trouble):
-    """No answer in time."""
-
-
-class _Forgotten(Trouble):
-    """The server does not know our session any more, and did nothing."""
+from fateforger.adapters.calendar.connection import Connection, Forgotten, Lost, NotConnected, Reply, Welcome
+from fateforger.adapters.calendar.endpoint import Endpoint
+from fateforger.adapters.calendar.limits import CALL_SECONDS
 
 
 class McpSession:
@@ -77,9 +18,9 @@ class McpSession:
         self.endpoint = endpoint
         self.welcome: Welcome | None = None
         self._call_seconds = call_seconds
-        self._connection: _Connection | None = None
-        self._retired: set[_Connection] = set()
-        self._opening: asyncio.Task[_Connection] | None = None
+        self._connection: Connection | None = None
+        self._retired: set[Connection] = set()
+        self._opening: asyncio.Task[Connection] | None = None
 
     async def open(self) -> Welcome:
         """Make sure that a session is open. Raises :class:`NotConnected`."""
@@ -92,7 +33,7 @@ class McpSession:
             connection = await self._open()
             try:
                 return await connection.call(tool, arguments, self._call_seconds)
-            except _Forgotten as trouble:
+            except Forgotten as trouble:
                 self._retire(connection)
                 if last:
                     raise NotConnected(str(trouble)) from None
@@ -110,7 +51,7 @@ class McpSession:
             self._retire(self._connection)
         await asyncio.gather(*(connection.close() for connection in self._retired))
 
-    async def _open(self) -> _Connection:
+    async def _open(self) -> Connection:
         """The open connection; whoever needs one while it is being opened waits for the same."""
         if self._connection is not None and not self._connection.over:
             return self._connection
@@ -119,8 +60,8 @@ class McpSession:
             self._opening.add_done_callback(self._opened)
         return await asyncio.shield(self._opening)
 
-    async def _connect(self) -> _Connection:
-        connection = _Connection(self.endpoint)
+    async def _connect(self) -> Connection:
+        connection = Connection(self.endpoint)
         try:
             self.welcome = await connection.opened()
         except BaseException:
@@ -129,153 +70,14 @@ class McpSession:
         self._connection = connection
         return connection
 
-    def _opened(self, opening: asyncio.Task[_Connection]) -> None:
+    def _opened(self, opening: asyncio.Task[Connection]) -> None:
         self._opening = None
         if not opening.cancelled():
             opening.exception()  # those who wait for it hear of it; perhaps nobody does any more
 
-    def _retire(self, connection: _Connection) -> None:
+    def _retire(self, connection: Connection) -> None:
         """Use it no more, but let the calls that are under way on it end by themselves."""
         if self._connection is connection:
             self._connection = None
         self._retired = {c for c in self._retired if not c.over} | {connection}
         connection.retire()
-
-
-class _Connection:
-    """An open session, in a task of its own: the client's scopes must be left where they were entered, and they end
-    their task when the connection breaks."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        self._ready: asyncio.Future[tuple[Client, Welcome]] = asyncio.get_running_loop().create_future()
-        self._leave = asyncio.Event()
-        self._under_way = 0
-        self._retired = False
-        self._task = asyncio.create_task(self._live(), name="calendar session")
-        self._task.add_done_callback(_note_end)
-
-    @property
-    def over(self) -> bool:
-        return self._task.done()
-
-    @property
-    def welcome(self) -> Welcome:
-        return self._ready.result()[1]
-
-    async def opened(self) -> Welcome:
-        """Wait until it is. Raises :class:`NotConnected`."""
-        seconds = OPEN_SECONDS if isinstance(self._endpoint, HttpEndpoint) else START_SECONDS
-        either: set[asyncio.Future[Any]] = {self._ready, self._task}
-        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if self._ready.done():
-            return self.welcome
-        reason = f"no session within {seconds:.0f} s"
-        if self._task.done():
-            reason = _why(self._task.exception()) if not self._task.cancelled() else "it was closed"
-        raise NotConnected(reason)
-
-    async def call(self, tool: str, arguments: Mapping[str, Any], seconds: float) -> Reply:
-        from mcp import MCPError  # noqa: PLC0415  heavy, and not needed before the first call
-
-        client = self._ready.result()[0]
-        self._under_way += 1
-        calling = asyncio.create_task(client.call_tool(tool, dict(arguments), read_timeout_seconds=seconds))
-        try:
-            await asyncio.wait({calling, self._task}, return_when=asyncio.FIRST_COMPLETED)
-            if not calling.done():
-                # The call learns of the end by itself as a rule; this is for the moment in between.
-                await asyncio.wait({calling}, timeout=CLOSE_SECONDS)
-            if not calling.done():
-                raise Lost("the connection was lost")
-            return _reply(calling.result())
-        except MCPError as error:
-            raise _trouble(error) from None
-        except (OSError, RuntimeError) as error:
-            raise Lost(_why(error)) from None
-        finally:
-            self._under_way -= 1
-            if self._retired and not self._under_way:
-                self._leave.set()
-            calling.cancel()
-            await asyncio.wait({calling})
-
-    def retire(self) -> None:
-        """End as soon as no call is under way."""
-        self._retired = True
-        if not self._under_way:
-            self._leave.set()
-
-    async def close(self) -> None:
-        """End now."""
-        self._leave.set()
-        if self._ready.done():
-            await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
-        if not self._task.done():
-            self._task.cancel()
-            await asyncio.wait({self._task})
-
-    async def _live(self) -> None:
-        from mcp import Client  # noqa: PLC0415  heavy, and not needed before the first call
-
-        async with Client(_transport(self._endpoint)) as client:
-            welcome = await _welcome(client)
-            self._ready.set_result((client, welcome))
-            await self._leave.wait()
-
-
-def _note_end(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        logger.info("calendar session ended: %s", _why(error))
-
-
-def _transport(endpoint: Endpoint) -> AbstractAsyncContextManager[Any]:
-    if isinstance(endpoint, HttpEndpoint):
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
-
-        # A page of 250 events with long descriptions is several megabytes in one event of the stream.
-        return streamable_http_client(endpoint.url, max_sse_event_size=None)
-    if isinstance(endpoint, CommandEndpoint):
-        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415  heavy
-
-        return stdio_client(
-            StdioServerParameters(
-                command=endpoint.program, args=list(endpoint.arguments), env=dict(endpoint.environment)
-            )
-        )
-    assert_never(endpoint)
-
-
-async def _welcome(client: Client) -> Welcome:
-    listed = await client.list_tools()
-    info = client.server_info
-    tools = {tool.name: frozenset(tool.input_schema.get("properties", {})) for tool in listed.tools}
-    return Welcome(
-        server=info.name if info else "unknown",
-        version=info.version if info else "",
-        protocol=client.protocol_version,
-        tools=tools,
-    )
-
-
-def _reply(result: CallToolResult) -> Reply:
-    texts = [block.text for block in result.content if block.type == "text"]
-    return Reply("\n".join(texts), bool(result.is_error))
-
-
-def _trouble(error: MCPError) -> Trouble:
-    from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT  # noqa: PLC0415  heavy
-
-    message = error.message.lower()
-    if any(sign in message for sign in _UNKNOWN_SESSION):
-        return _Forgotten(error.message)
-    if error.code == REQUEST_TIMEOUT:
-        return TimedOut(error.message)
-    return Lost(error.message if error.code != CONNECTION_CLOSED else "the connection was closed")
-
-
-def _why(error: BaseException | None) -> str:
-    """The first cause inside groups of exceptions, in words."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    return f"{error}".strip() or type(error).__name__

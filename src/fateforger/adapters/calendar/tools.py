@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from fateforger.adapters.calendar.connection import Trouble
 from fateforger.adapters.calendar.endpoint import described
 from fateforger.adapters.calendar.limits import CALLS_AT_ONCE
 from fateforger.adapters.calendar.outcomes import Write, error_of, outcome_of
 from fateforger.adapters.calendar.refusals import Refusal, read_refusal
-from fateforger.adapters.calendar.session import McpSession, Trouble
+from fateforger.adapters.calendar.session import McpSession
 from fateforger.adapters.calendar.wire import Unreadable, read_answer
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarUnreachable
 from fateforger.ports import Outcome, Unknown

@@ -37,9 +37,8 @@ async def until(condition: Callable[[], bool]) -> None:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def hasty(server: GoogleMcp) -> AsyncIterator[McpCalendar]:
-    """A calendar that waits a fifth of a second for an answer."""
-    async with aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin", call_seconds=0.2)) as calendar:
-        await calendar.get(owned())
+    """A calendar that waits half a second for an answer."""
+    async with aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin", call_seconds=0.5)) as calendar:
         yield calendar
 
 
@@ -83,7 +82,9 @@ async def test_a_lost_connection_under_a_read_is_made_good(calendar: McpCalendar
         await calendar.window(NINE, NINE + HOUR)
 
 
-async def test_a_server_that_hangs(hasty: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
+async def test_a_server_that_hangs(
+    hasty: McpCalendar, calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
+) -> None:
     server.inject(Hangs(), tool="create-event")
     outcome = await hasty.create(owned(), fields(), marker())
     assert outcome == Unknown("TimedOut: Request 'tools/call' timed out")
@@ -93,7 +94,16 @@ async def test_a_server_that_hangs(hasty: McpCalendar, server: GoogleMcp, store:
     server.inject(Hangs(), tool="list-events")
     with pytest.raises(CalendarUnreachable, match="timed out"):
         await hasty.window(NINE, NINE + HOUR)
-    assert len(await hasty.window(NINE, NINE + HOUR)) == 1
+    assert len(await calendar.window(NINE, NINE + HOUR)) == 1
+
+
+@pytest.mark.parametrize("tool", ["get-event", "update-event"])
+async def test_a_write_ends_in_time_whatever_hangs(calendar: McpCalendar, server: GoogleMcp, tool: str) -> None:
+    await put(calendar)
+    async with aclosing(open_mcp_calendar(server.url, time_zone="UTC", write_seconds=0.5)) as impatient:
+        server.inject(Hangs(), tool=tool)
+        assert await impatient.update(owned(), {"summary": "x"}, marker()) == Unknown("no answer within 0.5 s")
+    assert isinstance(await calendar.update(owned(), {"summary": "x"}, marker()), Done)
 
 
 async def test_a_restarted_server_is_found_again() -> None:
