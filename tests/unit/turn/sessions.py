@@ -1,0 +1,68 @@
+"""Sessions for tests of the turn and its cards."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from fateforger.plan import instant_of, zone
+from fateforger.session import commands
+from fateforger.session.model import Session, Task
+from fateforger.session.skeleton import drafted
+from fateforger.stages import Move, TimeboxingStage
+from fateforger.sync.model import EventImage, Snapshot
+from fateforger.turn.model import TurnInput
+
+MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
+MONDAY = date(2026, 3, 2)
+TZ = "Europe/Amsterdam"
+
+
+def at(clock: str, day: date = MONDAY) -> datetime:
+    return instant_of(datetime.combine(day, time.fromisoformat(clock)), zone(TZ))
+
+
+def event(title: str, start: str, end: str, **more: Any) -> EventImage:
+    return EventImage(id=title.lower(), summary=title, start=at(start), end=at(end), **more)
+
+
+def session(stage: TimeboxingStage = TimeboxingStage.DATE, *events: EventImage, **more: Any) -> Session:
+    """A session whose calendar was read."""
+    base = Session(
+        id="s1",
+        user_id="U1",
+        channel="C1",
+        created_at=MORNING,
+        touched_at=MORNING,
+        tz=TZ,
+        date=MONDAY,
+        stage=stage,
+        snapshot=Snapshot(day=MONDAY, tz=TZ, events=events),
+    )
+    return base.model_copy(update=more)
+
+
+def task(title: str, minutes: int | None = 60, **more: Any) -> Task:
+    return Task(id=title.lower(), title=title, minutes=minutes, **more)
+
+
+def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...] = (), **more: Any) -> Session:
+    """A session with a fresh draft of these tasks."""
+    from fateforger.session.model import InputFacts
+
+    base = session(stage, *events, inputs=InputFacts(tasks=tasks or (task("Report"), task("Mail"))))
+    return drafted(base).model_copy(update=more)
+
+
+def said(kind: str, **values: Any) -> Any:
+    """A command of that kind."""
+    envelope = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s1", "kind": kind}
+    return commands.COMMAND.validate_python(envelope | values)
+
+
+def move(wanted: Move, seen: str | None = None) -> commands.StageAction:
+    return commands.StageAction(command_id="c1", user_id="U1", at=MORNING, session_id="s1", move=wanted, seen=seen)
+
+
+def turn(now: Session, command: Any, **more: Any) -> TurnInput:
+    return TurnInput(session=now, command=command, **more)
