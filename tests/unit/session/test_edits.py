@@ -1,0 +1,136 @@
+"""Changes of blocks as patches (S49, S67)."""
+
+from __future__ import annotations
+
+from datetime import date, time, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.turn.sessions import event, planned, said, session, task
+
+from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, UserError
+from fateforger.plan import ET, AfterPrevious, FixedStart, FixedWindow, TBEvent, TBPlan, overlaps, resolve
+from fateforger.session.edits import by_time, edited
+from fateforger.session.model import FrameFacts, Session
+from fateforger.stages import TimeboxingStage
+
+REFINE = TimeboxingStage.REFINE
+
+
+def shown(plan: TBPlan) -> list[str]:
+    return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in by_time(plan)]
+
+
+def with_plan(*events: TBEvent, **more: object) -> Session:
+    plan = TBPlan(date=session().date, tz=session().tz, events=events)
+    return session(REFINE, plan=plan, **more)
+
+
+def block(name: str, start: str, minutes: int, **more: object) -> TBEvent:
+    timing = FixedStart(start=time.fromisoformat(start), duration=timedelta(minutes=minutes))
+    return TBEvent.model_validate({"name": name, "type": ET.DEEP_WORK, "timing": timing, "key": name.lower(), **more})
+
+
+def test_blocks_are_kept_in_the_order_of_the_day() -> None:
+    now = with_plan(block("A", "09:00", 60), block("B", "11:00", 60))
+    result = edited(now, said("edit_block", key="a", start="14:00"))
+    assert [e.name for e in result.after.events] == ["B", "A"]
+    assert result.sentence == "“A” is now 14:00–15:00 (was 09:00–10:00)."
+
+
+def test_a_block_that_leans_on_another_gets_a_time_of_its_own() -> None:
+    leaning = TBEvent(name="B", type=ET.SHALLOW_WORK, timing=AfterPrevious(duration=timedelta(minutes=30)), key="b")
+    now = with_plan(block("A", "09:00", 60), leaning)
+    result = edited(now, said("shift_block", key="b", minutes=15))
+    assert shown(result.after) == ["09:00-10:00 A", "10:15-10:45 B"]
+
+
+def test_swapping_keeps_lengths_and_outer_times() -> None:
+    now = with_plan(block("A", "09:00", 60), block("B", "10:30", 30))
+    result = edited(now, said("swap_block", key="b", direction=-1))
+    assert shown(result.after) == ["09:00-09:30 B", "10:00-11:00 A"]
+    assert shown(edited(session(REFINE, plan=result.after), said("swap_block", key="b", direction=1)).after) == shown(
+        now.plan or TBPlan(date=now.date, tz=now.tz)
+    )
+
+
+def test_a_block_in_the_night_after() -> None:
+    """S230"""
+    now = with_plan(frame=FrameFacts(day_start=time(20), day_end=time(4)))
+    result = edited(now, said("add_block", title="Stars", start="01:00", minutes=60, depth="deep"))
+    added = resolve(result.after)[0]
+    assert (added.start.date(), f"{added.start:%H:%M}", added.event.type) == (date(2026, 3, 3), "01:00", ET.DEEP_WORK)
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "words"),
+    [
+        (said("shift_block", key="zz", minutes=15), PatchInvalid, "not in the plan any more"),
+        (said("remove_block", key="zz"), PatchInvalid, "There is no block with the key “zz”"),
+        (said("swap_block", key="a", direction=-1), BadInput, "“A” is the first block of the day"),
+        (said("edit_block", key="a", minutes=0), BadInput, "longer than zero minutes"),
+        (said("edit_block", key="a", minutes=2000), BadInput, "24 hours at most"),
+        (said("edit_block", key="a", title="x" * 10_000), UserError, "too long"),
+        (said("add_block", title="", start="15:00", minutes=30), UserError, "cannot be used"),
+        (said("edit_block", key="a", start="10:30"), PlanInvalid, "let them trade places"),
+    ],
+)
+def test_what_cannot_be_done_says_why(command: object, error: type[UserError], words: str) -> None:
+    now = with_plan(block("A", "09:00", 60), block("B", "11:00", 60))
+    with pytest.raises(error) as caught:
+        edited(now, command)  # type: ignore[arg-type]
+    assert words in caught.value.message
+
+
+def test_an_overlap_that_was_there_before_is_no_obstacle() -> None:
+    """The person dragged B over A on the calendar: C can be moved, but not onto A."""
+    dragged = TBEvent(name="B", type=ET.DEEP_WORK, timing=FixedWindow(start=time(9, 30), end=time(10, 30)), key="b")
+    now = with_plan(block("A", "09:00", 60), dragged, block("C", "13:00", 60))
+    assert shown(edited(now, said("shift_block", key="c", minutes=15)).after)[-1] == "13:15-14:15 C"
+    with pytest.raises(PlanInvalid):
+        edited(now, said("edit_block", key="c", start="08:30"))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["report", "mail", "calls"]), st.integers(-90, 90)), max_size=12))
+def test_no_way_of_shifting_makes_blocks_overlap_or_lose_time(shifts: list[tuple[str, int]]) -> None:
+    now = planned(REFINE, task("Report"), task("Mail"), task("Calls"))
+    for key, minutes in shifts:
+        try:
+            result = edited(now, said("shift_block", key=key, minutes=minutes))
+        except UserError:
+            continue
+        now = now.model_copy(update={"plan": result.after})
+    assert now.plan is not None
+    assert overlaps(resolve(now.plan)) == ()
+    assert [b.minutes for b in sorted(resolve(now.plan), key=lambda b: b.key)] == [60, 45, 60, 60]
+
+
+def test_a_block_moved_later_pushes_the_next_ones_just_as_far_as_needed() -> None:
+    """S49, S51: the most natural click is not refused; what moved along is said."""
+    now = with_plan(block("A", "09:00", 60), block("B", "10:10", 60), block("C", "11:15", 30), block("D", "14:00", 30))
+    result = edited(now, said("shift_block", key="a", minutes=15))
+    assert shown(result.after) == ["09:15-10:15 A", "10:15-11:15 B", "11:15-11:45 C", "14:00-14:30 D"]
+    assert result.sentence == "“A” is now 09:15–10:15 (was 09:00–10:00). “B” is now 10:15–11:15 (was 10:10–11:10)."
+
+
+def test_a_longer_block_pushes_the_next_ones_past_meetings() -> None:
+    """S121: a meeting is never run into on the way."""
+    plan = TBPlan(date=session().date, tz=session().tz, events=(block("A", "09:00", 60), block("B", "10:00", 60)))
+    now = session(REFINE, event("Standup", "10:30", "11:00"), plan=plan)
+    result = edited(now, said("edit_block", key="a", minutes=75))
+    assert shown(result.after) == ["09:00-10:15 A", "11:00-12:00 B"]
+
+
+def test_a_block_moved_earlier_never_pushes() -> None:
+    now = with_plan(block("A", "09:00", 60), block("B", "10:00", 60))
+    with pytest.raises(PlanInvalid, match="“B” starts at 09:45, but “A” runs until 10:00"):
+        edited(now, said("shift_block", key="b", minutes=-15))
+
+
+def test_blocks_that_follow_by_themselves_are_left_to_it() -> None:
+    """S66: a block that leans on the one before moves along without losing its timing."""
+    leaning = TBEvent(name="B", type=ET.SHALLOW_WORK, timing=AfterPrevious(duration=timedelta(minutes=30)), key="b")
+    result = edited(with_plan(block("A", "09:00", 60), leaning), said("shift_block", key="a", minutes=30))
+    assert shown(result.after) == ["09:30-10:30 A", "10:30-11:00 B"]
+    assert result.after.events[1].timing == leaning.timing

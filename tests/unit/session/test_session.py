@@ -1,0 +1,129 @@
+"""A session can be saved and restored, and says how it stands (S61, S62)."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+from tests.unit.turn.sessions import MORNING, event, planned, session, task
+
+from fateforger.errors import BadInput
+from fateforger.plan import TBPlan
+from fateforger.session.gates import gate
+from fateforger.session.keys import minted
+from fateforger.session.model import (
+    InputFacts,
+    Notice,
+    RefineUpdate,
+    Session,
+    SyncReport,
+    Unplaced,
+    Written,
+)
+from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
+from fateforger.stages import TimeboxingStage
+
+
+def test_every_field_survives_saving() -> None:
+    """S62"""
+    plan = TBPlan(date=session().date, tz=session().tz)
+    full = planned(
+        TimeboxingStage.REVIEW_COMMIT,
+        task("Report", None, one_thing=True, notes="x"),
+        events=(event("Standup", "09:30", "10:00", properties={"a": "b"}),),
+        thread_ts="1.0",
+        snapshot_error="Away.",
+        unplaced=(Unplaced(task_id="t", title="Book", reason="the day is full"),),
+        overview="- x",
+        refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved."),),
+        write_group="g",
+        written=Written(created=1),
+        last_sync=SyncReport(status="partial", created=1, unchanged=2, sentences=("One.",)),
+        problem="Away.",
+        brakes=("mass_deletion",),
+        notice=Notice(lines=("Hello.",)),
+        root_line="Planning",
+        handled=("c1",),
+    )
+    empty = set(Session.model_fields) - full.model_dump(exclude_defaults=True).keys()
+    assert empty == {"schema_version", "version", "status", "frame"}
+    assert Session.model_validate_json(full.model_dump_json()) == full
+
+
+def test_a_newer_field_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        Session.model_validate(session().model_dump() | {"mood": "fine"})
+
+
+def test_the_last_fifty_commands_are_remembered() -> None:
+    now = session()
+    for n in range(60):
+        now = now.touched(f"c{n}", MORNING)
+    assert now.handled == tuple(f"c{n}" for n in range(10, 60))
+
+
+@pytest.mark.parametrize(
+    ("now", "ready", "missing", "question"),
+    [
+        (session(), True, 0, False),
+        (session(TimeboxingStage.COLLECT_CONSTRAINTS), True, 0, False),
+        (session(TimeboxingStage.CAPTURE_INPUTS), False, 1, True),
+        (session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("A"),))), True, 0, False),
+        (session(TimeboxingStage.SKELETON), False, 1, True),
+        (planned(TimeboxingStage.SKELETON), True, 0, False),
+        (session(TimeboxingStage.REFINE), False, 1, True),
+        (planned(TimeboxingStage.REFINE), True, 0, False),
+        (planned(TimeboxingStage.REVIEW_COMMIT), True, 0, False),
+    ],
+)
+def test_gates(now: Session, ready: bool, missing: int, question: bool) -> None:  # noqa: FBT001  a table of cases
+    """S56, S61: ready or not, one to four bullets, what is missing, one question."""
+    out = gate(now)
+    assert (out.stage, out.ready, len(out.missing), out.question is not None) == (now.stage, ready, missing, question)
+    assert 1 <= len(out.summary) <= 4
+    assert out.question is None or out.question.count("?") == 1
+
+
+def test_an_emptied_plan_can_be_committed_when_something_is_written() -> None:
+    empty = TBPlan(date=session().date, tz=session().tz)
+    assert not gate(planned(TimeboxingStage.REFINE, plan=empty)).ready
+    assert gate(planned(TimeboxingStage.REFINE, plan=empty, written=Written(created=1))).ready
+
+
+def test_calendar_in_the_gate_of_stage_1() -> None:
+    """S42: nothing is said about meetings while the calendar is still loading."""
+    stage = TimeboxingStage.COLLECT_CONSTRAINTS
+    assert gate(session(stage)).summary[1] == "No meetings"
+    assert gate(session(stage, event("A", "09:00", "10:00"))).summary[1] == "1 meeting"
+    assert gate(session(stage, snapshot=None)).summary[1] == "Calendar still loading"
+    assert gate(session(stage, snapshot=None, snapshot_error="Away.")).summary[1] == "Calendar not read"
+
+
+def test_there_is_one_one_thing() -> None:
+    """S43"""
+    inputs = with_tasks(InputFacts(), (task("A", one_thing=True), task("B")))
+    inputs = with_tasks(inputs, (task("C", one_thing=True),))
+    assert [t.one_thing for t in inputs.tasks] == [False, False, True]
+    inputs = with_one_thing(inputs, "a")
+    assert [t.one_thing for t in inputs.tasks] == [True, False, False]
+    inputs = with_task(inputs, task("B", 30, one_thing=True))
+    assert [(t.one_thing, t.minutes) for t in inputs.tasks] == [(False, 60), (True, 30), (False, 60)]
+    assert [t.id for t in without_task(inputs, "b").tasks] == ["a", "c"]
+
+
+def test_tasks_that_are_not_there() -> None:
+    inputs = with_tasks(InputFacts(), (task("A"),))
+    for change in (
+        lambda: without_task(inputs, "x"),
+        lambda: with_one_thing(inputs, "x"),
+        lambda: with_task(inputs, task("X")),
+        lambda: task_named(inputs, "x"),
+    ):
+        with pytest.raises(BadInput, match="not on the list any more"):
+            change()
+    with pytest.raises(BadInput, match="on the list already"):
+        with_tasks(inputs, (task("A"),))
+
+
+def test_minted_names() -> None:
+    assert minted("t", "c1", 1) == minted("t", "c1", 1) != minted("t", "c1", 2)
+    assert len(minted("t", "c1")) == 13
