@@ -45,6 +45,7 @@ class Attempts:
         self._outside = outside
         self._hold = hold
         self._waited = 0.0
+        self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}
 
     async def carry_out(self, record: OpRecord) -> None:
         """Bring a pending write to its end. Raises :class:`Paused` when it has to wait."""
@@ -168,9 +169,11 @@ class Attempts:
         await self._settle(moved(record, OpState.APPLIED, observed=verdict.observed), head=verdict.head)
 
     async def _settle(self, record: OpRecord, head: Head | None = None) -> None:
-        """Record how an op ended and what is known since; a block that got another key is not known by the old."""
+        """Record how an op ended and what is known since. A block that got another key is not known by the old one,
+        which another block of the same transaction may have got."""
         before = record.op.head_before
-        forget = before.key if head is not None and before is not None and before.key != head.key else None
+        renamed = head is not None and before is not None and before.key not in self._keys
+        forget = before.key if renamed and before is not None else None
         await self._outside.journal.settle(self.transaction.id, record, head=head, forget=forget)
         self._keep(record)
 

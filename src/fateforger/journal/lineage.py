@@ -23,8 +23,12 @@ class Lineage:
     first: SyncOp
     now: Canon | None = None
     known: Head | None = None
+    key: str = ""
+    """What the block will be known by, once all steps are taken back."""
     released: bool = False
     told: list[str] = field(default_factory=list)
+    ids: dict[str, None] = field(default_factory=dict)
+    """All event ids that it had, as an ordered set."""
 
     def __post_init__(self) -> None:
         self.known = self.head
@@ -40,6 +44,11 @@ class Lineage:
     def gone(self) -> bool:
         """Whether nothing of it is left, on paper."""
         return self.now is None and (self.event is None or is_timed(self.event))
+
+    @property
+    def stays(self) -> bool:
+        """Whether an event of it will be on the calendar."""
+        return self.now is not None or not self.gone
 
     @property
     def obstacle(self) -> str | None:
@@ -58,7 +67,8 @@ class Lineage:
 
 
 class Lineages:
-    """All blocks that a history touched. An event that was re-created since is found by the key of its block."""
+    """All blocks that a history touched. An event that was brought back under another id since is
+    found by the id it had."""
 
     def __init__(self, snapshot: Snapshot, ledger: Ledger) -> None:
         self.day = snapshot.day
@@ -77,27 +87,33 @@ class Lineages:
 
     def of(self, op: SyncOp) -> Lineage:
         """The lineage that an op belongs to, with the op noted as its earliest."""
-        current = self._current_id(op)
-        lineage = self._by_id.get(op.event_id) or self._by_id.get(current)
-        if lineage is None:
-            head = next((h for h in self._heads.values() if h.event_id == current), None) or self._heads.get(op.key)
-            lineage = Lineage(self._live.get(current), head, op)
+        lineage = self._by_id.get(op.event_id) or self._found(op)
         lineage.first = op
-        self._by_id[op.event_id] = self._by_id[current] = lineage
+        lineage.ids[op.event_id] = None
+        self._by_id[op.event_id] = lineage
         return lineage
 
-    def free_key(self, lineage: Lineage, key: str) -> bool:
-        """Whether a block may be known by a key: no other event on the calendar is."""
-        holder = self._heads.get(key)
-        return holder is None or holder is lineage.head or holder.event_id not in self._live
+    def give_keys(self) -> frozenset[str]:
+        """Let every block that stays have the key of its earlier record, unless another one has it: in a history,
+        keys pass from block to block. Returns all keys that are in use then."""
+        mine = {id(lineage.head) for lineage in self}
+        used = {key for key, head in self._heads.items() if id(head) not in mine and head.event_id in self._live}
+        for lineage in self:
+            records = (lineage.known, lineage.head)
+            options = [*(head.key for head in records if head is not None), lineage.first.key, lineage.first.event_id]
+            lineage.key = next((key for key in options if key not in used), options[-1])
+            if lineage.stays:
+                used.add(lineage.key)
+        return frozenset(used)
 
-    def _current_id(self, op: SyncOp) -> str:
-        """The op's event, or the live one that its block has by now."""
-        if op.event_id in self._live:
-            return op.event_id
-        keys = [op.key] if op.head_before is None else [op.key, op.head_before.key]
-        heads = [head for key in keys if (head := self._heads.get(key)) is not None]
-        return next((head.event_id for head in heads if head.event_id in self._live), op.event_id)
+    def _found(self, op: SyncOp) -> Lineage:
+        """The lineage of the op's event, or of the one that brought it back."""
+        head = next((h for h in self._heads.values() if op.event_id in {h.event_id, *h.restores}), None)
+        current = op.event_id if head is None else head.event_id
+        if current not in self._by_id:
+            ids = dict.fromkeys(() if head is None else (head.event_id, *head.restores))
+            self._by_id[current] = Lineage(self._live.get(current), head, op, ids=ids)
+        return self._by_id[current]
 
 
 def _place(lineage: Lineage) -> tuple[str, str]:

@@ -10,18 +10,20 @@ from fateforger.sync.model import MANAGED, EventImage, Head, Standing, SyncOp, V
 from fateforger.sync.words import changes_between
 
 
-def op_for(lineage: Lineage, lineages: Lineages) -> SyncOp | None:
-    """The op, not numbered yet; ``None`` when there is nothing to do or to note."""
+def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp | None:
+    """The op, not numbered yet; ``None`` when there is nothing to do or to note. ``keys`` are those in use after the
+    undo: the record of a block that goes must not take the place of another's."""
     event, shown, now = lineage.event, lineage.shown, lineage.now
     if event is None:
-        return _off_calendar(lineage) if now is None else _recreate(lineage, now, lineages)
+        return _off_calendar(lineage, keys) if now is None else _recreate(lineage, now, lineages)
     if shown is None or lineage.released:
         head = _standing(lineage, event, Standing.RELEASED, lineages)
         return _on(Verb.RELEASE, lineage, event, head, "It is yours now.") if head != lineage.head else None
     if now is None:
-        head = _standing(lineage, event, Standing.REMOVED, lineages)
-        op = _on(Verb.DELETE, lineage, event, head, "It was not there before.")
-        return op.model_copy(update={"changes": changes_between(shown, None, lineages.tz)})
+        removed = _standing(lineage, event, Standing.REMOVED, lineages)
+        op = _on(Verb.DELETE, lineage, event, removed, "It was not there before.")
+        changes = changes_between(shown, None, lineages.tz)
+        return op.model_copy(update={"changes": changes, "head_after": None if removed.key in keys else removed})
     head = _restored_head(lineage, event, shown, now, lineages)
     if changes := changes_between(shown, now, lineages.tz):
         op = _on(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
@@ -31,20 +33,25 @@ def op_for(lineage: Lineage, lineages: Lineages) -> SyncOp | None:
 
 def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
     """A deleted event again, under an id that was never used."""
-    old = lineage.first
-    seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields_of(now), lineages.tz)
+    old, known, fields = lineage.first, lineage.known, fields_of(now)
+    seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
     generation = next_generation(seed, lineages.generations, lineages.taken)
     event_id = mint(seed, generation)
     lineages.generations[seed] = generation
     lineages.taken.add(event_id)
-    known, fields = lineage.known, fields_of(now)
-    asked = known.asked if known is not None and canon(known.asked) != now else None
-    key = known.key if known is not None else old.key
-    head = Head(key=key, event_id=event_id, generation=generation, day=lineages.day, base=fields, wanted=asked)
+    head = Head(
+        key=lineage.key,
+        event_id=event_id,
+        generation=generation,
+        day=lineages.day,
+        base=fields,
+        wanted=known.asked if known is not None and canon(known.asked) != now else None,
+        restores=tuple(lineage.ids),
+    )
     return SyncOp(
         op_id=UNNUMBERED,
         verb=Verb.CREATE,
-        key=key,
+        key=lineage.key,
         event_id=event_id,
         generation=generation,
         seed=seed,
@@ -57,17 +64,17 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
     )
 
 
-def _off_calendar(lineage: Lineage) -> SyncOp | None:
+def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
     """Only the record is left: of a block that the plan before did not have, or that the person deleted."""
     head = lineage.head
-    if head is None:
+    if head is None or head.key in keys:
         return None
     if lineage.first.verb is Verb.CREATE:
         after, verb = head.model_copy(update={"standing": Standing.REMOVED}), Verb.FORGET
     else:
         asked = head.asked if lineage.known is None else lineage.known.asked
-        after = head.model_copy(update={"standing": Standing.DELETED, "wanted": asked})
-        verb = Verb.ADOPT
+        gone = {"standing": Standing.DELETED, "wanted": None if asked == head.base else asked}
+        after, verb = head.model_copy(update=gone), Verb.ADOPT
     if after == head:
         return None
     return SyncOp(
@@ -89,11 +96,10 @@ def _restored_head(lineage: Lineage, event: EventImage, shown: Canon, now: Canon
     current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
     written = {name: getattr(now, name) for name in MANAGED if getattr(now, name) != getattr(shown, name)}
-    base = canon(current.base)._replace(**written)
-    asked = canon(known.asked)
+    base, asked = canon(current.base)._replace(**written), canon(known.asked)
     return current.model_copy(
         update={
-            "key": known.key if lineages.free_key(lineage, known.key) else current.key,
+            "key": lineage.key,
             "base": fields_of(base),
             "wanted": None if asked == base else fields_of(asked),
         }
@@ -102,14 +108,13 @@ def _restored_head(lineage: Lineage, event: EventImage, shown: Canon, now: Canon
 
 def _standing(lineage: Lineage, event: EventImage, standing: Standing, lineages: Lineages) -> Head:
     """The record as it is with another standing; one is made when there is none."""
-    if lineage.head is not None and lineage.head.event_id == event.id:
+    if lineage.head is not None:
         return lineage.head.model_copy(update={"standing": standing})
-    op = lineage.first
-    base = event.fields if is_timed(event) else op.after or event.fields
+    base = event.fields if is_timed(event) else lineage.first.after or event.fields
     return Head(
-        key=op.key,
+        key=lineage.key,
         event_id=event.id,
-        generation=op.generation,
+        generation=lineage.first.generation,
         day=lineages.day,
         base=base,
         standing=standing,

@@ -52,7 +52,8 @@ def plan_undo(
         for record in reversed(transaction.records):
             if record.state is OpState.APPLIED:
                 _take_back(record, lineages, force=force)
-    ops = [op for lineage in lineages if (op := op_for(lineage, lineages)) is not None]
+    keys = lineages.give_keys()
+    ops = [op for lineage in lineages if (op := op_for(lineage, lineages, keys)) is not None]
     return SyncPlan(
         day=snapshot.day,
         tz=snapshot.tz,
@@ -71,7 +72,9 @@ def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
             _take_back_update(lineages.of(op), op, _left(record))
         case Verb.DELETE:
             _take_back_delete(lineages.of(op), op)
-        case Verb.ADOPT | Verb.RELEASE | Verb.FORGET | Verb.NOOP | Verb.SKIP:
+        case Verb.ADOPT:
+            lineages.of(op).known_as(op.head_before)
+        case Verb.RELEASE | Verb.FORGET | Verb.NOOP | Verb.SKIP:
             return
         case _:
             assert_never(op.verb)

@@ -33,6 +33,7 @@ def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Seque
     """All brakes that these ops set off."""
     brakes: list[Brake] = []
     held = [head for head in ledger.heads if head.standing is Standing.HELD]
+    held.sort(key=lambda head: (head.base.start, head.key))
     gone = [head for head in held if head.event_id not in sides.live]
     acting = any(op.verb in {Verb.CREATE, Verb.DELETE, Verb.ADOPT} for op in ops)
     if acting and len(gone) == len(held) >= _EMPTIED:

@@ -31,6 +31,7 @@ def merged_head(
         base=_fields(new_base),
         wanted=_fields(new_wanted) if new_wanted != new_base else None,
         version=owned.event.version,
+        restores=() if owned.head is None else owned.head.restores,
     )
 
 

@@ -190,6 +190,9 @@ class Head(BaseModel):
     wanted: EventFields | None = None
     standing: Standing = Standing.HELD
     version: str | None = None
+    restores: tuple[str, ...] = ()
+    """Ids of the deleted events that this one brought back, the latest first: an undo makes a new event, and what was
+    done to the old ones can still be taken back on it."""
 
     @property
     def asked(self) -> EventFields:
