@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fateforger.session.cards import Card
 from fateforger.session.model import Outgoing, Session
-from fateforger.turn.present import root_card, root_line, stage_card
+from fateforger.turn.present import left_card, root_card, root_line, stage_card
 
 ROOT = "root"
 
@@ -16,15 +16,17 @@ def slot_of(session: Session) -> str:
 
 def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
     """The messages, the first message first, and the session that remembers its line. The card of the stage that was
-    left loses its controls."""
+    left becomes one line that says how it ended."""
     messages: list[Outgoing] = []
     line = root_line(after)
     if line != after.root_line:
         messages.append(_message(after, f"{cause}:root", ROOT, root_card(after)))
         after = after.model_copy(update={"root_line": line})
-    left = () if before is None or slot_of(before) == slot_of(after) else (slot_of(before),)
     card = _message(after, f"{cause}:card", slot_of(after), stage_card(after))
-    messages.append(card.model_copy(update={"retire": left}))
+    if before is not None and before.stage is not after.stage:
+        farewell = left_card(after, before.stage)
+        card = card.model_copy(update={"retire": (slot_of(before),), "farewell": farewell})
+    messages.append(card)
     return after, tuple(messages)
 
 

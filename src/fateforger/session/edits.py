@@ -19,6 +19,7 @@ from fateforger.plan.timing import is_anchored
 from fateforger.session import commands
 from fateforger.session.frame import day_window, instant_in
 from fateforger.session.keys import minted
+from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Session
 
 BlockCommand = commands.AddBlock | commands.EditBlock | commands.RemoveBlock | commands.ShiftBlock | commands.SwapBlock
@@ -43,7 +44,10 @@ def edited(session: Session, command: BlockCommand) -> Edited:
     """Carry out a change to the session's plan, or raise ``UserError`` with a remedy and change nothing. Blocks that
     overlapped before (the person moved one on the calendar) do not stand in the way."""
     before = session.plan or TBPlan(date=session.date, tz=session.tz)
-    after = in_time_order(applied(before, patch_for(session, before, command)))
+    patch = patch_for(session, before, command)
+    if isinstance(command, commands.EditBlock | commands.ShiftBlock):
+        patch = making_way(session, before, patch, command.key)
+    after = in_time_order(applied(before, patch))
     return Edited(before, after, _told(before, after))
 
 
@@ -87,6 +91,46 @@ def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
         if (first.key, second.key) not in known and (second.key, first.key) not in known:
             raise PlanInvalid(f"{overlap_sentence(first, second)} {_REMEDY}", events=(first.index, second.index))
     return after
+
+
+def making_way(session: Session, plan: TBPlan, patch: ops.Patch, key: str) -> ops.Patch:
+    """The patch, and moves of the blocks behind the changed one that it runs into: each goes back just as far as it has
+    to, around meetings. A block that began before the changed one stays, and so does one with no room left;
+    :func:`applied` then says what is in the way."""
+    moved = by_time(_unchecked(plan, patch))
+    changed = next(b for b in moved if b.key == key)
+    busy = [(m.start.astimezone(UTC), m.end.astimezone(UTC)) for m in busy_meetings(session)]
+    free_from = changed.end.astimezone(UTC)
+    pushed: list[ops.UpdateBlock] = []
+    for block in moved:
+        start = block.start.astimezone(UTC)
+        if block.key == key or start < changed.start.astimezone(UTC) or block.event.type is ET.BACKGROUND:
+            continue
+        if start >= free_from:
+            break
+        start = _past(busy, free_from, block.duration)
+        try:
+            timing = _fixed(session, start, block.minutes)
+        except BadInput:
+            break
+        pushed.append(ops.UpdateBlock(key=block.key, timing=timing))
+        free_from = start + block.duration
+    return ops.Patch(ops=(*patch.ops, *pushed))
+
+
+def _past(busy: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
+    """The first moment from ``start`` on at which ``length`` fits between meetings."""
+    for begin, end in sorted(busy):
+        if begin < start + length and start < end:
+            start = end
+    return start
+
+
+def _unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
+    events = plan.events
+    for op in patch.ops:
+        events, _ = apply_op(events, op)
+    return plan.replace(events)
 
 
 def in_time_order(plan: TBPlan) -> TBPlan:

@@ -174,7 +174,8 @@ class Outgoing(BaseModel):
 
     ``slot`` names the message: the slot ``root`` starts the thread; a slot that was sent before is updated in place
     when it is still the latest message of the thread, otherwise sent anew. ``retire`` names slots whose controls
-    are to be taken away. ``ephemeral_to`` makes it visible to that person only.
+    are to be taken away; they show ``farewell`` from then on, or keep their text when there is none. ``ephemeral_to``
+    makes it visible to that person only.
     """
 
     model_config = _FROZEN
@@ -184,4 +185,5 @@ class Outgoing(BaseModel):
     slot: str
     card: Card
     retire: tuple[str, ...] = ()
+    farewell: Card | None = None
     ephemeral_to: str | None = None

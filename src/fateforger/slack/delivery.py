@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from fateforger.ports import Clock, Outbox, Sent, Sessions
+from fateforger.session.cards import Card
 from fateforger.session.model import Outgoing
 from fateforger.slack import phrases
 from fateforger.slack.arrivals import Place
@@ -57,7 +58,7 @@ class Delivery:
             await self._retire(item.session_id, item.slot)
         for slot in item.retire:
             if slot != item.slot:
-                await self._retire(item.session_id, slot)
+                await self._retire(item.session_id, slot, item.farewell)
         await self._outbox.sent(item.id, where, now=self._clock.now())
         self._forget(item)
 
@@ -91,14 +92,15 @@ class Delivery:
         """The root stays where it is; any other message is changed only while nothing came after it."""
         return thread_ts is None or before.ts == thread_ts or await self._poster.is_newest(before, thread_ts)
 
-    async def _retire(self, session_id: str, slot: str) -> None:
-        """Take the controls from the message of a slot. They would be stale, and refused or harmless anyway."""
+    async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
+        """Let the message of a slot say farewell, or take its controls away: they would be stale, and refused or
+        harmless anyway."""
         where = await self._outbox.slot(session_id, slot)
         shown = await self._outbox.shown(session_id, slot)
         if where is None or shown is None:
             return
         try:
-            await self._poster.change(where, retired(shown.card), session=session_id, v=shown.id)
+            await self._poster.change(where, farewell or retired(shown.card), session=session_id, v=shown.id)
         except (MessageGone, Refused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
 

@@ -55,6 +55,17 @@ def test_swapping_keeps_lengths_and_outer_times() -> None:
     )
 
 
+def test_later_blocks_make_way_as_far_as_they_have_to() -> None:
+    """S49: a block that grows or moves into later ones pushes them, around meetings; the others stay."""
+    now = with_plan(block("A", "09:00", 60), block("B", "10:00", 60), block("C", "11:15", 30), block("D", "15:00", 30))
+    result = edited(now, said("shift_block", key="a", minutes=30))
+    assert shown(result.after) == ["09:30-10:30 A", "10:30-11:30 B", "11:30-12:00 C", "15:00-15:30 D"]
+    assert result.sentence.count("is now") == 3
+    meeting = session(REFINE, event("Standup", "10:30", "11:00")).snapshot
+    around = edited(now.model_copy(update={"snapshot": meeting}), said("edit_block", key="a", minutes=75))
+    assert shown(around.after) == ["09:00-10:15 A", "11:00-12:00 B", "12:00-12:30 C", "15:00-15:30 D"]
+
+
 def test_a_block_in_the_night_after() -> None:
     """S230"""
     now = with_plan(frame=FrameFacts(day_start=time(20), day_end=time(4)))
@@ -73,7 +84,7 @@ def test_a_block_in_the_night_after() -> None:
         (said("edit_block", key="a", minutes=2000), BadInput, "24 hours at most"),
         (said("edit_block", key="a", title="x" * 10_000), UserError, "too long"),
         (said("add_block", title="", start="15:00", minutes=30), UserError, "cannot be used"),
-        (said("edit_block", key="a", start="10:30"), PlanInvalid, "let them trade places"),
+        (said("edit_block", key="a", start="11:30"), PlanInvalid, "let them trade places"),
     ],
 )
 def test_what_cannot_be_done_says_why(command: object, error: type[UserError], words: str) -> None:
@@ -89,7 +100,7 @@ def test_an_overlap_that_was_there_before_is_no_obstacle() -> None:
     now = with_plan(block("A", "09:00", 60), dragged, block("C", "13:00", 60))
     assert shown(edited(now, said("shift_block", key="c", minutes=15)).after)[-1] == "13:15-14:15 C"
     with pytest.raises(PlanInvalid):
-        edited(now, said("edit_block", key="c", start="08:30"))
+        edited(now, said("edit_block", key="c", start="09:15"))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["report", "mail", "calls"]), st.integers(-90, 90)), max_size=12))

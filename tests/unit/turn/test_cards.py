@@ -20,7 +20,7 @@ from fateforger.session.model import (
     Written,
 )
 from fateforger.stages import TimeboxingStage
-from fateforger.turn.present import root_line, stage_card
+from fateforger.turn.present import left_card, root_line, stage_card
 
 S = TimeboxingStage
 LONG = "Very long title " * 600
