@@ -30,6 +30,8 @@ from fateforger.local.workspace.config import WorkspaceConfig
 from fateforger.local.workspace.server import create_workspace
 
 ROUNDS = 40
+Times = dict[str, list[float]]
+"""Milliseconds, by what was measured."""
 
 
 @dataclass
@@ -99,23 +101,28 @@ def has(message: dict[str, Any], wanted: str) -> bool:
     return any(label(e).startswith(wanted) for _, e in controls(message.get("blocks") or []))
 
 
-async def measure(page: Page, command: str, button: str, opposite: str) -> dict[str, list[float]]:
-    """First replies to a slash command, then a button that is there again after each press."""
-    first: list[float] = []
-    pressed: list[float] = []
+Press = tuple[str, str]
+"""A button, and the control that the answer has."""
+
+
+async def measure(
+    page: Page, command: str, first: str, opening: tuple[Press, ...], turns: tuple[Press, Press]
+) -> Times:
+    """First replies to a slash command; then, after an opening, two buttons pressed in turn."""
+    replies: list[float] = []
     message: dict[str, Any] = {}
     for _ in range(max(10, ROUNDS // 4)):
-        took, message = await page.timed(lambda: page.slash(command), lambda m: has(m, button))
-        first.append(took)
-    for number in range(ROUNDS):
-        here, there = (button, opposite) if number % 2 == 0 else (opposite, button)
-        shown = message
+        took, message = await page.timed(lambda: page.slash(command), lambda m: has(m, first))
+        replies.append(took)
+    pressed: list[float] = []
+    for number, (button, answer) in enumerate((*opening, *(turns * (ROUNDS // 2)))):
         took, message = await page.timed(
-            lambda m=shown, b=here: page.press(m, b),  # type: ignore[misc]  # early binding on purpose
-            lambda m, b=there: has(m, b),  # type: ignore[misc]  # early binding on purpose
+            lambda m=message, b=button: page.press(m, b),  # type: ignore[misc]  # early binding on purpose
+            lambda m, c=answer: has(m, c),  # type: ignore[misc]  # early binding on purpose
         )
-        pressed.append(took)
-    return {"first_reply": first, "button": pressed}
+        if number >= len(opening):
+            pressed.append(took)
+    return {"first_reply": replies, "button": pressed}
 
 
 @contextlib.asynccontextmanager
@@ -185,11 +192,17 @@ def quantile(values: list[float], share: float) -> float:
 async def run() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with bare_bolt(Path(folder)) as base, open_page(base) as page:
-            peer = await measure(page, "/echo", "Ping", "Pong")
+            peer = await measure(page, "/echo", "Ping", (), (("Ping", "Pong"), ("Pong", "Ping")))
         program = Program(Path(folder) / "data").start()
         try:
             async with open_page(program.url) as page:
-                ours = await measure(page, "/timebox", "Plan this day", "Proceed")
+                ours = await measure(
+                    page,
+                    "/timebox",
+                    "Plan this day",
+                    (("Plan this day", "Proceed"),),
+                    (("Proceed", "Add tasks"), ("Back", "Edit frame")),
+                )
         finally:
             program.stop()
     print(f"{'':14}{'p50':>9}{'p95':>9}   bare Bolt p50{'p95':>9}   ratio p50")
