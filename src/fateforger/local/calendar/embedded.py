@@ -21,6 +21,8 @@ from radicale import config as radicale_config
 from radicale.app import Application
 from radicale.server import RequestHandler
 
+from fateforger.local.calendar.remembering_storage import RememberingStorage
+
 USER = "me"
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _PATH = f"/{USER}/calendar/"
@@ -40,7 +42,7 @@ class EmbeddedRadicale:
             {
                 "auth": {"type": "none"},
                 "web": {"type": "none"},
-                "storage": {"filesystem_folder": str(folder)},
+                "storage": {"filesystem_folder": str(folder), "type": RememberingStorage},
                 "server": {"delay_on_error": "0"},
             },
             "fateforger",

@@ -39,6 +39,12 @@ async def test_a_uid_too_long_for_an_id_is_found_again(tools: AtTheTools, other:
     assert await tools.titles() == ["Other"]
 
 
+async def test_uids_that_contain_each_other_are_told_apart(tools: AtTheTools, other: OtherProgram) -> None:
+    for n, uid in enumerate((f"x{UID}", f"{UID}x", UID)):
+        await other.put(f"object{n}", f"UID:{uid}", f"SUMMARY:{n}", "DTSTART:20270504T080000Z")
+    assert (await tools.get(DENTIST))["summary"] == "2"
+
+
 async def test_the_id_of_another_programs_event_is_taken(tools: AtTheTools, other: OtherProgram) -> None:
     """S237"""
     await other.put("x", f"UID:{UID}", *MORNING)

@@ -45,6 +45,11 @@ async def test_two_at_the_same_time_share_one_store(tmp_path: Path) -> None:
     async with opened(tmp_path) as one, opened(tmp_path) as other:
         await one.create()
         assert await other.titles() == ["Plan work"]
+        for title in ("One", "Two", "Six"):
+            await one.update(summary=title)
+            assert await other.titles() == [title]
+            await other.update(summary=title[::-1])
+            assert (await one.get())["summary"] == title[::-1]
         await other.delete()
         assert (await one.get())["status"] == "cancelled"
 
