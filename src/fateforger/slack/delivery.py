@@ -79,7 +79,7 @@ class Delivery:
             found = await self._poster.find(item.channel, thread_ts, v)
             if found is not None:
                 return found
-        if before is not None and await self._may_change(before, thread_ts):
+        if before is not None and await self._may_change(item.slot, before, thread_ts):
             try:
                 await self._poster.change(before, item.card, session=session, v=v)
             except MessageGone as gone:
@@ -88,9 +88,10 @@ class Delivery:
                 return before
         return await self._poster.post(item.channel, thread_ts, item.card, session=session, v=v)
 
-    async def _may_change(self, before: Sent, thread_ts: str | None) -> bool:
-        """The root stays where it is; any other message is changed only while nothing came after it."""
-        return thread_ts is None or before.ts == thread_ts or await self._poster.is_newest(before, thread_ts)
+    async def _may_change(self, slot: str, before: Sent, thread_ts: str | None) -> bool:
+        """The root stays where it is, also in a thread that was there before; any other message is changed only while
+        nothing came after it."""
+        return thread_ts is None or slot == ROOT or await self._poster.is_newest(before, thread_ts)
 
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
         """Let the message of a slot say farewell, or take its controls away: they would be stale, and refused or

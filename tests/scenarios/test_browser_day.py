@@ -1,0 +1,93 @@
+"""The whole day in a real browser: click through the stages, commit, look at the calendar store, undo, compare."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.person import eventually
+from tests.scenarios.program import Program
+
+CHROMIUM = shutil.which("chromium") or ""
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.process,
+    pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    running = Program(tmp_path / "data", environment={"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"})
+    running.start()
+    try:
+        yield running
+    finally:
+        if running.process is not None:
+            running.kill()
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = browser.new_context(viewport={"width": 1500, "height": 950})
+        context.set_default_timeout(20_000)
+        opened = context.new_page()
+        mistakes: list[str] = []
+        opened.on("pageerror", lambda error: mistakes.append(str(error)))
+        yield opened
+        browser.close()
+    assert mistakes == []
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).last.click()
+
+
+def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> None:
+    """S39-S57, S85, S90: what a first-time user clicks, and the calendar store before, after and after undo."""
+    calendar = CalDav(program.caldav_url())
+    calendar.put("standup", "Standup", datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
+    before = calendar.raw()
+    expect.set_options(timeout=20_000)
+    page.goto(program.url)
+    page.get_by_role("button", name=re.compile("^Plan (my|a) day$")).last.click()
+    press(page, "Plan this day")
+    expect(page.get_by_text("the frame of your day").last).to_be_visible()
+    expect(page.get_by_text("Standup").last).to_be_visible()
+    press(page, "Proceed")
+    press(page, "Add tasks")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Task 1 optional", exact=True).fill("Write report")
+    dialog.get_by_label("Minutes for task 1").fill("90")
+    dialog.get_by_role("textbox", name="Task 2 optional", exact=True).fill("Answer mail")
+    dialog.get_by_label("Minutes for task 2").fill("30")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="A first draft of Monday 2 March")).to_be_visible()
+    press(page, "Refine")
+    press(page, "Commit to calendar")
+    expect(page.get_by_role("heading", name="Monday 2 March is on your calendar")).to_be_visible()
+    assert {"Write report", "Answer mail", "Lunch", "Standup"} == set(calendar.titles())
+    assert {href: raw for href, raw in calendar.raw().items() if href in before} == before
+    day = page.frame_locator("iframe")
+    expect(day.get_by_text("Write report").first).to_be_visible()
+    program.restart()
+    expect(page.get_by_role("button", name="Undo", exact=True).last).to_be_enabled()
+    eventually(lambda: program.person() is not None, "the program is back")
+    press(page, "Undo")
+    expect(page.get_by_text("Taken back").last).to_be_visible()
+    assert calendar_after(program) == before
+    expect(day.get_by_text("Write report")).to_have_count(0)
+
+
+def calendar_after(program: Program) -> dict[str, bytes]:
+    """The store at the address it has now."""
+    return CalDav(program.caldav_url()).raw()
