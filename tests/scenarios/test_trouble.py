@@ -1,0 +1,143 @@
+"""When the world fails: said plainly in the thread, with a way on; the calendar ends as planned or as before."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import STEPS, commit
+from tests.scenarios.person import eventually
+from tests.scenarios.program import Program
+
+pytestmark = pytest.mark.process
+
+MONDAY = "2026-03-02T07:00:00+01:00"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Radicale:
+    """A CalDAV server of its own, that can be killed."""
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def calendar(self) -> str:
+        return f"http://127.0.0.1:{self.port}/me/calendar/"
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [
+                sys.executable, "-m", "radicale", "--server-hosts", f"127.0.0.1:{self.port}", "--auth-type", "none",
+                "--storage-filesystem-folder", str(self.folder), "--logging-level", "error",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        eventually(self._answers, "Radicale answers")
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(self.calendar, trust_env=False, auth=("me", "")).status_code < 500
+        except httpx.HTTPError:
+            return False
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+@pytest.fixture
+def radicale(tmp_path: Path) -> Iterator[Radicale]:
+    server = Radicale(tmp_path / "dav", free_port())
+    server.start()
+    httpx.request("MKCALENDAR", server.calendar, trust_env=False, auth=("me", "")).raise_for_status()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def start_program(tmp_path: Path) -> Iterator[Program]:
+    program = Program(tmp_path / "data", environment={"FATEFORGER_NOW": MONDAY})
+    yield program
+    if program.process is not None:
+        program.kill()
+
+
+def test_the_calendar_server_dies_before_the_commit_and_comes_back(radicale: Radicale, start_program: Program) -> None:
+    """S84, S87, S216: nothing is written unseen; one sentence, Try again, and the day is there once."""
+    start_program.environment |= {"FATEFORGER_CALDAV_URL": radicale.calendar, "FATEFORGER_CALDAV_USERNAME": "me"}
+    start_program.start()
+    calendar = CalDav(radicale.calendar)
+    calendar.put("standup", "Standup", datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
+    before = calendar.raw()
+    person = start_program.person()
+    for _, step in STEPS[:-1]:
+        step(person)
+    radicale.kill()
+    person.press("Commit to calendar")
+    said = person.reads("Try again")
+    assert "calendar" in said.lower()
+    radicale.start()
+    assert calendar.raw() == before
+    person.press("Try again")
+    person.reads("is on your calendar")
+    assert sorted(calendar.titles()) == ["Answer mail", "Lunch", "Prepare talk", "Standup", "Write report"]
+    person.press("Undo")
+    person.reads("Taken back")
+    assert calendar.raw() == before
+
+
+def test_a_wrong_calendar_address_is_said_and_the_day_can_still_be_planned(start_program: Program) -> None:
+    """S40, S123: the plan is drafted without the calendar, with a plain word that meetings are not known."""
+    start_program.environment |= {"FATEFORGER_CALENDAR_URL": "http://127.0.0.1:9/mcp"}
+    start_program.start()
+    person = start_program.person()
+    for _, step in STEPS[:2]:
+        step(person)
+    person.reads("I could not read your calendar", "Try again")
+    for _, step in STEPS[2:-1]:
+        step(person)
+    person.press("Commit to calendar")
+    person.reads("Try again")
+    assert not person.has("Undo")
+
+
+def test_a_full_disk_loses_nothing(start_program: Program) -> None:
+    """S100, full disk: no "ok" without a durable row; the same click works when there is room again."""
+    start_program.start()
+    person = start_program.person()
+    for _, step in STEPS[:-1]:
+        step(person)
+    assert start_program.process is not None
+    pid = start_program.process.pid
+    before = person.says()
+    unlimited = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, unlimited[1]))
+    answer = person.press("Commit to calendar")
+    assert not answer["ok"]
+    assert answer["error"]
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
+    assert person.says() == before
+    assert CalDav(start_program.caldav_url()).titles() == []
+    commit(person)
+    assert len(CalDav(start_program.caldav_url()).titles()) == 4
