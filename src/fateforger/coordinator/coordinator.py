@@ -16,10 +16,10 @@ from fateforger.ports import Clock, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand, Start
-from fateforger.session.model import Session, SessionStatus
+from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.sync import Prefer
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
-from fateforger.turn.model import CalendarWrite, DayReading, ReadCalendar, TurnInput
+from fateforger.turn.model import DayReading, ReadCalendar, TurnInput
 from fateforger.turn.nodes.turn_init import taken_in
 from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
 from fateforger.turn.run import run_turn
@@ -50,7 +50,7 @@ class PlanningCoordinator:
         self._sessions = sessions
         self._calendar_write = calendar_write
         self._looker = Looker(submitter.read, clock)
-        self._effects = Effects(submitter, self._looker, calendar_write=calendar_write, calendar_wait=calendar_wait)
+        self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
 
     async def handle(self, command: Start | SessionCommand) -> None:
@@ -80,7 +80,9 @@ class PlanningCoordinator:
             return
         if await self._sessions.load(starting.session_id(start)) is not None:
             return
-        session = starting.begun(start, await self._sessions.of_user(start.user_id))
+        session = starting.begun(
+            start, await self._sessions.of_user(start.user_id), calendar_write=self._calendar_write
+        )
         self._looker.begin(session.date, session.tz)
         session, messages = owed(None, session.touched(start.command_id, start.at), start.command_id)
         await self._sessions.save(session, expected=0, outgoing=messages)
@@ -161,7 +163,7 @@ class PlanningCoordinator:
         reading = await self._reading(before, command)
         if reading is not None:
             await self._effects.note(reading, before, command.command_id)
-        turn = TurnInput(session=before, command=command, calendar_write=self._calendar_write, reading=reading)
+        turn = TurnInput(session=before, command=command, reading=reading)
         outcome = await run_turn(turn)
         after = outcome.session
         # A wish that was made with the calendar in view goes before what the calendar shows; any other does not.

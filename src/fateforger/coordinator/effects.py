@@ -15,7 +15,7 @@ from fateforger.plan import TBPlan
 from fateforger.session.model import Session
 from fateforger.sync import Prefer
 from fateforger.sync.model import BrakeKind
-from fateforger.turn.model import CalendarWrite, DayReading, Effect, ReadCalendar, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.turn.model import DayReading, Effect, ReadCalendar, UndoGroup, UndoUpdate, WriteCalendar
 from fateforger.turn.nodes.turn_init import taken_in
 
 
@@ -45,12 +45,9 @@ class Effects:
     """Each effect is folded into the session. What the person or the calendar does wrong becomes a sentence on the
     card; ``StoreError`` goes on to the caller, who tries the whole command again."""
 
-    def __init__(
-        self, submitter: Submitter, looker: Looker, *, calendar_write: CalendarWrite, calendar_wait: float
-    ) -> None:
+    def __init__(self, submitter: Submitter, looker: Looker, *, calendar_wait: float) -> None:
         self._submitter = submitter
         self._looker = looker
-        self._calendar_write = calendar_write
         self._calendar_wait = calendar_wait
 
     async def carry_out(
@@ -103,7 +100,7 @@ class Effects:
             return folding.not_submitted(session, (error.message,))
         finally:
             self._looker.forget(session.date, session.tz)
-        return folding.submitted(session, result, each_change=self._calendar_write == "refine")
+        return folding.submitted(session, result)
 
     async def _undo_update(self, effect: UndoUpdate, session: Session, before: Session, cause: str) -> Session:
         results: list[SyncResult] = []

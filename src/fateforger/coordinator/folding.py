@@ -21,9 +21,9 @@ WAITING = "It is in your plan, but not on your calendar yet."
 _BROKEN = frozenset({"partial", "failed"})
 
 
-def submitted(session: Session, result: SyncResult, *, each_change: bool) -> Session:
+def submitted(session: Session, result: SyncResult) -> Session:
     """After a submit, whole or in part. What the person changed on the calendar flows back into the plan (S242).
-    ``each_change`` says that changes of Stage 4 are written one by one, and so can be taken back one by one."""
+    Changes of Stage 4 that are written one by one can be taken back one by one."""
     report = report_of(result)
     ids = tuple(t.id for t in result.transactions if t.undoable)
     changes: dict[str, object] = {
@@ -33,7 +33,7 @@ def submitted(session: Session, result: SyncResult, *, each_change: bool) -> Ses
         "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
         "brakes": (),
     }
-    if each_change and ids:
+    if session.calendar_write == "refine" and ids:
         changes["refine_undo"] = signed(session, ids)
     session = _with_plan(session, None if session.plan is None else mirror(session.plan, result.plan))
     session = session.model_copy(update=changes)

@@ -8,7 +8,7 @@ from fateforger.plan import zone
 from fateforger.session.commands import Start
 from fateforger.session.days import day_to_plan, day_words, local_today
 from fateforger.session.keys import minted
-from fateforger.session.model import FrameFacts, Notice, Session
+from fateforger.session.model import CalendarWrite, FrameFacts, Notice, Session
 
 
 def session_id(start: Start) -> str:
@@ -16,7 +16,7 @@ def session_id(start: Start) -> str:
     return minted("s", start.command_id)
 
 
-def begun(start: Start, earlier: Sequence[Session]) -> Session:
+def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
     """The session that a start begins. ``earlier`` are the person's sessions, the last touched first."""
     tz, notices = _zone(start.tz)
     day = start.date or day_to_plan(start.at, tz)
@@ -33,6 +33,7 @@ def begun(start: Start, earlier: Sequence[Session]) -> Session:
         touched_at=start.at,
         tz=tz,
         date=day,
+        calendar_write=calendar_write,
         frame=frame.model_copy(update={"confirmed": False}),
         notice=Notice(lines=notices) if notices else None,
     )

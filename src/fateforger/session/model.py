@@ -18,6 +18,10 @@ SCHEMA_VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
+CalendarWrite = Literal["refine", "commit"]
+"""When blocks reach the calendar: with each change of Stage 4, or only on Commit (K1)."""
+
+
 class FrameFacts(BaseModel):
     """The frame of the day (Stage 1): local times on the planned day. An end before the start means next day."""
 
@@ -132,6 +136,7 @@ class Session(BaseModel):
     stage: TimeboxingStage = TimeboxingStage.DATE
     tz: str
     date: Date
+    calendar_write: CalendarWrite = "refine"
     frame: FrameFacts = FrameFacts()
     inputs: InputFacts = InputFacts()
     snapshot: Snapshot | None = None

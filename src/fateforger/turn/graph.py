@@ -139,7 +139,6 @@ def _turn_init(step: Step) -> Step:
         command=turn.command,
         cause=turn.command.command_id,
         now=turn.now,
-        calendar_write=turn.calendar_write,
     )
     return Step(stage=step.stage, stage_input=first)
 

@@ -16,9 +16,6 @@ from fateforger.sync.model import Snapshot
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
-CalendarWrite = Literal["refine", "commit"]
-"""When blocks reach the calendar: with each change of Stage 4, or only on Commit (K1)."""
-
 
 class DayReading(BaseModel):
     """A look at the calendar. Either a snapshot, or why there is none; ``plan`` is the session's plan with what the
@@ -40,7 +37,6 @@ class TurnInput(BaseModel):
     model_config = _FROZEN
     session: Session
     command: Annotated[SessionCommand, Field(discriminator="kind")]
-    calendar_write: CalendarWrite = "refine"
     reading: DayReading | None = None
 
     @property
@@ -101,7 +97,6 @@ class StageInput(BaseModel):
     cause: str
     """Id of the command that began the turn."""
     now: datetime
-    calendar_write: CalendarWrite
     arrived: Move | None = None
 
 

@@ -27,8 +27,7 @@ from fateforger.session.cards import (
     Prose,
 )
 from fateforger.session.commands import Click, Command, Start, TimeboxingUserReply
-from fateforger.session.model import Outgoing, Session
-from fateforger.turn.model import CalendarWrite
+from fateforger.session.model import CalendarWrite, Outgoing, Session
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 """Monday, eight in the morning in Amsterdam."""

@@ -201,3 +201,56 @@ async def test_after_six_in_the_evening_tomorrow_is_proposed(house: House, anna:
     house.clock.at = datetime.fromisoformat(f"2026-03-02T{hour}:30:00").replace(tzinfo=UTC)
     await anna.start()
     assert (await anna.session()).date == (MONDAY if hour == "07" else date(2026, 3, 3))
+
+
+async def test_the_entry_points_by_name(house: House, anna: Person) -> None:
+    """S58: start, commit date, user reply and stage action, each a typed message."""
+    from tests.unit.coordinator.person import AMSTERDAM, CHANNEL, MORNING
+
+    from fateforger.session.commands import StageAction, Start, TimeboxingCommitDate, TimeboxingUserReply
+    from fateforger.stages import Move
+
+    door = house.coordinator
+    await door.on_start(Start(command_id="1", user_id=anna.user, at=MORNING, channel=CHANNEL, tz=AMSTERDAM))
+    await anna.read()
+    envelope = {"user_id": anna.user, "at": MORNING, "session_id": anna.session_id}
+    await door.on_commit_date(TimeboxingCommitDate(command_id="2", **envelope))
+    assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
+    await door.on_user_reply(TimeboxingUserReply(command_id="3", text="hello", **envelope))
+    assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
+    await door.on_stage_action(StageAction(command_id="4", move=Move.PROCEED, **envelope))
+    assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
+    assert (await anna.session()).handled == ("1", "2", "3", "4")
+
+
+async def test_when_the_calendar_is_written_is_said(house: House, anna: Person, tmp_path: Path) -> None:
+    """K1: nobody is surprised by what happens to their calendar."""
+    await anna.to_refine("Report")
+    assert "Your first change puts the plan on your calendar, and each further one follows at once." in anna.words
+    await anna.choose("Report", "15 min later")
+    assert "Your calendar shows this plan; each change goes there at once." in anna.words
+    (tmp_path / "other").mkdir()
+    other = await open_house_at(tmp_path / "other", calendar_write="commit")
+    bo = Person(other)
+    await bo.to_refine("Report")
+    assert "Nothing goes to your calendar before you commit." in bo.words
+    await other.close()
+
+
+async def test_a_login_that_expires_while_writing(house: House, anna: Person) -> None:
+    """The rest waits, is named, and goes on with Try again."""
+    from tests.fakes.google_calendar import Answer
+
+    from fateforger.ports import Unauthorized
+
+    await anna.to_refine("Report", "Mail")
+    for nth in range(1, 3):
+        house.calendar.inject(Answer(Unauthorized("The login of your calendar has expired.")), verb="create", nth=nth)
+    await anna.press("Commit to calendar")
+    assert anna.card.text == "Only a part of Monday 2 March is on your calendar."
+    assert "The login of your calendar has expired" in anna.words
+    assert anna.labels()[:2] == ["Try again", "Undo"]
+    await anna.press("Try again")
+    assert sorted(house.on_calendar()) == ["Lunch", "Mail", "Report"]
+    await anna.press("Undo")
+    assert house.on_calendar() == {}

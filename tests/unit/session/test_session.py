@@ -45,7 +45,7 @@ def test_every_field_survives_saving() -> None:
         handled=("c1",),
     )
     empty = set(Session.model_fields) - full.model_dump(exclude_defaults=True).keys()
-    assert empty == {"schema_version", "version", "status", "frame"}
+    assert empty == {"schema_version", "version", "status", "calendar_write", "frame"}
     assert Session.model_validate_json(full.model_dump_json()) == full
 
 

@@ -13,7 +13,6 @@ from fateforger.session.moves import offered, seen
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.sync.model import Snapshot
 from fateforger.turn.model import (
-    CalendarWrite,
     DayReading,
     ReadCalendar,
     StageInput,
@@ -34,7 +33,6 @@ def enter(
     asked: Move = Move.STAY,
     command: object = None,
     arrived: Move | None = None,
-    writes: CalendarWrite = "refine",
 ) -> StageOutput:
     return run_stage(
         StageInput.model_validate(
@@ -44,7 +42,6 @@ def enter(
                 "command": command,
                 "cause": "c1",
                 "now": MORNING,
-                "calendar_write": writes,
                 "arrived": arrived,
             }
         )
@@ -119,7 +116,7 @@ def test_a_change_is_written_or_waits() -> None:
     at_once = enter(planned(TimeboxingStage.REFINE), command=command)
     assert [type(e) for e in at_once.effects] == [WriteCalendar]
     assert at_once.session.write_group is not None
-    waits = enter(planned(TimeboxingStage.REFINE), command=command, writes="commit")
+    waits = enter(planned(TimeboxingStage.REFINE, calendar_write="commit"), command=command)
     assert (waits.effects, waits.session.write_group) == ((), None)
     assert at_once.session.plan == waits.session.plan
 
@@ -132,10 +129,10 @@ def test_a_change_that_changes_nothing_is_no_update() -> None:
 
 
 def test_only_so_many_changes_can_be_taken_back() -> None:
-    now = planned(TimeboxingStage.REFINE)
+    now = planned(TimeboxingStage.REFINE, calendar_write="commit")
     for n in range(MOST_UNDO + 5):
         minutes = 5 if n % 2 else -5
-        now = enter(now, command=said("shift_block", key="mail", minutes=minutes), writes="commit").session
+        now = enter(now, command=said("shift_block", key="mail", minutes=minutes)).session
     assert len(now.refine_undo) == MOST_UNDO
 
 

@@ -54,7 +54,9 @@ def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
             "last_sync": None,
         }
     )
-    return _write(stage, graded(changed)) if stage.calendar_write == "refine" else StageOutput(session=graded(changed))
+    return (
+        _write(stage, graded(changed)) if session.calendar_write == "refine" else StageOutput(session=graded(changed))
+    )
 
 
 def _write(stage: StageInput, session: Session) -> StageOutput:

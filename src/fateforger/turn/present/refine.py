@@ -57,9 +57,21 @@ def card(session: Session) -> Card:
             *warnings(session),
             *left_out(session.unplaced),
             *quality_note(session.quality),
+            *_when_written(session),
             move_row(session, ORDER),
         ),
     )
+
+
+def _when_written(session: Session) -> tuple[Part, ...]:
+    """Nobody should be surprised by what happens to their calendar (K1)."""
+    if session.problem is not None:
+        return ()
+    if session.calendar_write == "commit":
+        return (Note(text="Nothing goes to your calendar before you commit."),)
+    if session.written is None:
+        return (Note(text="Your first change puts the plan on your calendar, and each further one follows at once."),)
+    return (Note(text="Your calendar shows this plan; each change goes there at once."),)
 
 
 def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose:
