@@ -66,8 +66,8 @@ def _refuse_foreign(connection: Connection, found: str | None, place: str) -> No
 
 def _migrate(connection: Connection, found: str | None, place: str) -> None:
     from alembic import command  # noqa: PLC0415  slow to load and seldom needed
-    from alembic.config import Config  # noqa: PLC0415
-    from alembic.script import ScriptDirectory  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415  heavy, and only a migration needs it
+    from alembic.script import ScriptDirectory  # noqa: PLC0415  heavy, and only a migration needs it
 
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", "fateforger.adapters.store:migrations")

@@ -101,7 +101,7 @@ class Workspace:
         people = [person.id for person in self.config.users]
         with self.store.database.transaction():
             for person in self.config.users:
-                direct = Channel(direct_channel_id(person), self.directory.app.name, person.id, True, created)  # noqa: FBT003
+                direct = Channel(direct_channel_id(person), self.directory.app.name, person.id, True, created)  # noqa: FBT003  a dataclass by its columns
                 self.store.channels.ensure(direct, [person.id, BOT_USER_ID])
             general = Channel(GENERAL_ID, "general", None, False, created)  # noqa: FBT003 - a dataclass by its columns
             self.store.channels.ensure(general, [*people, BOT_USER_ID])

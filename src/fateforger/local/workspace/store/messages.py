@@ -82,7 +82,7 @@ class Messages:
         """`reply_count`, `latest_reply` and `reply_users` of each thread in the channel (or of one), by parent ts."""
         one_thread, values = ("", (channel,)) if root_ts is None else (" AND thread_ts = ?", (channel, root_ts))
         rows = self._database.rows(
-            "SELECT thread_ts, body ->> '$.user' AS replier, count(*), max(ts), min(ts) AS first FROM messages"  # noqa: S608
+            "SELECT thread_ts, body ->> '$.user' AS replier, count(*), max(ts), min(ts) AS first FROM messages"  # noqa: S608  made of our own words only
             " WHERE channel = ? AND thread_ts IS NOT NULL AND only_for IS NULL"
             f"{one_thread} GROUP BY thread_ts, replier ORDER BY first",
             *values,
