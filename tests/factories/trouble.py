@@ -7,19 +7,38 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, TypeVar
 
-from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.google_calendar import Answer, Crash, Fault, GoogleCalendarFake, LandLate, LoseAnswer
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
-from fateforger.ports import CalendarTraits, Lease, Outcome
+from fateforger.ports import CalendarTraits, Lease, Limited, Outcome, Unauthorized, Unknown
 from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId
 
 T = TypeVar("T")
 Side = Literal["before", "after"]
 
 
+SIDES: tuple[Side, Side] = ("before", "after")
+
+
 class Died(BaseException):
     """The process is gone. Nothing of it may act any more."""
+
+
+CALL_FAULTS: dict[str, Callable[[], Fault]] = {
+    "fails": lambda: Answer(Unknown("reset")),
+    "answer lost": LoseAnswer,
+    "lands late": LandLate,
+    "limited": lambda: Answer(Limited(2.0)),
+    "login expired": lambda: Answer(Unauthorized("expired")),
+    "dies before": lambda: Crash(Died(), "before"),
+    "dies after": lambda: Crash(Died(), "after"),
+}
+
+
+def call_fault(number: int) -> Fault:
+    """One of them, by number."""
+    return list(CALL_FAULTS.values())[number]()
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import assert_never
 
 from fateforger.commit.hold import Hold
@@ -38,12 +39,19 @@ class Paused(Exception):
 
 
 class Attempts:
-    """Carries out ops of one transaction, and keeps ``transaction`` as the journal has it."""
+    """Carries out ops of one transaction, and keeps ``transaction`` as the journal has it.
 
-    def __init__(self, transaction: Transaction, outside: Outside, hold: Hold) -> None:
+    ``seen_at`` is when the calendar was read that its ops were decided upon (``None``: who knows). An event that was
+    not looked at for a while is read again before it is written to.
+    """
+
+    def __init__(
+        self, transaction: Transaction, outside: Outside, hold: Hold, *, seen_at: datetime | None = None
+    ) -> None:
         self.transaction = transaction
         self._outside = outside
         self._hold = hold
+        self._seen_at = seen_at
         self._waited = 0.0
         self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}
 
@@ -51,6 +59,12 @@ class Attempts:
         """Bring a pending write to its end. Raises :class:`Paused` when it has to wait."""
         attempts = self._outside.limits.attempts
         reason = f"The calendar did not take it after {attempts} tries."
+        if record.op.verb is not Verb.CREATE and self._stale():
+            verdict = judge(record.op, await self._get(record.op.event_id))
+            if not isinstance(verdict, NotYet):
+                await self._settle_verdict(record, verdict)
+                return
+            record = await self._put_back(record, verdict)
         for attempt in range(attempts):
             if attempt:
                 await self._wait(self._outside.pause_before(attempt - 1), reason)
@@ -62,6 +76,11 @@ class Attempts:
             if attempt + 1 < attempts:
                 record = await self._put_back(record, verdict)
         await self._settle(moved(record, OpState.FAILED, error=reason))
+
+    def _stale(self) -> bool:
+        if self._seen_at is None:
+            return True
+        return (self._outside.clock.now() - self._seen_at).total_seconds() > self._outside.limits.fresh_for
 
     async def settle_inflight(self, record: OpRecord) -> None:
         """Find out about a write that was under way when the process stopped: it ends, or is pending again."""
@@ -152,7 +171,9 @@ class Attempts:
         await self._outside.sleep(seconds)
 
     async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
-        record = moved(record, OpState.PENDING, op=verdict.op)
+        """Decide anew what is left to do of an op."""
+        pending = record if record.state is OpState.PENDING else moved(record, OpState.PENDING)
+        record = pending.model_copy(update={"op": verdict.op})
         await self._outside.journal.settle(self.transaction.id, record)
         return self._keep(record)
 

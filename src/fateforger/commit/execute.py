@@ -40,12 +40,16 @@ async def execute_sync(transaction: Transaction, outside: Outside, hold: Hold) -
     of the result, which is committed, partial or paused. Raises ``StoreError``, and ``CalendarBusy`` when the lease
     was lost; then the transaction stays open, to be settled later."""
     await outside.journal.begin(transaction)
-    return await resume(transaction, outside, hold)
+    return await _carry_on(Attempts(transaction, outside, hold, seen_at=transaction.created_at), outside)
 
 
 async def resume(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
-    """Carry on with a transaction that was just recorded, paused, or interrupted at any point."""
-    attempts = Attempts(transaction, outside, hold)
+    """Carry on with a transaction that was paused, or interrupted at any point. The person may have been at the
+    calendar meanwhile, so every event is looked at before it is written to."""
+    return await _carry_on(Attempts(transaction, outside, hold), outside)
+
+
+async def _carry_on(attempts: Attempts, outside: Outside) -> Carried:
     try:
         await _wave(attempts, attempts.settle_inflight, outside, {OpState.INFLIGHT})
         await _wave(attempts, attempts.note, outside, {OpState.PENDING}, RECORDS)

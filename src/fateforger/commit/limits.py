@@ -17,6 +17,8 @@ class Limits:
     backoff_most: float = 8.0
     waiting_budget: float = 60.0
     """How long one transaction may wait for a calendar that wants fewer requests or does not answer."""
+    fresh_for: float = 10.0
+    """How long an event counts as known after it was read; then it is read again before it is written to."""
     landing_grace: float = 5.0
     """How long an unanswered update or delete may still land: longer than any server works on a request."""
     lease_seconds: float = 30.0

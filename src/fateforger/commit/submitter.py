@@ -84,7 +84,7 @@ class CalendarSubmitter:
             await self._settle_open(hold)
             rounds: list[Carried] = []
             for _ in range(self._outside.limits.id_rounds):
-                transaction_id = self._new_id()
+                transaction_id, now = self._new_id(), self._outside.clock.now()
                 snapshot, ledger = await self.read(plan.date, plan.tz)
                 sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), prefer=prefer)
                 _stop_at_brakes(sync_plan, confirmed)
@@ -95,7 +95,7 @@ class CalendarSubmitter:
                     id=transaction_id,
                     calendar=self.calendar_key,
                     kind="submit",
-                    created_at=self._outside.clock.now(),
+                    created_at=now,
                     cause=cause,
                     group=group or transaction_id,
                     context=context,

@@ -31,6 +31,7 @@ async def undo_sync(
     if not targets:
         raise NotUndoable("There is nothing to undo.")
     day, tz = targets[0].day, targets[0].tz
+    now = outside.clock.now()
     ledger = await outside.journal.ledger(outside.calendar.key, day)
     touched = [r.op.event_id for t in targets for r in t.records if r.op.verb in WRITES]
     snapshot = await read_snapshot(outside.calendar, ledger, day, tz, limits=outside.limits, also=touched)
@@ -40,7 +41,7 @@ async def undo_sync(
         id=id,
         calendar=outside.calendar.key,
         kind="undo",
-        created_at=outside.clock.now(),
+        created_at=now,
         cause=cause,
         group=id,
         undoes=targets[0].id,

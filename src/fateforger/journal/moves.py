@@ -21,10 +21,10 @@ from fateforger.journal.model import OpRecord, OpState, Transaction, TxKind, TxS
 from fateforger.sync.model import RECORDS, WRITES, EventImage, SyncOp, SyncPlan
 
 _OP_MOVES: Mapping[OpState, frozenset[OpState]] = {
-    OpState.PENDING: frozenset({OpState.INFLIGHT, OpState.SUPERSEDED, OpState.SKIPPED}),
-    OpState.INFLIGHT: frozenset(
-        {OpState.PENDING, OpState.APPLIED, OpState.SKIPPED, OpState.CONFLICT, OpState.FAILED, OpState.INFLIGHT}
+    OpState.PENDING: frozenset(
+        {OpState.INFLIGHT, OpState.SUPERSEDED, OpState.APPLIED, OpState.SKIPPED, OpState.CONFLICT}
     ),
+    OpState.INFLIGHT: frozenset({OpState.PENDING, OpState.APPLIED, OpState.SKIPPED, OpState.CONFLICT, OpState.FAILED}),
 }
 _TX_MOVES: Mapping[TxState, frozenset[TxState]] = {
     TxState.APPLYING: frozenset({TxState.PAUSED, TxState.COMMITTED, TxState.PARTIAL}),
@@ -77,8 +77,7 @@ def moved(
     error: str = "",
 ) -> OpRecord:
     """The record in its next state. ``op`` replaces what was decided. Raises ``InternalError`` on an illegal move."""
-    only_known = record.op.verb in RECORDS and (record.state, state) == (OpState.PENDING, OpState.APPLIED)
-    if state not in _OP_MOVES.get(record.state, frozenset()) and not only_known:
+    if state not in _OP_MOVES.get(record.state, frozenset()):
         raise InternalError(f"Op {record.op.op_id} cannot go from {record.state} to {state}.")
     return record.model_copy(
         update={

@@ -20,10 +20,10 @@ def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp
         head = _standing(lineage, event, Standing.RELEASED, lineages)
         return _on(Verb.RELEASE, lineage, event, head, "It is yours now.") if head != lineage.head else None
     if now is None:
-        removed = _standing(lineage, event, Standing.REMOVED, lineages)
-        op = _on(Verb.DELETE, lineage, event, removed, "It was not there before.")
+        gone = _as_gone(lineage, _standing(lineage, event, Standing.REMOVED, lineages))
+        op = _on(Verb.DELETE, lineage, event, gone, "It was not there before.")
         changes = changes_between(shown, None, lineages.tz)
-        return op.model_copy(update={"changes": changes, "head_after": None if removed.key in keys else removed})
+        return op.model_copy(update={"changes": changes, "head_after": None if gone.key in keys else gone})
     head = _restored_head(lineage, event, shown, now, lineages)
     if changes := changes_between(shown, now, lineages.tz):
         op = _on(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
@@ -69,17 +69,12 @@ def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
     head = lineage.head
     if head is None or head.key in keys:
         return None
-    if lineage.first.verb is Verb.CREATE:
-        after, verb = head.model_copy(update={"standing": Standing.REMOVED}), Verb.FORGET
-    else:
-        asked = head.asked if lineage.known is None else lineage.known.asked
-        gone = {"standing": Standing.DELETED, "wanted": None if asked == head.base else asked}
-        after, verb = head.model_copy(update=gone), Verb.ADOPT
+    after = _as_gone(lineage, head)
     if after == head:
         return None
     return SyncOp(
         op_id=UNNUMBERED,
-        verb=verb,
+        verb=Verb.FORGET if after.standing is Standing.REMOVED else Verb.ADOPT,
         key=head.key,
         event_id=head.event_id,
         generation=head.generation,
@@ -88,6 +83,16 @@ def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
         head_after=after,
         reason="It is gone from your calendar already.",
     )
+
+
+def _as_gone(lineage: Lineage, head: Head) -> Head:
+    """The record of a block that is not on the calendar: the person deleted it, if the plan before had it."""
+    known = lineage.known
+    wished = known is not None and known.standing in {Standing.HELD, Standing.DELETED}
+    if known is None or (lineage.first.verb is Verb.CREATE and not wished):
+        return head.model_copy(update={"standing": Standing.REMOVED})
+    asked = None if known.asked == head.base else known.asked
+    return head.model_copy(update={"standing": Standing.DELETED, "wanted": asked})
 
 
 def _restored_head(lineage: Lineage, event: EventImage, shown: Canon, now: Canon, lineages: Lineages) -> Head:

@@ -67,14 +67,14 @@ def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
     op = record.op
     match op.verb:
         case Verb.CREATE:
-            _take_back_create(lineages.of(op), _left(record), force=force)
+            _take_back_create(lineages.of(op), op, _left(record), force=force)
         case Verb.UPDATE:
             _take_back_update(lineages.of(op), op, _left(record))
         case Verb.DELETE:
             _take_back_delete(lineages.of(op), op)
-        case Verb.ADOPT:
+        case Verb.ADOPT | Verb.FORGET:
             lineages.of(op).known_as(op.head_before)
-        case Verb.RELEASE | Verb.FORGET | Verb.NOOP | Verb.SKIP:
+        case Verb.RELEASE | Verb.NOOP | Verb.SKIP:
             return
         case _:
             assert_never(op.verb)
@@ -88,7 +88,8 @@ def _left(record: OpRecord) -> Canon:
     return canon(seen)
 
 
-def _take_back_create(lineage: Lineage, left: Canon, *, force: bool) -> None:
+def _take_back_create(lineage: Lineage, op: SyncOp, left: Canon, *, force: bool) -> None:
+    lineage.known = op.head_before
     if lineage.gone:
         return
     title = quoted(left.summary)

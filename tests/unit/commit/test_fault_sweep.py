@@ -7,22 +7,21 @@ The day has one block of each fate: updated, deleted, created, left alone; and a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pytest
 from tests.factories.days import World, at, block, plan_of
-from tests.factories.trouble import Died, DyingJournal, Side, WatchedCalendar
-from tests.fakes.google_calendar import Answer, Crash, Fault, GoogleCalendarFake, LandLate, LoseAnswer
+from tests.factories.trouble import CALL_FAULTS, SIDES, Died, DyingJournal, Side, WatchedCalendar
+from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.commit import CalendarSubmitter, SyncResult
 from fateforger.errors import CalendarError
 from fateforger.journal import TxState
 from fateforger.plan import TBPlan
-from fateforger.ports import Limited, Unauthorized, Unknown
 from fateforger.sync import desired_day
 
 BEFORE = plan_of(block("keep", "08:00"), block("move", "09:00", notes="mine"), block("drop", "10:00"))
@@ -31,17 +30,7 @@ Act = Literal["submit", "undo", "redo"]
 Trouble = tuple[str, int, str]
 """``call`` or ``commit``, its position, and what happens there."""
 
-CALL_FAULTS: dict[str, Callable[[], Fault]] = {
-    "fails": lambda: Answer(Unknown("reset")),
-    "answer lost": LoseAnswer,
-    "lands late": LandLate,
-    "limited": lambda: Answer(Limited(2.0)),
-    "login expired": lambda: Answer(Unauthorized("expired")),
-    "dies before": lambda: Crash(Died(), "before"),
-    "dies after": lambda: Crash(Died(), "after"),
-}
 DEADLY = ("answer lost", "dies after")
-SIDES: tuple[Side, Side] = ("before", "after")
 
 
 @dataclass
