@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator.mirroring import after_writing
-from fateforger.coordinator.reporting import counts_words, report_of
+from fateforger.coordinator.reporting import UNCHANGED, counts_words, report_of
 from fateforger.errors import ConfirmationNeeded
 from fateforger.plan import TBPlan
 from fateforger.session.frame import frame_mistake
@@ -71,7 +71,7 @@ def group_gone(session: Session, why: str) -> Session:
 
 def _off_the_calendar(session: Session, sentences: tuple[str, ...]) -> Session:
     steps = tuple(step.model_copy(update={"transactions": ()}) for step in session.refine_undo)
-    lines = (*sentences, "Your plan is still here, to change it or to commit it again.")
+    lines = (*sentences, "Your plan is still here: change it, or commit it again.")
     return session.model_copy(
         update={"write_group": None, "written": None, "refine_undo": steps, "notice": Notice(lines=lines)}
     )
@@ -82,14 +82,15 @@ def update_undone(session: Session, results: Sequence[SyncResult]) -> Session:
     for result in results:
         session = session.model_copy(update={"snapshot": after_writing(session.snapshot, result)})
     reports = [report_of(result) for result in results]
-    sentences = tuple(s for report in reports for s in report.sentences)
+    sentences = tuple(s for report in reports for s in report.sentences[1:])
     if any(report.status in _BROKEN for report in reports):
         return refused(session, ("I could not take all of the last change back on your calendar.", *sentences))
     written = session.written
     for report in reports:
         written = _minus(written, report)
     changes = {"last_sync": reports[-1] if reports else None, "written": written, "problem": None, "brakes": ()}
-    return _saying(taken_back(session).model_copy(update=changes), *sentences)
+    done = [f"Calendar: {counts_words(report)}." for report in reports if counts_words(report) != UNCHANGED]
+    return _saying(taken_back(session).model_copy(update=changes), *done, *sentences)
 
 
 def refused(session: Session, lines: Iterable[str]) -> Session:

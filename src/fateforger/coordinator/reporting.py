@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from fateforger.commit.result import SyncResult
 from fateforger.journal.model import OpRecord, OpState
 from fateforger.plan import zone
 from fateforger.session.model import SyncReport
-from fateforger.sync.model import WRITES, OwnedId, Verb
+from fateforger.sync.model import OwnedId, Verb
 
 MOST_NAMED = 12
+UNCHANGED = "unchanged"
+_OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED}
 
 
 def report_of(result: SyncResult) -> SyncReport:
@@ -24,10 +28,11 @@ def report_of(result: SyncResult) -> SyncReport:
     )
     match result.status:
         case "partial" | "paused":
-            done = written(result)
+            done, open_ends = _blocks(result, {OpState.APPLIED}), _blocks(result, _OPEN)
             status = "partial" if done or report.deleted else "failed"
             there = (f"On your calendar now: {_listed(done)}.",) if done else ()
-            return report.model_copy(update={"status": status, "sentences": (*report.sentences, *there)})
+            missing = (f"Not there yet: {_listed(open_ends)}.",) if open_ends else ()
+            return report.model_copy(update={"status": status, "sentences": (*there, *missing, *report.sentences[1:])})
         case other:
             return report.model_copy(update={"status": other})
 
@@ -45,17 +50,13 @@ def _sentences(result: SyncResult) -> tuple[str, ...]:
 def counts_words(report: SyncReport) -> str:
     """``2 created, 1 updated``: the counts that are not zero; ``unchanged`` when all are."""
     named = (("created", report.created), ("updated", report.updated), ("deleted", report.deleted))
-    return ", ".join(f"{count} {what}" for what, count in named if count) or "unchanged"
+    return ", ".join(f"{count} {what}" for what, count in named if count) or UNCHANGED
 
 
-def written(result: SyncResult) -> list[str]:
-    """The blocks that this write put on the calendar or changed there, with their times."""
-    records = [record for transaction in result.transactions for record in transaction.records]
-    return [
-        _block(record, result.plan.tz)
-        for record in records
-        if record.op.verb in WRITES and record.op.verb is not Verb.DELETE and record.state is OpState.APPLIED
-    ]
+def _blocks(result: SyncResult, states: Collection[OpState]) -> list[str]:
+    """The blocks to be put on the calendar or changed there that ended in one of these states, with their times."""
+    last = {r.op.key: r for t in result.transactions for r in t.records if r.op.verb in {Verb.CREATE, Verb.UPDATE}}
+    return [_block(record, result.plan.tz) for record in last.values() if record.state in states]
 
 
 def _block(record: OpRecord, tz: str) -> str:

@@ -48,7 +48,7 @@ def edited(session: Session, command: BlockCommand) -> Edited:
     if isinstance(command, commands.EditBlock | commands.ShiftBlock):
         patch = making_way(session, before, patch, command.key)
     after = in_time_order(applied(before, patch))
-    return Edited(before, after, _told(before, after))
+    return Edited(before, after, told_difference(before, after))
 
 
 def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patch:
@@ -206,8 +206,8 @@ def _last(plan: TBPlan) -> str | None:
     return plan.events[-1].block_key if plan.events else None
 
 
-def _told(before: TBPlan, after: TBPlan) -> str:
-    """What became different, block by block."""
+def told_difference(before: TBPlan, after: TBPlan) -> str:
+    """What became different, block by block, or that nothing did."""
     was = {b.key: b for b in resolve(before)}
     now = {b.key: b for b in by_time(after)}
     parts = [f"“{b.event.name}” is out of the plan." for k, b in was.items() if k not in now]

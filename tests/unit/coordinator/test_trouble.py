@@ -94,6 +94,18 @@ async def test_a_commit_that_cannot_begin_can_be_tried_again(house: House, anna:
     assert house.on_calendar() == {}
 
 
+async def test_a_commit_that_fails_after_changes_were_written_does_not_deny_them(house: House, anna: Person) -> None:
+    await anna.to_refine("Report")
+    await anna.choose("Report", "15 min later")
+    for nth in range(8):
+        house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+    await anna.press("Commit to calendar")
+    assert anna.card.text == "Monday 2 March was not committed."
+    assert "what is there from before is still there" in anna.words
+    assert anna.root == "Monday 2 March: not committed, see below"
+    assert "Undo" in anna.labels()
+
+
 async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: House, anna: Person) -> None:
     """S87: partial, named block by block; Try again finishes it, and Undo takes all of it back."""
     await anna.to_refine("Report", "Mail")
@@ -106,6 +118,8 @@ async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: Hous
         f"“{title}” {when.replace('-', '–')}" for title, when in sorted(shown.items(), key=lambda i: i[1])
     )
     assert f"On your calendar now: {there}." in anna.words
+    gone = next(name for name in ("Report", "Mail", "Lunch") if name not in shown)
+    assert f"Not there yet: “{gone}”" in anna.words
     assert "Calendar usage limits exceeded." in anna.words
     assert anna.labels() == ["Try again", "Undo", "Back to refine", "Redo", "Cancel"]
     await anna.press("Try again")

@@ -74,6 +74,10 @@ async def test_every_change_is_written_and_can_be_taken_back(house: House, anna:
 
     await anna.press("Undo last update")
     assert house.on_calendar()["Mail"] == "10:25-11:25"
+    assert (
+        "Your last change is taken back. “Mail” is now 10:25–11:25 (was 10:40–11:40).\nCalendar: 1 updated."
+        in anna.words
+    )
     await anna.press("Undo last update")
     assert house.on_calendar() == {}
     assert "Undo last update" not in anna.labels()

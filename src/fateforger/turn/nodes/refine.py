@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fateforger.session.commands import AddBlock, EditBlock, RemoveBlock, ShiftBlock, SwapBlock
-from fateforger.session.edits import BlockCommand, edited
+from fateforger.session.edits import BlockCommand, edited, told_difference
 from fateforger.session.keys import minted
 from fateforger.session.model import Notice, RefineUpdate, Session
 from fateforger.session.skeleton import graded
@@ -78,12 +78,13 @@ def taken_back(session: Session) -> Session:
     """The session with the last change gone: the plan as it was before."""
     last = session.refine_undo[-1]
     rest = session.refine_undo[:-1]
+    difference = told_difference(session.plan or last.plan_before, last.plan_before)
     return graded(
         session.model_copy(
             update={
                 "plan": last.plan_before,
                 "refine_undo": rest,
-                "notice": Notice(lines=(f"Taken back: {last.sentence}",)),
+                "notice": Notice(lines=(f"Your last change is taken back. {difference}",)),
                 "problem": session.problem if rest and not rest[-1].transactions else None,
             }
         )

@@ -48,7 +48,7 @@ def card(session: Session) -> Card:
             Heading(text=f"Refine {day}"),
             *said(session),
             *_trouble(session),
-            *unread_note(session),
+            *(unread_note(session) if session.problem is None else ()),
             *missing(session),
             *rows,
             *_more(chain[MOST_ROWS:]),

@@ -10,6 +10,7 @@ from fateforger.stages import Move
 from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
 
 UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
+STILL_THERE = "Nothing was written this time; what is there from before is still there, and your plan is safe here."
 
 
 def card(session: Session) -> Card:
@@ -20,7 +21,7 @@ def card(session: Session) -> Card:
         "changed": f"{day} is on your calendar",
         "unchanged": f"{day} is on your calendar",
         "partial": f"Only a part of {day} is on your calendar",
-        "failed": f"{day} is not on your calendar yet",
+        "failed": f"{day} is not on your calendar yet" if session.written is None else f"{day} was not committed",
         "undone": f"{day} is off your calendar again",
     }[report.status]
     done = report.status in {"changed", "unchanged"}
@@ -36,7 +37,7 @@ def card(session: Session) -> Card:
         parts=(
             Heading(text=title),
             *said(session),
-            *_report(report),
+            *_report(session, report),
             *_since(session, report),
             *paragraphs(overview(session)),
             *(warnings(session) if done else ()),
@@ -46,10 +47,10 @@ def card(session: Session) -> Card:
     )
 
 
-def _report(report: SyncReport) -> tuple[Part, ...]:
+def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
     """Counts first, then sentence by sentence what is worth knowing (S51, S85)."""
     if report.status == "failed":
-        head, sentences = f"⚠️ {UNWRITTEN}", report.sentences
+        head, sentences = f"⚠️ {UNWRITTEN if session.written is None else STILL_THERE}", report.sentences
     elif report.status == "partial":
         head, sentences = f"**{counts_words(report)}**", report.sentences
     else:

@@ -47,6 +47,6 @@ def _committed(session: Session, day: str) -> str:
         case "partial":
             return f"{day}: only a part is on your calendar"
         case "failed":
-            return f"{day}: not on your calendar yet"
+            return f"{day}: not committed, see below" if session.written else f"{day}: not on your calendar yet"
         case _:
             return f"{day}: on your calendar, {block_words(session)}"
