@@ -48,8 +48,11 @@ class Collection:
 
     def href_for(self, uid: str) -> str:
         """Where a new object with that UID is put."""
-        name = uid if _PLAIN_UID.fullmatch(uid) else hashlib.sha256(uid.encode()).hexdigest()
-        return urljoin(self.about.url, f"{name}.ics")
+        return urljoin(self.about.url, f"{uid}.ics") if _PLAIN_UID.fullmatch(uid) else self.spare_href_for(uid)
+
+    def spare_href_for(self, uid: str) -> str:
+        """Another place for it, whatever the UID looks like."""
+        return urljoin(self.about.url, f"{hashlib.sha256(uid.encode()).hexdigest()}.ics")
 
     async def find(self, event_id: str) -> Resource | None:
         """The stored object of an event id (not of an occurrence), or None."""

@@ -105,6 +105,8 @@ class Dav:
     async def _once(
         self, method: str, url: str, body: bytes | str | None, headers: Mapping[str, str]
     ) -> httpx.Response:
+        if self._client.is_closed:
+            raise ConnectionLost(_public(url), "the calendar was closed")
         try:
             async with asyncio.timeout(self._time_limit):
                 return await self._client.request(method, url, content=body, headers=dict(headers))

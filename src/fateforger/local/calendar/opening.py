@@ -26,6 +26,7 @@ from fateforger.local.calendar.pane.app import pane_app
 from fateforger.local.calendar.pane.changes import Changes
 from fateforger.local.calendar.register import Register
 from fateforger.local.calendar.rewriting import zone_object
+from fateforger.local.calendar.times import zone_named
 from fateforger.local.calendar.tools import CalendarTools
 from fateforger.local.calendar.tools.calendars import Calendars
 
@@ -91,8 +92,10 @@ async def open_local_calendar(config: LocalCalendarConfig, *, now: Callable[[], 
     """Start what is needed and find the calendar. `now` returns the current, aware time.
 
     Raises a `ServiceError` (its text says why) when the CalDAV server cannot be used, `OSError` when the folder or the
-    port cannot.
+    port cannot, `ValueError` for an unknown zone.
     """
+    if zone_named(config.time_zone) is None:
+        raise ValueError(f"{config.time_zone} is not a time zone. Use an IANA name like Europe/Berlin.")
     ready: asyncio.Future[_Parts] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
 
@@ -113,6 +116,7 @@ async def open_local_calendar(config: LocalCalendarConfig, *, now: Callable[[], 
         parts = await asyncio.shield(ready)
     except asyncio.CancelledError:
         task.cancel()
+        await asyncio.wait({task})
         raise
     return LocalCalendar(parts, stop, task)
 

@@ -56,6 +56,17 @@ async def test_the_id_of_another_programs_event_is_taken(tools: AtTheTools, othe
     assert (await tools.get(DENTIST))["status"] == "cancelled"
 
 
+async def test_another_programs_object_may_have_the_name_of_ours(tools: AtTheTools, other: OtherProgram) -> None:
+    await other.put("planfocus00001", f"UID:{UID}", *MORNING)
+    created = await tools.create(start="2027-05-04T12:00:00", end="2027-05-04T13:00:00")
+    assert await tools.get() == created
+    assert await tools.titles() == ["Dentist", "Plan work"]
+    await tools.update(summary="Other")
+    await tools.delete()
+    assert (await tools.get())["status"] == "cancelled"
+    assert await tools.titles() == ["Dentist"]
+
+
 async def test_what_we_do_not_know_survives_our_update(tools: AtTheTools, other: OtherProgram) -> None:
     known = ("SUMMARY;LANGUAGE=de:Zahnarzt", "DTSTART:20270504T080000Z", "DURATION:PT1H", "SEQUENCE:4")
     unknown = (

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -18,6 +19,7 @@ from tests.unit.local.calendar.making import START, AtTheTools, OtherProgram, op
 CHROMIUM = shutil.which("chromium") or ""
 
 pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.browser,
     pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
 ]
@@ -25,15 +27,28 @@ pytestmark = [
 Open = Callable[..., Awaitable[Page]]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
+    """One browser for all tests, each of which has pages of its own."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         await browser.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
+async def tools(tmp_path: Path) -> AsyncIterator[AtTheTools]:
+    async with opened(tmp_path) as at_the_tools:
+        yield at_the_tools
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def other(tools: AtTheTools) -> AsyncIterator[OtherProgram]:
+    async with OtherProgram(tools.calendar.caldav_url) as program:
+        yield program
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def open_pane(browser: Browser, tools: AtTheTools) -> AsyncIterator[Open]:
     """Open the page at a width of 380 pixels. Anything it says on the console, or asks elsewhere, fails the test."""
     app = Starlette(routes=[Mount("/day", tools.calendar.pane_app)])

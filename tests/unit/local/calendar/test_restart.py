@@ -15,6 +15,8 @@ import pytest
 from mcp import Client
 from tests.unit.local.calendar.making import creation, opened, over_mcp
 
+from fateforger.local.calendar.__main__ import main
+
 
 async def test_closing_and_opening_keeps_everything(tmp_path: Path) -> None:
     """S237"""
@@ -57,6 +59,14 @@ async def test_two_at_the_same_time_share_one_store(tmp_path: Path) -> None:
 async def test_closing_twice_is_closing_once(tmp_path: Path) -> None:
     async with opened(tmp_path) as tools:
         await tools.calendar.aclose()
+        refusal = await tools.refused("list-events", calendarId="primary")
+    assert refusal.endswith("failed, reason: the calendar was closed")
+
+
+async def test_an_unknown_zone_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Mars/Olympus is not a time zone"):
+        async with opened(tmp_path, time_zone="Mars/Olympus") as _:
+            pass
 
 
 @asynccontextmanager
@@ -123,7 +133,6 @@ async def test_the_program_ends_when_it_is_interrupted(tmp_path: Path) -> None:
         assert await asyncio.wait_for(process.wait(), 30) == 0
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
@@ -135,8 +144,8 @@ async def test_the_program_ends_when_it_is_interrupted(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_what_cannot_be_opened_is_said(tmp_path: Path, arguments: list[str], status: int, sentence: str) -> None:
-    command = ["-m", "fateforger.local.calendar", "--http", "0", "--data", str(tmp_path), *arguments]
-    process = await asyncio.create_subprocess_exec(sys.executable, *command, stderr=asyncio.subprocess.PIPE)
-    _, said = await asyncio.wait_for(process.communicate(), 30)
-    assert (process.returncode, said.decode()) == (status, sentence)
+def test_what_cannot_be_opened_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, sentence: str
+) -> None:
+    assert main(["--http", "0", "--data", str(tmp_path), *arguments]) == status
+    assert capsys.readouterr() == ("", sentence)

@@ -123,6 +123,16 @@ async def test_the_rest_of_a_series_goes_on_differently(tools: AtTheTools) -> No
     ]
 
 
+async def test_what_cannot_go_on_differently(tools: AtTheTools) -> None:
+    await series(tools, start="2026-11-20T10:00:00", end="2026-11-20T11:00:00")
+    named = {"calendarId": "primary", "eventId": "standup0001", "modificationScope": "thisAndFollowing"}
+    refusal = await tools.refused("update-event", **named, futureStartDate="2026-11-21T01:00:00")
+    assert refusal.endswith("futureStartDate must be in the future at futureStartDate")
+    await tools.update("standup0001", recurrence=["RDATE;TZID=Europe/Berlin:20270506T100000"])
+    refusal = await tools.refused("update-event", **named, futureStartDate="2027-05-06T10:00:00")
+    assert refusal == "Event does not have recurrence rules"
+
+
 async def test_a_series_goes_by_the_clock_on_the_wall(tools: AtTheTools) -> None:
     """S231"""
     await series(tools, start="2027-03-27T10:00:00", end="2027-03-27T11:00:00", recurrence=["RRULE:FREQ=DAILY;COUNT=2"])

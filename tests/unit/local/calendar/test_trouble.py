@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.unit.local.calendar.making import AtTheTools, OtherProgram, creation, opened
+from tests.unit.local.calendar.making import START, AtTheTools, OtherProgram, creation, opened
 from tests.unit.local.calendar.wire import Fault, Wire, wired
 
 from fateforger.local.calendar.dav import Dav
 from fateforger.local.calendar.embedded import EmbeddedRadicale
 from fateforger.local.calendar.errors import NoAnswer, ServiceError
+from fateforger.local.calendar.multistatus import make_calendar
+from fateforger.local.calendar.rewriting import zone_object
 
 NAMED = {"calendarId": "primary", "eventId": "planfocus00001"}
 FULL: dict[Fault, str] = {
@@ -36,9 +38,11 @@ BARE: dict[Fault, str] = {
 
 @pytest.fixture
 async def radicale(tmp_path: Path) -> AsyncIterator[EmbeddedRadicale]:
-    async with opened(tmp_path):
-        pass  # makes the calendar
     server = EmbeddedRadicale(tmp_path / "radicale")
+    async with OtherProgram(server.calendar_url) as program:
+        await program.request("PROPFIND", "/me/", "", Depth="0")
+        zone = zone_object("Europe/Berlin", START)
+        assert (await program.request("MKCALENDAR", "", make_calendar("My calendar", zone).decode())).status_code == 201
     yield server
     server.stop()
 

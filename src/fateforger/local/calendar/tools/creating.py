@@ -37,15 +37,17 @@ async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -
     key, collection = named.collection.about.key, named.collection
     if await calendars.register.recall(key, event_id) is not None:
         raise _taken(event_id)
+    uid = uid_of(event_id)
     try:
-        stored = await collection.create(collection.href_for(uid_of(event_id)), text)
+        stored = await collection.create(collection.href_for(uid), text)
     except (PreconditionFailed, Conflict):
         there = await collection.find(event_id)
-        if there is None:
-            await collection.state()
-            raise
-        await calendars.register.remember(key, event_id, there.text)
-        raise _taken(event_id) from None
+        if there is not None:
+            await calendars.register.remember(key, event_id, there.text)
+            raise _taken(event_id) from None
+        await collection.state()
+        # Something else is where the event would go: another program's object of that name.
+        stored = await collection.create(collection.spare_href_for(uid), text)
     await calendars.register.remember(key, event_id, text)
     return event_json(stored.master, event_id, calendars.showing(named, stored))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fateforger.local.calendar.errors import BadRequest
+from fateforger.local.calendar.errors import BadRequest, ToolError, invalid_arguments
 from fateforger.local.calendar.event_json import event_json
 from fateforger.local.calendar.ids import new_id, uid_of
 from fateforger.local.calendar.objects import Resource, end_of, start_of
@@ -25,8 +25,12 @@ async def continue_series(
     zone, now = named.collection.about.zone, calendars.now()
     old_start = start_of(resource.master, zone)
     split = read_bound(given["futureStartDate"], given.get("timeZone"), zone)
-    if split is None or old_start.day is not None or "RRULE" not in resource.master:
-        raise BadRequest("Event does not have recurrence rules")
+    if "RRULE" not in resource.master:
+        raise ToolError("Event does not have recurrence rules")
+    if split is None or old_start.day is not None:
+        raise BadRequest
+    if split <= now:
+        raise invalid_arguments("update-event", ["futureStartDate must be in the future at futureStartDate"])
     start, end = read_times(given, zone)
     length = end_of(resource.master, zone).instant - old_start.instant
     new_start = start.moment if start else Moment(split, None, old_start.zone)
