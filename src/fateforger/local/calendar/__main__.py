@@ -13,11 +13,15 @@ from pathlib import Path
 
 from fateforger.local.calendar.errors import CalendarError
 from fateforger.local.calendar.opening import LocalCalendar, LocalCalendarConfig, open_local_calendar
+from fateforger.local.calendar.times import zone_named
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse the command line and serve until interrupted. Returns the exit status."""
     given = _parser().parse_args(arguments)
+    if zone_named(given.time_zone) is None:
+        _say(f"{given.time_zone} is not a time zone. Use an IANA name like Europe/Berlin.")
+        return 2
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     config = LocalCalendarConfig(
         data_dir=given.data,
@@ -29,9 +33,6 @@ def main(arguments: list[str] | None = None) -> int:
     )
     try:
         asyncio.run(_serve(config, given.http))
-    except ValueError as error:
-        _say(str(error))
-        return 2
     except (CalendarError, OSError) as error:
         _say(f"The calendar cannot be opened: {error}")
         return 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from dataclasses import dataclass
@@ -133,9 +132,3 @@ class Collection:
             self._known.clear()
         self._known[href] = Resource(href, etag, text)
         return self._known[href]
-
-
-async def gather_states(collections: list[Collection]) -> dict[str, str]:
-    """The state texts of several calendars, by key."""
-    states = await asyncio.gather(*(collection.state() for collection in collections))
-    return {c.about.key: state for c, state in zip(collections, states, strict=True)}

@@ -142,6 +142,8 @@ def _public(url: str) -> str:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+        return str(error)
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ConnectionRefusedError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ from fateforger.local.calendar.collection import Collection
 from fateforger.local.calendar.dav import Dav
 from fateforger.local.calendar.discovery import Account, discover
 from fateforger.local.calendar.embedded import USER, EmbeddedRadicale
-from fateforger.local.calendar.errors import NotFound
+from fateforger.local.calendar.errors import Conflict, Forbidden, NotFound
 from fateforger.local.calendar.mcp_server import mcp_server
 from fateforger.local.calendar.multistatus import make_calendar, set_timezone
 from fateforger.local.calendar.pane.app import pane_app
@@ -43,7 +43,7 @@ class LocalCalendarConfig:
     time_zone: str
     caldav_url: str | None = None
     username: str | None = None
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
     radicale_port: int = 0
     calendar_name: str = "My calendar"
 
@@ -126,7 +126,8 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
     async with AsyncExitStack() as stack:
         config.data_dir.mkdir(parents=True, exist_ok=True)
         if config.caldav_url is None:
-            radicale = EmbeddedRadicale(config.data_dir / "radicale", config.radicale_port)
+            folder = config.data_dir / "radicale"
+            radicale = await asyncio.to_thread(EmbeddedRadicale, folder, config.radicale_port)
             stack.push_async_callback(asyncio.to_thread, radicale.stop)
             dav = await stack.enter_async_context(Dav(username=USER, on_this_machine=True))
             account = await _embedded_account(dav, radicale.calendar_url, config, now())
@@ -151,17 +152,21 @@ async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig, now
     """The embedded store's calendar, made when it is not there yet, in the configured zone."""
     timezone = zone_object(config.time_zone, now)
     xml = {"Content-Type": "application/xml; charset=utf-8"}
+
+    async def look() -> Account:
+        return await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")
+
     try:
-        account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")
+        account = await look()
     except NotFound:
-        await dav.request("MKCALENDAR", url, body=make_calendar(config.calendar_name, timezone), headers=xml)
-        account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")
-    about = account.calendars[0]
-    if about.zone.key != config.time_zone:
+        # Another program with the same folder may make it at the same moment, which is as good.
+        with suppress(Conflict, Forbidden):
+            await dav.request("MKCALENDAR", url, body=make_calendar(config.calendar_name, timezone), headers=xml)
+        account = await look()
+    if account.calendars[0].zone.key != config.time_zone:
         await dav.request("PROPPATCH", url, body=set_timezone(timezone), headers=xml)
-        account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name, key="embedded")
-        about = account.calendars[0]
-    return Account((replace(about, calendar_id="calendar@localhost"),), account.addresses)
+        account = await look()
+    return Account((replace(account.calendars[0], calendar_id="calendar@localhost"),), account.addresses)
 
 
 def _address(url: str, config: LocalCalendarConfig) -> tuple[str, str | None, str | None]:

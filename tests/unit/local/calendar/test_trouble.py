@@ -223,6 +223,12 @@ async def test_a_server_that_is_not_there_cannot_be_opened(tmp_path: Path) -> No
             pass
 
 
+async def test_an_address_that_is_none_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ServiceError, match="missing an 'http://' or 'https://' protocol"):
+        async with opened(tmp_path, caldav_url="calendar.example.com") as _:
+            pass
+
+
 async def test_passwords_in_addresses_are_not_shown(tmp_path: Path) -> None:
     with pytest.raises(ServiceError) as trouble:
         async with opened(tmp_path, caldav_url="http://me:secret@127.0.0.1:9/") as _:
