@@ -164,11 +164,15 @@ class Attempts:
                 await self._wait(self._outside.pause_before(attempt - 1), error.message)
 
     async def _wait(self, seconds: float, reason: str) -> None:
-        """Wait, unless the transaction has waited long enough in all."""
+        """Wait, unless the transaction has waited long enough in all. The lease is kept meanwhile."""
         self._waited += seconds
         if self._waited > self._outside.limits.waiting_budget:
             raise Paused(reason)
-        await self._outside.sleep(seconds)
+        while seconds > 0:
+            nap = min(seconds, self._outside.limits.lease_margin)
+            await self._outside.sleep(nap)
+            await self._hold.ensure()
+            seconds -= nap
 
     async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
         """Decide anew what is left to do of an op."""

@@ -219,6 +219,34 @@ async def test_an_old_interruption_is_only_settled(world: World) -> None:
     assert (await world.submitter().undo_last(cause="2")).deleted == 1
 
 
+@pytest.mark.parametrize("what", [{"summary": "Mine"}, {"start": at("20:00"), "end": at("21:00")}])
+async def test_what_waited_is_looked_at_again(world: World, what: dict[str, object]) -> None:
+    """Pitfall 11: the person was at the calendar while the rest of a transaction waited."""
+    world.limits = Limits(concurrency=1)
+    await world.submitter().submit_plan(PLAN, cause="1")
+    wish = plan_of(block("a", "08:30", name="A!"), block("b", "10:00"))
+    world.calendar.inject(Answer(Unauthorized("Your login expired.")), verb="update")
+    assert (await world.submitter().submit_plan(wish, cause="2")).status == "paused"
+    for key in ("a", "c"):
+        world.store.user_edit(event(world, key).id, **what)
+    (result,) = await world.submitter().recover()
+    assert {name: getattr(event(world, key), name) for name in what for key in ("a", "c")} == what
+    assert (event(world, "a").summary == "A!", event(world, "a").start == at("08:30")) == (
+        "start" in what,
+        "summary" in what,
+    )
+    assert (result.status, result.updated, result.deleted) == ("partial", 1, 0)
+    assert "“c”: You changed it on your calendar in the meantime, so I kept it." in result.sentences
+
+
+async def test_an_event_is_read_again_after_a_long_wait(world: World) -> None:
+    await world.submitter().submit_plan(PLAN, cause="1")
+    world.calendar.inject(Answer(Limited(30.0)), verb="create")
+    since = len(world.calendar.calls)
+    await world.submitter().submit_plan(plan_of(*PLAN.events[:2], block("d", "13:00")), cause="2")
+    assert verbs(world, since) == ["window", "create", "create", "get", "delete", "window"]
+
+
 async def test_an_update_that_lands_late_is_waited_for(world: World) -> None:
     """Pitfall 16: it is not repeated, and nothing that the person does later is overwritten by it."""
     await world.submitter().submit_plan(plan_of(block("a")), cause="1")

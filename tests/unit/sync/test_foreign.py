@@ -1,0 +1,103 @@
+"""Events of the person that stand for a block (S78, S79)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.factories.paper import Paper, day_of, event, fields, wanted
+
+from fateforger.plan import ET
+from fateforger.sync.model import EventFields, EventImage, SyncPlan, Verb
+
+
+def against(block: EventFields, *foreign: EventImage, kind: ET = ET.DEEP_WORK) -> SyncPlan:
+    paper = Paper()
+    for image in foreign:
+        paper = paper.with_event(image)
+    return paper.plan(day_of(wanted("b", block, kind=kind)))
+
+
+LUNCH = fields("Lunch", 720, 60)
+
+
+@pytest.mark.parametrize(
+    ("title", "start", "minutes", "linked"),
+    [
+        ("Lunch", 720, 60, True),
+        (" LUNCH", 720, 60, True),
+        ("Lunch", 740, 30, True),
+        ("Lunch", 765, 60, True),
+        ("Lunch", 780, 60, False),
+        ("Lunch", 700, 15, True),
+        ("Lunch", 690, 20, False),
+        ("Team sync", 720, 60, True),
+        ("Team sync", 720, 48, True),
+        ("Team sync", 720, 47, False),
+        ("Team sync", 732, 60, True),
+        ("Team sync", 733, 60, False),
+        ("Team sync", 715, 70, True),
+        ("Office hours", 540, 480, False),
+        ("Office hours", 730, 15, False),
+    ],
+)
+def test_what_stands_for_a_block(title: str, start: int, minutes: int, *, linked: bool) -> None:
+    """S78: same title, and shared time or a start within 20 minutes. S79: 80 % of the longer one."""
+    foreign = event("user1", fields(title, start, minutes))
+    (op,) = against(LUNCH, foreign).ops
+    assert (op.verb, op.event_id == "user1") == ((Verb.NOOP, True) if linked else (Verb.CREATE, False))
+
+
+def test_a_short_block_in_a_long_event_is_written() -> None:
+    """Half an hour of Deep work inside eight "Office hours" is no duplicate of them; the overlap is told."""
+    plan = against(fields("Deep work", 600, 30), event("user1", fields("Office hours", 540, 480)))
+    assert [op.verb for op in plan.ops] == [Verb.CREATE]
+    assert plan.warnings == ("“Deep work”, 10:00–10:30, overlaps “Office hours”, 09:00–17:00.",)
+
+
+def test_it_is_never_silent() -> None:
+    """S80: a reason on the op, and a sentence unless it is just the same event."""
+    same = against(LUNCH, event("user1", LUNCH))
+    assert (same.ops[0].reason, same.warnings) == ("“Lunch” is on your calendar already, 12:00–13:00.", ())
+    near = against(LUNCH, event("user1", fields("Lunch", 735, 60)))
+    assert near.warnings == ("I did not add “Lunch”: “Lunch” is on your calendar already, 12:15–13:15.",)
+    other = against(LUNCH, event("user1", fields("Team sync", 720, 60)))
+    assert other.warnings == (
+        "I did not add “Lunch”: “Team sync” takes up the same time on your calendar, 12:00–13:00.",
+    )
+
+
+def test_each_event_stands_for_one_block() -> None:
+    """The better one."""
+    plan = (
+        Paper()
+        .with_event(event("user1", LUNCH))
+        .plan(day_of(wanted("near", fields("Lunch", 730, 60), index=0), wanted("same", LUNCH, index=1)))
+    )
+    assert [(op.key, op.verb) for op in plan.ops] == [("near", Verb.CREATE), ("same", Verb.NOOP)]
+
+
+def test_background_blocks_overlap_by_nature() -> None:
+    foreign = event("user1", fields("Team sync", 720, 60))
+    plan = against(LUNCH, foreign, kind=ET.BACKGROUND)
+    assert ([op.verb for op in plan.ops], plan.warnings) == ([Verb.CREATE], ())
+    assert [op.verb for op in against(LUNCH, event("user1", LUNCH), kind=ET.BACKGROUND).ops] == [Verb.NOOP]
+
+
+@pytest.mark.parametrize("how", [{"busy": False}, {"status": "cancelled"}])
+def test_free_and_cancelled_events_stand_for_nothing(how: dict[str, object]) -> None:
+    """Pitfall 5"""
+    plan = against(LUNCH, event("user1", LUNCH).model_copy(update=how))
+    assert ([op.verb for op in plan.ops], plan.warnings) == ([Verb.CREATE], ())
+
+
+def test_a_block_that_is_written_already_stays() -> None:
+    """A duplicate that the person adds later changes nothing."""
+    paper = Paper().submit(day := day_of(wanted("b", LUNCH)))[0]
+    assert paper.with_event(event("user1", LUNCH)).plan(day).idle
+
+
+def test_many_overlaps_are_summed_up() -> None:
+    foreign = event("user1", fields("Conference", 0, 1400))
+    blocks = [wanted(f"b{n}", fields(f"b{n}", 60 * n, 30), index=n) for n in range(8)]
+    plan = Paper().with_event(foreign).plan(day_of(*blocks))
+    assert len(plan.warnings) == 6
+    assert plan.warnings[-1] == "3 more blocks overlap events of yours."
