@@ -18,12 +18,10 @@ SPLITTABLE = 60
 
 @dataclass
 class Board:
-    """A day that is being filled: ``taken`` cannot be used, ``own`` are the starts of work placed before, ``breaks``
-    are kept free for as long as possible."""
+    """A day that is being filled: ``taken`` cannot be used, ``breaks`` are kept free for as long as possible."""
 
     frame: Stretch
     taken: list[Stretch]
-    own: set[int] = field(default_factory=set)
     breaks: list[Stretch] = field(default_factory=list)
 
     def room(self) -> int:
@@ -36,7 +34,6 @@ class Board:
 
     def take(self, stretch: Stretch, *, deep: bool) -> Stretch:
         self.taken.append(stretch)
-        self.own.add(stretch.start)
         if deep:
             self.breaks.append(Stretch(stretch.end, stretch.end + BREAK))
         return stretch
@@ -44,7 +41,7 @@ class Board:
 
 def place(board: Board, minutes: int, *, deep: bool) -> tuple[Stretch, ...]:
     """Take room for one piece of work and say where: nothing when there is none. ``minutes`` are on the grid."""
-    start = _earliest(board, minutes, deep=deep)
+    start = _earliest(board, minutes)
     if start is not None:
         return (board.take(Stretch(start, start + minutes), deep=deep),)
     if deep and minutes >= SPLITTABLE and minutes <= board.rest():
@@ -52,15 +49,12 @@ def place(board: Board, minutes: int, *, deep: bool) -> tuple[Stretch, ...]:
     return ()
 
 
-def _earliest(board: Board, minutes: int, *, deep: bool) -> int | None:
+def _earliest(board: Board, minutes: int) -> int | None:
     """First with the breaks kept, then without."""
-    for gap in gaps(board.frame, [*board.taken, *board.breaks]):
-        wanted = minutes + BREAK if deep and gap.end in board.own else minutes
-        if gap.minutes >= wanted:
-            return gap.start
-    for gap in gaps(board.frame, board.taken):
-        if gap.minutes >= minutes:
-            return gap.start
+    for taken in ([*board.taken, *board.breaks], board.taken):
+        for gap in gaps(board.frame, taken):
+            if gap.minutes >= minutes:
+                return gap.start
     return None
 
 

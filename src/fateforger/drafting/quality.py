@@ -67,7 +67,8 @@ def _something(view: _View) -> str | None:
 
 def _clear_of_meetings(view: _View) -> str | None:
     for block in view.blocks:
-        if any(b.start < block.end.astimezone(UTC) and block.start.astimezone(UTC) < b.end for b in view.day.busy):
+        start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
+        if any(b.start < end and start < b.end and b.start < b.end for b in view.day.busy):
             return f"Move “{block.event.name}” away from the meeting it runs into."
     return None
 

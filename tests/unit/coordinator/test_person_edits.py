@@ -141,3 +141,14 @@ async def test_a_draft_that_waits_is_not_reset_to_what_was_shown(tmp_path: Path)
     await anna.press("Commit to calendar")
     assert house.on_calendar() == {"Report": "09:30-10:30", "Mail": "13:25-14:25", "Lunch": "12:30-13:15"}
     await house.close()
+
+
+async def test_dragging_a_block_back_where_an_earlier_look_saw_it_is_news(house: House, anna: Person) -> None:
+    """S242: what we wrote in between counts as seen."""
+    await anna.to_committed("Report", "Mail")
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "15 min later")
+    drag(house, "Mail", -15)
+    await anna.press("Redo")
+    assert "**10:10–11:10** Mail" in anna.words
+    assert "You changed “Mail” on your calendar" in anna.words
