@@ -37,17 +37,27 @@ def result_of(rounds: Sequence[Carried]) -> SyncResult:
 
 
 def _done(result: SyncResult, status: SyncStatus) -> str:
-    parts = [
-        f"{verb} {count} {'block' if count == 1 else 'blocks'}"
-        for verb, count in (("added", result.created), ("changed", result.updated), ("removed", result.deleted))
+    deeds = [
+        (f"{verb} {count} {'block' if count == 1 else 'blocks'}", where)
+        for verb, count, where in (
+            ("added", result.created, "to"),
+            ("changed", result.updated, "on"),
+            ("removed", result.deleted, "from"),
+        )
         if count
     ]
-    words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
     if status == "unchanged":
         return UP_TO_DATE
-    if status == "undone":
-        return f"Taken back: I {words} on your calendar." if words else "Taken back; there was nothing left to change."
-    return f"I {words} on your calendar." if words else "Nothing was written to your calendar."
+    if not deeds:
+        return (
+            "Taken back; there was nothing left to change."
+            if status == "undone"
+            else "Nothing was written to your calendar."
+        )
+    *others, last = (deed for deed, _ in deeds)
+    words = f"{', '.join(others)} and {last}" if others else last
+    where = deeds[0][1] if len(deeds) == 1 else "on"
+    return f"{'Taken back: ' if status == 'undone' else ''}I {words} {where} your calendar."
 
 
 def _waiting(carried: Carried) -> list[str]:

@@ -54,7 +54,8 @@ class Delivery:
         if thread_ts is None:
             await self._sessions.attach_thread(item.session_id, where.channel, where.ts)
             self._threads[item.session_id] = where.ts
-        if before is not None and before != where:
+        # A message that says farewell begins a stage: what its slot showed before has had its own farewell already.
+        if before is not None and before != where and item.farewell is None:
             await self._retire(item.session_id, item.slot)
         for slot in item.retire:
             if slot != item.slot:
