@@ -106,6 +106,7 @@ def _take_back_create(lineage: Lineage, op: SyncOp, left: Canon, *, force: bool)
 def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     if op.before is None:
         raise InternalError(f"Update {op.op_id} does not know what was there before.")
+    lineage.known_as(op.head_before)
     title = quoted(left.summary)
     if lineage.now is None or lineage.obstacle is not None:
         reason = "it is gone from your calendar" if lineage.obstacle is None else lineage.obstacle
@@ -123,7 +124,6 @@ def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
             f"I kept what you changed of {quoted(lineage.now.summary)} since: {_words(kept - already)}."
         )
     lineage.now = result
-    lineage.known_as(op.head_before)
 
 
 def _take_back_delete(lineage: Lineage, op: SyncOp) -> None:

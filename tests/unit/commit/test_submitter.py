@@ -340,6 +340,19 @@ async def test_a_mass_deletion_needs_a_yes(world: World) -> None:
     assert done.deleted == 5
 
 
+async def test_a_block_is_not_known_by_an_old_key(world: World) -> None:
+    """S74: the event stays, its record follows the key of the plan, and goes back with it."""
+    await world.submitter().submit_plan(PLAN, cause="1")
+    ids = set(world.store.shown())
+    await world.submitter().submit_plan(
+        plan_of(block("x", "09:00", name="a"), block("y", "10:00", name="b"), block("z", "11:30", name="c")), cause="2"
+    )
+    assert {h.key: h.base.summary for h in (await world.ledger()).heads} == {"x": "a", "y": "b", "z": "c"}
+    await world.submitter().undo_last(cause="3")
+    assert {h.key: h.base.summary for h in (await world.ledger()).heads} == {"a": "a", "b": "b", "c": "c"}
+    assert set(world.store.shown()) == ids
+
+
 # --- undo and redo ---
 
 

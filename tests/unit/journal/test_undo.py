@@ -1,0 +1,213 @@
+"""Taking transactions back: each row of the table, and what a history does to keys and ids."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.factories.days import DAY, at
+from tests.factories.paper import Paper, day_of, fields, wanted
+
+from fateforger.errors import InternalError
+from fateforger.journal import OpState, Transaction, plan_undo
+from fateforger.sync import mint, numbered
+from fateforger.sync.model import DesiredDay, Standing, SyncPlan, Verb
+
+A, A2 = fields("Focus", 540, 60, "old"), fields("Focus", 600, 90, "new")
+FIRST, SECOND = day_of(wanted("a", A)), day_of(wanted("a", A2))
+
+
+def after(*days: DesiredDay) -> tuple[Paper, list[Transaction]]:
+    """A history of submits, the newest transaction first."""
+    paper, done = Paper(), list[Transaction]()
+    for n, day in enumerate(days):
+        paper, transaction = paper.submit(day, tx=f"t{n}")
+        done.insert(0, transaction)
+    return paper, done
+
+
+def undo_plan(paper: Paper, *transactions: Transaction, force: bool = False) -> SyncPlan:
+    return plan_undo(transactions, paper.snapshot(), paper.ledger, op_ids=numbered("u"), force=force)
+
+
+def test_a_created_block_is_deleted() -> None:
+    paper, done = after(FIRST)
+    (op,) = undo_plan(paper, done[0]).ops
+    assert (op.verb, op.op_id, op.before) == (Verb.DELETE, "u-0", paper.shown("a"))
+    assert op.changes["summary"] == ("Focus", None)
+    assert paper.undo(done[0])[0].ledger.heads[0].standing is Standing.REMOVED
+
+
+@pytest.mark.parametrize(
+    ("what", "because"),
+    [
+        ({"description": "Mine"}, "you changed it since"),
+        ({"enriched": True}, "it has guests or attachments of yours now"),
+        ({"start": DAY, "end": DAY}, "it is an all-day event now"),
+        ({"properties": {}}, "it lost the mark that makes it ours"),
+    ],
+)
+def test_a_created_block_that_the_person_made_theirs_stays(what: dict[str, Any], because: str) -> None:
+    """P7: and it is theirs from then on."""
+    paper, done = after(FIRST)
+    paper = paper.edit(paper.shown("a").id, **what)
+    plan = undo_plan(paper, done[0])
+    assert ([op.verb for op in plan.ops], plan.warnings) == (
+        [Verb.RELEASE],
+        (f"I left “Focus” on your calendar: {because}.",),
+    )
+    assert paper.perform(plan, "u")[0].plan(day_of()).ops == ()
+
+
+@pytest.mark.parametrize(
+    ("what", "goes"), [({"description": "Mine"}, True), ({"enriched": True}, True), ({"properties": {}}, False)]
+)
+def test_force_deletes_what_may_be_deleted(what: dict[str, Any], *, goes: bool) -> None:
+    paper, done = after(FIRST)
+    paper = paper.edit(paper.shown("a").id, **what)
+    assert [op.verb for op in undo_plan(paper, done[0], force=True).ops] == [Verb.DELETE if goes else Verb.RELEASE]
+
+
+def test_a_created_block_that_is_gone() -> None:
+    paper, done = after(FIRST)
+    paper = paper.without(paper.shown("a").id)
+    assert [op.verb for op in undo_plan(paper, done[0]).ops] == [Verb.FORGET]
+
+
+def test_an_updated_block_gets_its_fields_back() -> None:
+    paper, done = after(FIRST, SECOND)
+    (op,) = undo_plan(paper, done[0]).ops
+    assert (op.verb, op.after, set(op.changes)) == (Verb.UPDATE, A, {"start", "end", "description"})
+    assert paper.undo(done[0])[0].plan(FIRST).idle
+
+
+@pytest.mark.parametrize(
+    ("what", "left", "kept"),
+    [
+        ({"description": "Mine"}, {"start", "end"}, "notes"),
+        ({"start": at("20:00"), "end": at("21:00")}, {"description"}, "time"),
+        ({"end": at("21:00")}, {"description"}, "time"),
+        ({"description": "Mine", "end": at("21:00")}, None, "notes, time"),
+    ],
+)
+def test_fields_that_the_person_changed_stay(what: dict[str, Any], left: set[str] | None, kept: str) -> None:
+    """P7: a start or an end alone would make a block that nobody wanted."""
+    paper, done = after(FIRST, SECOND)
+    plan = undo_plan(paper.edit(paper.shown("a").id, **what), done[0])
+    assert plan.warnings == (f"I kept what you changed of “Focus” since: {kept}.",)
+    assert [set(op.changes) for op in plan.writes] == ([] if left is None else [left])
+
+
+def test_a_field_that_is_back_already_is_no_matter() -> None:
+    paper, done = after(FIRST, SECOND)
+    plan = undo_plan(paper.edit(paper.shown("a").id, description="old"), done[0])
+    assert ([set(op.changes) for op in plan.writes], plan.warnings) == ([{"start", "end"}], ())
+
+
+def test_an_updated_block_that_the_person_deleted() -> None:
+    """P8: it is not brought back, now or by the plan before."""
+    paper, done = after(FIRST, SECOND)
+    paper = paper.without(paper.shown("a").id)
+    plan = undo_plan(paper, done[0])
+    assert (plan.writes, plan.warnings) == ((), ("I could not set “Focus” back: it is gone from your calendar.",))
+    assert paper.perform(plan, "u")[0].plan(FIRST).writes == ()
+
+
+def test_a_deleted_block_comes_back() -> None:
+    """S237: under the next generation of the same seed."""
+    paper, done = after(FIRST, day_of())
+    (op,) = undo_plan(paper, done[0]).ops
+    seed = "2026-03-02|Focus|09:00:00|0"
+    assert (op.verb, op.seed, op.generation, op.event_id) == (Verb.CREATE, seed, 1, mint(seed, 1))
+    assert (op.key, op.after) == ("a", A)
+    assert paper.undo(done[0])[0].plan(FIRST).idle
+
+
+def test_a_deleted_block_with_guests_comes_back_without_them() -> None:
+    """Pitfall 12: what cannot be restored is said."""
+    paper, done = after(FIRST, day_of())
+    record = done[0].records[0]
+    assert record.op.before is not None
+    rich = record.op.model_copy(update={"before": record.op.before.model_copy(update={"enriched": True})})
+    changed = done[0].model_copy(update={"records": (record.model_copy(update={"op": rich}),)})
+    assert undo_plan(paper, changed).warnings == ("“Focus” is back, but its guests, links and attachments are not.",)
+
+
+def test_a_deleted_block_that_the_person_brought_back() -> None:
+    paper, done = after(FIRST, day_of())
+    assert undo_plan(paper.edit(done[1].records[0].op.event_id, status="confirmed"), done[0]).writes == ()
+
+
+@pytest.mark.parametrize("state", [OpState.CONFLICT, OpState.FAILED, OpState.SKIPPED, OpState.SUPERSEDED])
+def test_only_what_took_effect_is_taken_back(state: OpState) -> None:
+    """S88"""
+    paper, done = after(FIRST)
+    records = tuple(r.model_copy(update={"state": state}) for r in done[0].records)
+    assert undo_plan(paper, done[0].model_copy(update={"records": records})).ops == ()
+
+
+def test_several_at_once_are_one_difference() -> None:
+    paper, done = after(FIRST, SECOND, day_of(wanted("a", A2), wanted("b", fields("b", 800), index=1)), day_of())
+    plan = undo_plan(paper, *done[:3])
+    assert [(op.verb, op.key, op.after) for op in plan.ops] == [(Verb.CREATE, "a", A)]
+
+
+def test_a_whole_history_at_once_is_nothing() -> None:
+    paper, done = after(FIRST, SECOND, day_of())
+    assert undo_plan(paper, *done).writes == ()
+
+
+def test_an_edit_between_two_submits_survives_both_undos() -> None:
+    """P17"""
+    paper, first = Paper().submit(FIRST, tx="t0")
+    paper, second = paper.submit(SECOND, tx="t1")
+    paper = paper.edit(paper.shown("a").id, summary="Mine")
+    paper, third = paper.submit(day_of(wanted("a", fields("Focus", 660, 30, "newest"))), tx="t2")
+    paper = paper.undo(third, tx="u2")[0]
+    assert paper.shown("a").fields == A2.model_copy(update={"summary": "Mine"})
+    paper = paper.undo(second, tx="u1")[0]
+    assert paper.shown("a").fields == A.model_copy(update={"summary": "Mine"})
+    assert paper.plan(FIRST).writes == ()
+    assert [op.verb for op in undo_plan(paper, first).ops] == [Verb.RELEASE]
+
+
+def test_a_block_that_was_brought_back_can_be_taken_back_further() -> None:
+    """An undo made a new event; what was done to the old one is taken back on it."""
+    paper, done = after(FIRST, SECOND, day_of())
+    for n, transaction in enumerate(done):
+        paper = paper.undo(transaction, tx=f"u{n}")[0]
+    assert paper.view() == []
+
+
+def test_another_event_of_the_same_key_is_not_taken_back() -> None:
+    """Undoing an old transaction alone leaves what a later one made."""
+    paper, done = after(FIRST, day_of(), FIRST)
+    assert undo_plan(paper, done[2]).writes == ()
+
+
+def test_keys_that_passed_from_block_to_block() -> None:
+    """A record must not take the place of another's."""
+    one, two = fields("Focus", 540), fields("Lunch", 720)
+    paper, done = after(
+        day_of(wanted("a", one), wanted("b", two, index=1)),
+        day_of(wanted("c", one), wanted("d", two, index=1)),
+        day_of(wanted("c", one), wanted("a", two, index=1)),
+    )
+    assert {h.key: h.base.summary for h in paper.ledger.heads} == {"c": "Focus", "a": "Lunch"}
+    undone = paper.undo(*done[:2])[0]
+    assert {h.key: h.base.summary for h in undone.ledger.heads} == {"a": "Focus", "b": "Lunch"}
+
+
+def test_without_a_ledger() -> None:
+    """The journal may outlive the records of the day."""
+    paper, done = after(FIRST, SECOND)
+    lost = replace(paper, ledger=paper.ledger.model_copy(update={"heads": ()}))
+    assert lost.undo(done[0])[0].view() == [A]
+    assert lost.undo(*done)[0].view() == []
+
+
+def test_one_day_at_a_time() -> None:
+    paper, done = after(FIRST)
+    with pytest.raises(InternalError):
+        undo_plan(paper, done[0].model_copy(update={"day": DAY.replace(day=3)}))
