@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.coordinator.person import House, Person, meeting
 
-from fateforger.session.cards import Select
+from fateforger.session.cards import FormErrors, Select
 from fateforger.session.model import Depth
 from fateforger.stages import TimeboxingStage
 
@@ -274,13 +274,18 @@ async def test_a_block_that_would_overlap_is_refused_with_a_remedy(house: House,
     """S67"""
     await anna.to_refine("Report", "Mail")
     before = anna.rows()
-    await anna.fill_row("Mail", "edit_block", start=time(9, 30))
-    assert (
-        "⚠️ “Mail” starts at 09:30, but “Report” runs until 10:00."
-        " Move one of them first, make one shorter, or let them trade places." in anna.words
+    remedy = (
+        "“Mail” starts at 09:30, but “Report” runs until 10:00."
+        " Move one of them first, make one shorter, or let them trade places."
     )
+    refused = await anna.fill_row("Mail", "edit_block", start=time(9, 30))
+    assert refused == FormErrors(errors={"start": remedy}), "said while the form is still open"
+    assert (anna.rows(), house.calendar.writes) == (before, [])
+    await anna.fill_row("Mail", "edit_block", start=time(10, 0))
+    await anna.choose("Mail", "15 min earlier")
+    assert "⚠️ “Mail” starts at 09:45, but “Report” runs until 10:00." in anna.words
+    await anna.press("Undo last update")
     assert anna.rows() == before
-    assert house.calendar.writes == []
 
 
 async def test_a_block_cannot_leave_the_day(anna: Person) -> None:

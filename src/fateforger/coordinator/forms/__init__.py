@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from fateforger.coordinator.forms import block, frame, task, tasks, zone
 from fateforger.coordinator.forms.reading import FormRoom
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.commands import SessionCommand
+from fateforger.session.commands import AddBlock, EditBlock, SessionCommand
 from fateforger.session.days import day_words
+from fateforger.session.edits import edited
 from fateforger.session.model import Session, SessionStatus
 from fateforger.stages import TimeboxingStage
 
@@ -34,7 +35,15 @@ def open_form(session: Session, request: FormRequest) -> Form:
 
 def read_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     """What a filled form asks for, or a sentence per field. Raises ``UserError`` when it makes no sense any more."""
-    return _room(session, submission.form).read(session, submission)
+    command = _room(session, submission.form).read(session, submission)
+    if not isinstance(command, AddBlock | EditBlock):
+        return command
+    # Tried on the plan right here, so that a block that does not fit is said while the form is still open.
+    try:
+        edited(session, command)
+    except UserError as error:
+        return FormErrors(errors={"start": error.message})
+    return command
 
 
 def _room(session: Session, name: str) -> FormRoom:

@@ -1,0 +1,62 @@
+"""Bad input gets one clear sentence at the door where it came in, and nothing typed or planned is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.scenarios.day import confirm_date, confirm_frame, open_tasks, start
+from tests.scenarios.program import Program
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    running = Program(tmp_path / "data", environment={"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}).start()
+    yield running
+    running.kill()
+
+
+def test_each_form_answers_at_the_field(program: Program) -> None:
+    """S56, S94 (structured): unknown zone, end before start, long titles, impossible minutes, nothing at all."""
+    person = program.person()
+
+    def errors(**values: Any) -> list[str]:
+        answer = person.submit(**values)
+        assert person.modal() is not None, answer
+        return list((answer["errors"] or {}).values())
+
+    def close() -> None:
+        person.post("/ui/view_close", view_id=person.form()["id"], clear=False)
+
+    start(person)
+    person.press("Change time zone")
+    (sentence,) = errors(time_zone="Mars/Base")
+    assert "“Mars/Base” is not a time zone I know" in sentence
+    close()
+    confirm_date(person)
+    person.press("Edit frame and lunch")
+    (sentence,) = errors(your_day_starts_at="10:00", your_day_ends_at="09:00")
+    assert sentence.startswith("Your day would end at 09:00, before it starts at 10:00. Choose an end after the start")
+    close()
+    confirm_frame(person)
+    open_tasks(person)
+    assert errors(task_1="x" * 10_000) == ["Please enter at most 300 characters."]
+    assert errors(task_1="Report", minutes_for_task_1=2000) == ["Please enter 1440 or less."]
+    assert errors(task_1="Report", minutes_for_task_1=-5) == ["Please enter 1 or more."]
+    assert errors(minutes_for_task_1=50) == ["What are these 50 minutes for? Give the task a title."]
+    assert errors() == ["Write down at least one thing to do."]
+    person.submit(task_1="Huge", minutes_for_task_1=1400)
+    person.reads("Huge: it needs 23 h 20 min, and the whole day has 9 h")
+    person.press("Refine")
+    person.press("Add block")
+    (sentence,) = errors(what="Call", starts_at="12:40", minutes=60)
+    assert sentence.startswith("“Call” starts at 12:40, but “Lunch” runs until 13:15. Move one of them first")
+    person.submit(what="Call", starts_at="13:30", minutes=60)
+    person.reads("“Call” is in, 13:30–14:30.")
+    person.write("move my lunch to 1pm please")
+    person.reads("buttons and forms")
+    assert person.has("Commit to calendar")
