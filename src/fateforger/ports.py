@@ -311,6 +311,11 @@ class Jobs(Protocol):
         """Give the job up, and let its key go on; it is kept for people to look at."""
         ...
 
+    async def take_back(self) -> int:
+        """End all claims, and say how many there were. Only for a caller who knows that no worker is alive: at start,
+        alone on its database, it need not wait for the leases of a process that died."""
+        ...
+
     async def wait(self, lane: str, *, seconds: float) -> None:
         """Return as soon as new work may be there, or after that time."""
         ...

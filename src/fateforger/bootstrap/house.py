@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,15 +16,18 @@ from starlette.routing import BaseRoute, Mount
 from fateforger.bootstrap.claim import claimed
 from fateforger.bootstrap.ground import calendar_over, local_calendar, local_key, open_state, submitter, ticking_clock
 from fateforger.bootstrap.web import WebServer
+from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, WorldError
 from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 from fateforger.ports import Calendar, Clock
 from fateforger.slack.app import open_room
 from fateforger.slack.connection import SLACK_URL, SlackLogin
 from fateforger.slack.manifest import app_manifest
 from fateforger.turn import warm_up
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,10 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             calendar_write=settings.calendar_write,
         )
         stack.push_async_callback(coordinator.aclose)
+        if settings.database_url is None:
+            await store.jobs.take_back()  # the data directory is ours alone, so whoever claimed these is dead
+        settling = asyncio.create_task(_settle(engine), name="recovery")
+        stack.push_async_callback(_ended, settling)
         room, team = await open_room(
             login, door=coordinator, jobs=store.jobs, outbox=store.outbox, sessions=store.sessions, clock=clock
         )
@@ -75,6 +83,20 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
                 f"State: {'your database' if settings.database_url else settings.data_dir}.",
             ),
         )
+
+
+async def _settle(engine: CalendarSubmitter) -> None:
+    """Finish what a crash left open. While the calendar does not answer, the next submit or undo sees to it."""
+    try:
+        for result in await engine.recover():
+            log.info("settled an interrupted transaction: %s", " ".join(result.sentences))
+    except WorldError as error:
+        log.warning("an interrupted transaction stays open for now: %s", error.message)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _calendar(
