@@ -23,6 +23,8 @@ const FIRST_TRY_AGAIN_MS = 1000;
 const RECENT_THREAD_S = 16 * 3600;
 
 class Page {
+  #readings = new Set();
+
   constructor(user) {
     this.api = new Api(user);
     this.store = new Store();
@@ -58,13 +60,28 @@ class Page {
     this.store.on("connection", () => this.rail.draw());
     this.store.on("messages", (change) => this.#messagesChanged(change));
     this.store.on("status", () => this.#drawStatus());
+    await this.#listen();
     const { route } = this.desk;
     if (!this.store.channels.has(route.channel)) {
       const first = this.store.appDirect() ?? [...this.store.channels.values()][0];
       route.go({ channel: first.id, thread: null, tab: "messages" }, { replace: true });
     } else this.#moved({});
     this.modals.show((await this.api.modals()).stack);
-    connectLive(this.store.me.id, { onFrame: (frame) => this.#frame(frame), onUp: () => this.#up(), onDown: () => this.#down() });
+  }
+
+  // The wire is opened before the first reading, so that nothing said in between is missed; without one the page still begins.
+  #listen() {
+    return new Promise((begun) => {
+      const onUp = () => {
+        this.#up();
+        begun();
+      };
+      const onDown = () => {
+        this.#down();
+        begun();
+      };
+      connectLive(this.store.me.id, { onFrame: (frame) => this.#frame(frame), onUp, onDown });
+    });
   }
 
   // The page may be opened before the server is there.
@@ -175,15 +192,31 @@ class Page {
 
   async #loadChannel() {
     const { channel } = this.desk.route;
-    this.store.takeTimeline(channel, (await this.api.messages(channel)).messages);
+    await this.#read(() => this.api.messages(channel), ({ messages }) => this.store.takeTimeline(channel, messages));
   }
 
   async #loadThread() {
     const { channel, thread } = this.desk.route;
     if (!thread) return;
-    const { messages, session } = await this.api.messages(channel, thread);
-    this.store.takeThread(channel, thread, messages);
-    if (session !== undefined) this.store.setStatus(channel, thread, session?.shown, session?.loading);
+    await this.#read(
+      () => this.api.messages(channel, thread),
+      ({ messages, session }) => {
+        this.store.takeThread(channel, thread, messages);
+        if (session !== undefined) this.store.setStatus(channel, thread, session?.shown, session?.loading);
+      },
+    );
+  }
+
+  // What came over the wire while the server was answering may be newer than its answer, so it is applied once more.
+  async #read(ask, take) {
+    const meanwhile = [];
+    this.#readings.add(meanwhile);
+    try {
+      take(await ask());
+      meanwhile.forEach((frame) => this.#take(frame));
+    } finally {
+      this.#readings.delete(meanwhile);
+    }
   }
 
   async #loadHome() {
@@ -213,8 +246,14 @@ class Page {
   }
 
   #frame(frame) {
+    if (frame.channel) for (const meanwhile of this.#readings) meanwhile.push(frame);
+    if (frame.type === "message") return this.#messageFrame(frame);
+    return this.#take(frame);
+  }
+
+  #take(frame) {
     switch (frame.type) {
-      case "message": return this.#messageFrame(frame);
+      case "message": return this.store.takeMessage(frame.channel, frame.message);
       case "message_deleted": return this.store.dropMessage(frame.channel, frame.ts, frame.thread_ts);
       case "status": return this.store.setStatus(frame.channel, frame.thread_ts, frame.status, frame.loading_messages);
       case "modals":

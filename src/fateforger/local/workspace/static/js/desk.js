@@ -6,10 +6,12 @@ import { unescape } from "./render/tokens.js";
 import { threadKey } from "./store.js";
 
 const JUST_NOW_MS = 8000;
+const SHORTCUT_REST_MS = 1200;
 
 export class Desk {
   #actedAt = 0;
   #leftThreads = new Set();
+  #pressedShortcuts = new Set();
 
   constructor({ store, api, surfaces }) {
     Object.assign(this, { store, api, surfaces });
@@ -144,9 +146,15 @@ export class Desk {
     return Boolean(last);
   }
 
+  // A double click counts once, also when its second half comes just after the answer to the first.
   async #shortcut(id, channel, ts) {
+    const key = `${id} ${ts ?? ""}`;
+    if (this.#pressedShortcuts.has(key)) return;
+    this.#pressedShortcuts.add(key);
     this.#actedAt = Date.now();
-    this.#complain(await this.api.shortcut(id, channel, ts));
+    const answer = await this.api.shortcut(id, channel, ts);
+    this.#complain(answer);
+    setTimeout(() => this.#pressedShortcuts.delete(key), answer.ok ? SHORTCUT_REST_MS : 0);
   }
 
   async #edit(channel, message) {

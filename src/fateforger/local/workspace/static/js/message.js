@@ -112,7 +112,7 @@ export class MessageView {
       { type: "button", class: "thread-summary", onclick: () => this.desk.openThread(message.ts), dataset: { thread: message.ts } },
       h("span", { class: "faces" }, (message.reply_users ?? []).slice(0, 3).map((id) => avatar(store.users.get(id), "small"))),
       h("span", { class: "count" }, count),
-      h("span", { class: "last" }, message.latest_reply ? `Last ${ago(instant(message.latest_reply), store.zone)}` : ""),
+      h("span", { class: "last" }, message.latest_reply ? `Last reply ${ago(instant(message.latest_reply), store.zone)}` : ""),
       fresh && h("span", { class: "dot", role: "img", "aria-label": "New replies" }),
       icon("chevron"),
     );

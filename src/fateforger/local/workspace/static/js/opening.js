@@ -3,7 +3,7 @@
 import { avatar } from "./avatar.js";
 import { h } from "./dom.js";
 
-/** The big first step: the app's suggested prompts, else its commands. */
+/** The big first step: the app's global shortcuts and suggested prompts, else its commands. */
 export function opening(desk) {
   const { store, route } = desk;
   const channel = store.channels.get(route.channel);
@@ -27,20 +27,35 @@ export function opening(desk) {
 export function startRow(desk) {
   const channel = desk.store.channels.get(desk.route.channel);
   if (!channel?.is_im || desk.store.app.suggested_prompts.length === 0) return [];
-  return starts(desk).map((one) => start(one, "button start-chip"));
+  return prompts(desk).map((one) => start(one, "button start-chip"));
+}
+
+function prompts(desk) {
+  return desk.store.app.suggested_prompts.map(({ title, message }) => ({ label: title, run: () => desk.say(message) }));
 }
 
 function starts(desk) {
-  const { app } = desk.store;
-  if (app.suggested_prompts.length > 0) return app.suggested_prompts.map(({ title, message }) => ({ label: title, run: () => desk.say(message) }));
-  return app.commands.map(({ command, description, usage_hint: usage }) => ({
+  const shortcuts = desk.globalShortcuts().map(({ label, act }) => ({ label, run: act }));
+  const named = new Set(shortcuts.map(({ label }) => label));
+  const known = [...shortcuts, ...prompts(desk).filter(({ label }) => !named.has(label))];
+  return known.length > 0 ? known : commandStarts(desk);
+}
+
+function commandStarts(desk) {
+  return desk.store.app.commands.map(({ command, description, usage_hint: usage }) => ({
     label: description || command,
     run: () => (!usage || usage.startsWith("[") ? desk.say(command) : desk.fillComposer(`${command} `)),
   }));
 }
 
 function start({ label, run }, className) {
-  return h("button", { type: "button", class: className, onclick: run }, label);
+  const press = async () => {
+    button.setAttribute("aria-busy", "true");
+    await run();
+    button.removeAttribute("aria-busy");
+  };
+  const button = h("button", { type: "button", class: className, onclick: press }, h("span", { class: "button-text" }, label));
+  return button;
 }
 
 function greeting(store) {

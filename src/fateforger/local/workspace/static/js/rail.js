@@ -74,7 +74,7 @@ export class Rail {
     const people = [...store.users.values()].filter((user) => !user.is_bot);
     const items = people.map((user) => ({
       label: user.real_name || user.name,
-      description: user.tz,
+      description: user.tz.replaceAll("_", " "),
       checked: user.id === store.me.id,
       dataset: { user: user.id },
       act: () => user.id !== store.me.id && this.desk.becomePerson(user.id),

@@ -145,10 +145,13 @@ export class Surface {
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
+/** Whether this can be a block at all; what is none is left out everywhere. */
+export const isBlock = (given) => typeof given === "object" && given !== null;
+
 /** Every element that holds a value, as {blockId, block, element}. */
 function walk(blocks) {
   const found = [];
-  for (const block of blocks) {
+  for (const block of blocks.filter(isBlock)) {
     const elements = [block.element, block.accessory, ...(Array.isArray(block.elements) ? block.elements : [])];
     for (const element of elements) {
       if (element?.action_id && initialValue(element)) found.push({ blockId: block.block_id, block, element });

@@ -2,7 +2,7 @@
 
 import { arrange, h } from "../dom.js";
 import { closePopupOf } from "../controls/popup.js";
-import { fieldKey } from "../surface.js";
+import { fieldKey, isBlock } from "../surface.js";
 import { drawBlock } from "./blocks.js";
 
 export class BlockList {
@@ -25,7 +25,7 @@ export class BlockList {
   render(blocks) {
     const known = new Map(this.#drawn.map((drawn) => [drawn.print, drawn]));
     const focus = this.#focused();
-    const next = blocks.map((block, index) => {
+    const next = blocks.filter(isBlock).map((block, index) => {
       const print = `${block.block_id ?? index} ${JSON.stringify(block)}`;
       const same = known.get(print);
       known.delete(print);

@@ -22,18 +22,31 @@ const KINDS = new Map(Object.entries({
   table,
 }));
 
+// Controls so short that a form is easier to read with them beside their label than below it.
+const SHORT = new Set(["number_input", "timepicker", "datepicker"]);
+
 /** One block as a node that says which block it is. `context` is {block, store, surface}. */
 export function drawBlock(context) {
   const { block } = context;
   const draw = KINDS.get(block.type) ?? unknown;
   const errorId = freshId("error");
-  const body = draw({ ...context, errorId });
+  const body = drawn(draw, { ...context, errorId });
   return h(
     "div",
     { class: `block block-${KINDS.has(block.type) ? block.type : "unknown"}`, dataset: { block: block.block_id ?? "" } },
     body,
     h("p", { class: "block-error", id: errorId, role: "alert", hidden: true }),
   );
+}
+
+// A block that an app got wrong must not take the rest of the conversation with it.
+function drawn(draw, context) {
+  try {
+    return draw(context);
+  } catch (problem) {
+    console.warn("A block could not be drawn", context.block, problem);
+    return h("div", { class: "unknown" }, h("small", {}, `A block of the kind “${context.block.type}” can't be shown.`));
+  }
 }
 
 function field({ block, store, surface }, element, rest = { dispatches: true }) {
@@ -82,7 +95,7 @@ function input(context) {
   const control = drawElement(one);
   return h(
     "div",
-    { class: "input" },
+    { class: SHORT.has(block.element?.type) ? "input short" : "input" },
     h("label", { class: "input-label", id: labelId, htmlFor: one.id }, label.text, !required && h("span", { class: "optional" }, " optional")),
     control,
     block.hint && h("p", { class: "hint", id: hintId }, textNode(store, block.hint, "span")),
