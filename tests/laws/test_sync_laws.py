@@ -93,18 +93,20 @@ def fewest(blocks: Sequence[DesiredBlock], events: Sequence[EventImage]) -> int:
         for j in range(len(right))
         if left[i].canon == right[j].canon or pair_alike([left[i]], [right[j]])
     }
-    best = len(left) + len(right)
-    columns = [*range(len(right)), *([None] * len(left))]
-    for chosen in set(itertools.permutations(columns, len(left))):
-        pairs = [(i, j) for i, j in enumerate(chosen) if j is not None]
-        if all(pair in thinkable for pair in pairs):
-            cost = len(left) + len(right) - 2 * len(pairs) + sum(thinkable[pair] for pair in pairs)
-            best = min(best, cost)
-    return best
+
+    def best(row: int, free: frozenset[int]) -> int:
+        """The fewest ops for the blocks from ``row`` on and the events that are still free."""
+        if row == len(left):
+            return len(free)
+        alone = 1 + best(row + 1, free)
+        pairs = [j for j in free if (row, j) in thinkable]
+        return min([alone, *(thinkable[row, j] + best(row + 1, free - {j}) for j in pairs)])
+
+    return best(0, frozenset(range(len(right))))
 
 
 @settings(max_examples=250)
-@given(blocks_of(NEW, 4), st.lists(shapes, max_size=4))
+@given(blocks_of(NEW, 5), st.lists(shapes, max_size=5))
 def test_ops_are_as_few_as_can_be(blocks: list[DesiredBlock], there: list[EventFields]) -> None:
     """P9: no key helps, and no pairing would need fewer ops."""
     paper = Paper().submit(day_of(*(wanted(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]

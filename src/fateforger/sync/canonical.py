@@ -7,9 +7,12 @@ instants count in whole seconds, as calendars keep them.
 from __future__ import annotations
 
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 
-from fateforger.sync.model import EventFields, EventImage
+from fateforger.sync.model import MANAGED, EventFields, EventImage
+
+_MANAGED_OF = attrgetter(*MANAGED)
 
 
 class Canon(NamedTuple):
@@ -24,10 +27,15 @@ class Canon(NamedTuple):
 
 def canon(event: EventFields | EventImage) -> Canon:
     """The canonical form of a timed event. Raises ``ValueError`` for an all-day one."""
-    start, end = event.start, event.end
+    summary, description, start, end, color = _MANAGED_OF(event)
     if not isinstance(start, datetime) or not isinstance(end, datetime):
         raise ValueError(f"“{event.summary}” is an all-day event and has no instants")  # noqa: TRY004  a value, not a type
-    return Canon(text(event.summary), text(event.description), second(start), second(end), event.color_id or None)
+    return Canon(text(summary), text(description), second(start), second(end), color or None)
+
+
+def identical(one: EventFields | EventImage, other: EventFields | EventImage) -> bool:
+    """Whether the managed fields are equal to the letter: then they are equal in canonical form, too."""
+    return bool(_MANAGED_OF(one) == _MANAGED_OF(other))
 
 
 def fields_of(values: Canon) -> EventFields:

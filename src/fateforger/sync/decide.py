@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from fateforger.sync.canonical import canon, fields_of
-from fateforger.sync.drafts import UNNUMBERED, adopted_of, conflicts_of, op_on, op_on_record
+from fateforger.sync.canonical import canon, fields_of, identical
+from fateforger.sync.drafts import adopted_of, conflicts_of, op_on, op_on_record
 from fateforger.sync.heads import head_as, merged_head, same_head
 from fateforger.sync.ids import mint, next_generation, seed_of
 from fateforger.sync.merge import Prefer, merge
@@ -48,21 +48,21 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An op, not numbered yet, and what the merge has to say about it."""
+    """An op, and what the merge has to say about it."""
 
     op: SyncOp
     merged: tuple[Merged, ...] = ()
     adopted: tuple[Adopted, ...] = ()
 
 
-def decide_create(block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
+def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
     """A block that the calendar does not show: a new event, under an id that was never used."""
     ours = canon(block.fields)
     seed = seed_of(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
     generation = next_generation(seed, setting.ledger.generations, setting.taken)
     event_id, fields = mint(seed, generation), fields_of(ours)
     op = SyncOp(
-        op_id=UNNUMBERED,
+        op_id=op_id,
         verb=Verb.CREATE,
         key=block.key,
         event_id=event_id,
@@ -78,21 +78,21 @@ def decide_create(block: DesiredBlock, head: Head | None, setting: Setting) -> D
     return Decision(op)
 
 
-def decide_deleted(block: DesiredBlock, head: Head) -> Decision:
+def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
     """A block that the person deleted and the plan still has as it was."""
     summary = block.fields.summary
     verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
     gone = head.model_copy(update={"standing": Standing.DELETED})
-    op = op_on_record(verb, head, gone, summary, STAYS_DELETED)
+    op = op_on_record(op_id, verb, head, gone, summary, STAYS_DELETED)
     return Decision(
         op, adopted=(Adopted(key=block.key, summary=summary, field="deleted", plan=summary, calendar=None),)
     )
 
 
-def decide_linked(block: DesiredBlock, event: EventImage, reason: str) -> Decision:
+def decide_linked(op_id: str, block: DesiredBlock, event: EventImage, reason: str) -> Decision:
     """A block that an event of the person stands for."""
     op = SyncOp(
-        op_id=UNNUMBERED,
+        op_id=op_id,
         verb=Verb.NOOP,
         key=block.key,
         event_id=event.id,
@@ -103,26 +103,45 @@ def decide_linked(block: DesiredBlock, event: EventImage, reason: str) -> Decisi
     return Decision(op)
 
 
-def decide_live(block: DesiredBlock, owned: Owned, setting: Setting) -> Decision:
+def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting) -> Decision:
     """A block that the calendar shows: merge by field."""
     head, event = owned.head, owned.event
     if owned.obstacle is not None:
-        return Decision(op_on(Verb.SKIP, owned, f"It stays as it is: {owned.obstacle}.", block=block, head_after=head))
+        return Decision(
+            op_on(op_id, Verb.SKIP, owned, f"It stays as it is: {owned.obstacle}.", block=block, head_after=head)
+        )
+    if head is not None and _untouched(head, block, event):
+        return Decision(op_on(op_id, Verb.NOOP, owned, UP_TO_DATE, block=block, after=head.base, head_after=head))
     ours, theirs = canon(block.fields), canon(event)
     base = theirs if head is None else canon(head.base)
     wanted = base if head is None or head.wanted is None else canon(head.wanted)
-    if head is not None and ours == theirs == base == wanted and _settled(head, block):
-        return Decision(op_on(Verb.NOOP, owned, UP_TO_DATE, block=block, after=theirs, head_after=head))
     merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, prefer=setting.prefer)
     after = merged_head(block, owned, setting.day, merged, wanted=wanted, base=base, ours=ours)
     if changes := changes_between(theirs, merged.result, setting.tz):
         reason = "The plan changed." if head is not None else "The plan has it differently."
-        op = op_on(Verb.UPDATE, owned, reason, block=block, after=merged.result, changes=changes, head_after=after)
+        op = op_on(
+            op_id,
+            Verb.UPDATE,
+            owned,
+            reason,
+            block=block,
+            after=fields_of(merged.result),
+            changes=changes,
+            head_after=after,
+        )
     elif head is None or not same_head(head, after):
-        op = op_on(Verb.ADOPT, owned, "The calendar shows it already.", block=block, after=theirs, head_after=after)
+        op = op_on(
+            op_id,
+            Verb.ADOPT,
+            owned,
+            "The calendar shows it already.",
+            block=block,
+            after=fields_of(theirs),
+            head_after=after,
+        )
     else:
         reason = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
-        op = op_on(Verb.NOOP, owned, reason, block=block, after=theirs, head_after=head)
+        op = op_on(op_id, Verb.NOOP, owned, reason, block=block, after=fields_of(theirs), head_after=head)
     return Decision(
         op,
         conflicts_of(op, merged, setting.prefer, setting.tz, base=base, theirs=theirs, ours=ours),
@@ -130,11 +149,13 @@ def decide_live(block: DesiredBlock, owned: Owned, setting: Setting) -> Decision
     )
 
 
-def _settled(head: Head, block: DesiredBlock) -> bool:
-    return head.key == block.key and head.standing is Standing.HELD
+def _untouched(head: Head, block: DesiredBlock, event: EventImage) -> bool:
+    """The short way for most blocks of most days: nobody changed anything."""
+    known = head.wanted is None and head.key == block.key and head.standing is Standing.HELD
+    return known and identical(head.base, event) and identical(head.base, block.fields)
 
 
-def decide_leftover(owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
+def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
     """A live event of ours without a block; ``None`` for one that was released before. A ``spare`` is a second
     event of a block: the block's record is not about it."""
     head = owned.head
@@ -142,14 +163,18 @@ def decide_leftover(owned: Owned, setting: Setting, *, spare: bool = False) -> D
         return None
     if owned.proof is Proof.MARKED:
         reason = "It has fateforger's mark, but is not in this database; I left it alone."
-        return Decision(op_on(Verb.SKIP, owned, reason, head_after=None))
+        return Decision(op_on(op_id, Verb.SKIP, owned, reason, head_after=None))
     if kept := _why_kept(owned):
         if spare or (head is None and owned.obstacle is not None):
-            return Decision(op_on(Verb.SKIP, owned, kept, head_after=head))
-        return Decision(op_on(Verb.RELEASE, owned, kept, head_after=head_as(owned, setting.day, Standing.RELEASED)))
+            return Decision(op_on(op_id, Verb.SKIP, owned, kept, head_after=head))
+        return Decision(
+            op_on(op_id, Verb.RELEASE, owned, kept, head_after=head_as(owned, setting.day, Standing.RELEASED))
+        )
     removed = None if spare else head_as(owned, setting.day, Standing.REMOVED)
     changes = changes_between(canon(owned.event), None, setting.tz)
-    return Decision(op_on(Verb.DELETE, owned, "It is no longer in the plan.", changes=changes, head_after=removed))
+    return Decision(
+        op_on(op_id, Verb.DELETE, owned, "It is no longer in the plan.", changes=changes, head_after=removed)
+    )
 
 
 def _why_kept(owned: Owned) -> str | None:
@@ -167,7 +192,9 @@ def _why_kept(owned: Owned) -> str | None:
     return None
 
 
-def decide_forget(head: Head) -> Decision:
+def decide_forget(op_id: str, head: Head) -> Decision:
     """A record of an event that is gone and that no plan wants."""
     removed = head.model_copy(update={"standing": Standing.REMOVED})
-    return Decision(op_on_record(Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar."))
+    return Decision(
+        op_on_record(op_id, Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar.")
+    )

@@ -1,33 +1,35 @@
-"""Ops and reports in the making: everything but their numbers."""
+"""Ops and reports in the making."""
 
 from __future__ import annotations
 
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
-from fateforger.sync.canonical import Canon, fields_of
+from fateforger.sync.canonical import Canon
 from fateforger.sync.merge import FieldMerge, Prefer
-from fateforger.sync.model import MANAGED, Adopted, DesiredBlock, Head, Merged, SyncOp, Verb
+from fateforger.sync.model import MANAGED, Adopted, DesiredBlock, EventFields, Head, Merged, SyncOp, Verb
 from fateforger.sync.ownership import Owned
 from fateforger.sync.words import Change, shown
 
 UNNUMBERED = ""
+"""The id of an op that gets its number later."""
 ManagedName = Literal["summary", "description", "start", "end", "color_id"]
 
 
 def op_on(
+    op_id: str,
     verb: Verb,
     owned: Owned,
     reason: str,
     *,
     head_after: Head | None,
     block: DesiredBlock | None = None,
-    after: Canon | None = None,
+    after: EventFields | None = None,
     changes: dict[str, Change] | None = None,
 ) -> SyncOp:
     """An op on an event that is there."""
     return SyncOp(
-        op_id=UNNUMBERED,
+        op_id=op_id,
         verb=verb,
         key=owned.key if block is None else block.key,
         event_id=owned.event.id,
@@ -35,17 +37,17 @@ def op_on(
         summary=owned.event.summary if after is None else after.summary,
         changes=changes or {},
         before=owned.event,
-        after=None if after is None else fields_of(after),
+        after=after,
         head_before=owned.head,
         head_after=head_after,
         reason=reason,
     )
 
 
-def op_on_record(verb: Verb, head: Head, head_after: Head, summary: str, reason: str) -> SyncOp:
+def op_on_record(op_id: str, verb: Verb, head: Head, head_after: Head, summary: str, reason: str) -> SyncOp:
     """An op on an event that is gone: only the record is left of it."""
     return SyncOp(
-        op_id=UNNUMBERED,
+        op_id=op_id,
         verb=verb,
         key=head.key,
         event_id=head.event_id,

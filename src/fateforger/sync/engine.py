@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from fateforger.errors import InternalError
 from fateforger.plan import zone
@@ -64,13 +65,18 @@ def plan_sync(
     sides = sort_sides(snapshot, ledger)
     setting = Setting(desired.day, zone(desired.tz), ledger, prefer, _taken(snapshot, ledger))
     found = _find(desired.blocks, sides, ledger)
-    decided = {block.key: _decide_block(block, found, setting) for block in desired.blocks}
-    decisions = [decided[block.key] for block in sorted(desired.blocks, key=lambda b: b.index)]
-    decisions += [d for o in found.leftovers if (d := decide_leftover(o, setting))]
-    decisions += [d for o in found.spares if (d := decide_leftover(o, setting, spare=True))]
-    decisions += [decide_forget(head) for head in found.lost]
-    ops = tuple(d.op.model_copy(update={"op_id": op_ids(n)}) for n, d in enumerate(decisions))
-    written = [b for b in desired.blocks if decided[b.key].op.verb in {Verb.CREATE, Verb.UPDATE}]
+    decisions: list[Decision] = []
+    decided: dict[str, Verb] = {}
+    for block in sorted(desired.blocks, key=lambda b: b.index):
+        decisions.append(_decide_block(op_ids(len(decisions)), block, found, setting))
+        decided[block.key] = decisions[-1].op.verb
+    for owned, spare in (*((o, False) for o in found.leftovers), *((o, True) for o in found.spares)):
+        if (decision := decide_leftover(op_ids(len(decisions)), owned, setting, spare=spare)) is not None:
+            decisions.append(decision)
+    for head in found.lost:
+        decisions.append(decide_forget(op_ids(len(decisions)), head))
+    ops = tuple(decision.op for decision in decisions)
+    written = [b for b in desired.blocks if decided[b.key] in {Verb.CREATE, Verb.UPDATE}]
     links = [(b, event) for b in desired.blocks if (event := found.links.get(b.key)) is not None]
     warnings = [w for b, event in links if (w := link_warning(b, event, setting.tz))]
     return SyncPlan(
@@ -89,9 +95,14 @@ def fingerprint(snapshot: Snapshot) -> str:
     """Changes when the calendar shows something else; versions and time stamps do not count (S81)."""
     seen = [*snapshot.events, *(event for event in snapshot.fetched.values() if event is not None)]
     lines = sorted(
-        f"{e.id}\0{e.status}\0{e.summary}\0{e.description}\0{e.start}\0{e.end}\0{e.color_id}\0{e.busy}" for e in seen
+        f"{e.id}\0{e.status}\0{e.summary}\0{e.description}\0{_stamp(e.start)}\0{_stamp(e.end)}\0{e.color_id}\0{e.busy}"
+        for e in seen
     )
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _stamp(moment: datetime | date) -> float | str:
+    return moment.timestamp() if isinstance(moment, datetime) else moment.isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +159,15 @@ def _pair(
     return links
 
 
-def _decide_block(block: DesiredBlock, found: _Found, setting: Setting) -> Decision:
+def _decide_block(op_id: str, block: DesiredBlock, found: _Found, setting: Setting) -> Decision:
     head = found.heads.get(block.key)
     if (owned := found.events.get(block.key)) is not None:
-        return decide_live(block, owned, setting)
+        return decide_live(op_id, block, owned, setting)
     if (event := found.links.get(block.key)) is not None:
-        return decide_linked(block, event, link_reason(block, event, setting.tz))
+        return decide_linked(op_id, block, event, link_reason(block, event, setting.tz))
     if head is not None and _stays_deleted(block, head):
-        return decide_deleted(block, head)
-    return decide_create(block, head, setting)
+        return decide_deleted(op_id, block, head)
+    return decide_create(op_id, block, head, setting)
 
 
 def _stays_deleted(block: DesiredBlock, head: Head | None) -> bool:

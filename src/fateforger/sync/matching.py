@@ -10,20 +10,21 @@ work would save an op and be wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from fateforger.plan import ET, type_of_color
 from fateforger.sync.assignment import assign
 from fateforger.sync.canonical import Canon, normalized_title
-from fateforger.sync.model import MANAGED
 
 _WORD = re.compile(r"[^\W_]+")
 _ALIKE = 0.5
-_TITLE_WEIGHT = 10_000_000
-_MINUTE_WEIGHT = 100
-_FIELD_WEIGHT = 10
-"""Change counts in this order: the title, the minutes moved, the number of fields, the place in the day."""
+_ANOTHER_TITLE = 100
+_FIELD_WEIGHT = 1_000
+_SECOND_WEIGHT = 10 * _FIELD_WEIGHT
+_FARTHEST = 4 * 24 * 3600
+_TITLE_WEIGHT = 2 * _FARTHEST * _SECOND_WEIGHT
+"""Change counts in this order: the title, the time moved, notes and colour, the place in the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,42 +60,60 @@ def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
     if not blocks or not events:
         return {}
     blocks, events = sorted(blocks, key=lambda c: c.rank), sorted(events, key=lambda c: c.rank)
-    titles = {c.canon.summary for c in (*blocks, *events)}
-    normal = {title: normalized_title(title) for title in titles}
-    words = {title: frozenset(_WORD.findall(normal[title])) for title in titles}
-    distances: dict[tuple[str, str], int | None] = {}
-
-    def title_distance(one: str, other: str) -> int | None:
-        if (one, other) not in distances:
-            distances[one, other] = 0 if normal[one] == normal[other] else _word_distance(words[one], words[other])
-        return distances[one, other]
-
-    costs: list[dict[int, int]] = []
-    for row, block in enumerate(blocks):
-        options: dict[int, int] = {}
-        for column, event in enumerate(events):
-            distance = title_distance(block.canon.summary, event.canon.summary)
-            if distance is None and _same_slot(block, event):
-                distance = 100
-            if distance is not None:
-                options[column] = distance * _TITLE_WEIGHT + _effort(block.canon, event.canon) + abs(row - column)
-        costs.append(options)
+    titles = {event.canon.summary for event in events}
+    distances = {title: _title_distances(title, titles) for title in {block.canon.summary for block in blocks}}
+    shapes = [_shape(event) for event in events]
+    costs = [
+        _costs(row, _shape(block), distances[block.canon.summary], block.type, events, shapes)
+        for row, block in enumerate(blocks)
+    ]
     chosen = assign(costs, len(events))
     return {b.id: events[c].id for b, c in zip(blocks, chosen, strict=True) if c is not None}
 
 
-def _word_distance(one: frozenset[str], other: frozenset[str]) -> int | None:
-    """0 to 100 by the share of common words; ``None`` below half of them."""
-    union = len(one | other)
-    likeness = len(one & other) / union if union else 0.0
-    return round(100 * (1 - likeness)) if likeness >= _ALIKE else None
+_Shape = tuple[float, float, str, str | None]
+"""Start and end in seconds, notes, colour: what is looked at for every pair."""
 
 
-def _same_slot(block: Candidate, event: Candidate) -> bool:
-    return block.type is event.type and block.canon.start == event.canon.start and block.canon.end == event.canon.end
+def _shape(candidate: Candidate) -> _Shape:
+    shape = candidate.canon
+    return shape.start.timestamp(), shape.end.timestamp(), shape.description, shape.color_id
 
 
-def _effort(one: Canon, other: Canon) -> int:
-    moved = abs((one.start - other.start).total_seconds()) + abs((one.end - other.end).total_seconds())
-    fields = sum(1 for place in range(len(MANAGED)) if one[place] != other[place])
-    return min(int(moved // 60), 90_000) * _MINUTE_WEIGHT + fields * _FIELD_WEIGHT
+def _costs(
+    row: int,
+    ours: _Shape,
+    distances: Mapping[str, int],
+    kind: ET,
+    events: Sequence[Candidate],
+    shapes: Sequence[_Shape],
+) -> dict[int, int]:
+    """What it would take to make each thinkable event this block."""
+    start, end, notes, color = ours
+    costs: dict[int, int] = {}
+    for column, (event, theirs) in enumerate(zip(events, shapes, strict=True)):
+        distance = distances.get(event.canon.summary)
+        if distance is None:
+            if (start, end) != theirs[:2] or kind is not event.type:
+                continue
+            distance = _ANOTHER_TITLE
+        seconds = abs(start - theirs[0]) + abs(end - theirs[1])
+        fields = (notes != theirs[2]) + (color != theirs[3])
+        effort = min(int(seconds), _FARTHEST) * _SECOND_WEIGHT + fields * _FIELD_WEIGHT
+        costs[column] = distance * _TITLE_WEIGHT + effort + abs(row - column)
+    return costs
+
+
+def _title_distances(title: str, others: Collection[str]) -> dict[str, int]:
+    """0 to 100 by the share of common words, for each title that has at least half of them."""
+    normal = normalized_title(title)
+    words = frozenset(_WORD.findall(normal))
+    distances: dict[str, int] = {}
+    for other in others:
+        other_normal = normalized_title(other)
+        other_words = frozenset(_WORD.findall(other_normal))
+        union = len(words | other_words)
+        likeness = 1.0 if normal == other_normal else len(words & other_words) / union if union else 0.0
+        if likeness >= _ALIKE:
+            distances[other] = round(100 * (1 - likeness))
+    return distances

@@ -75,6 +75,17 @@ class Marker(BaseModel):
         except (KeyError, ValueError):
             return None
 
+    @staticmethod
+    def day_in(properties: Mapping[str, str]) -> date | None:
+        """The day in a complete marker of ours, and ``None`` when there is none: :meth:`read` for those who only
+        want to know."""
+        try:
+            day = date.fromisoformat(properties["ffd"])
+            whole = int(properties["ffg"]) >= 0 and "ffu" in properties and "ffo" in properties
+        except (KeyError, ValueError):
+            return None
+        return day if whole else None
+
 
 class EventFields(BaseModel):
     """The managed fields of an event: the only ones that count as a change and that are ever written (S81)."""

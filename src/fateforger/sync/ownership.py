@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
 from fateforger.sync.canonical import is_timed
 from fateforger.sync.ids import minted_here
-from fateforger.sync.model import EventImage, Head, Ledger, OwnedId, Snapshot
+from fateforger.sync.model import EventImage, Head, Ledger, Marker, OwnedId, Snapshot
 
 
 class Proof(Enum):
@@ -52,13 +53,14 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
     Everything else is foreign: copies with our mark, occurrences of series, events of another day's plan."""
     live = {e.id: e for e in (*snapshot.events, *filter(None, snapshot.fetched.values())) if not e.gone}
     heads = {h.event_id: h for h in ledger.heads}
-    minted = minted_here(ledger.generations) if any(_marked(e, snapshot) for e in live.values()) else frozenset()
+    ours = {i for i, e in live.items() if OwnedId.is_one(i) and (i in heads or _marked(e, snapshot))}
+    minted = frozenset[str]() if ours <= heads.keys() else minted_here(ledger.generations)
     series = {e.series_id for e in live.values() if e.series_id is not None}
     owned: list[Owned] = []
     foreign: list[EventImage] = []
     for event in sorted(live.values(), key=_order):
-        head = heads.get(event.id)
-        if OwnedId.is_one(event.id) and (head is not None or _marked(event, snapshot)):
+        if event.id in ours:
+            head = heads.get(event.id)
             proof = Proof.HEAD if head is not None else Proof.MINTED if event.id in minted else Proof.MARKED
             key = head.key if head is not None else event.marker.key if event.marker is not None else event.id
             owned.append(Owned(event, key, proof, head, obstacle_to(event, is_series=event.id in series)))
@@ -73,7 +75,7 @@ def obstacle_to(event: EventImage, *, is_series: bool = False) -> str | None:
         return "it repeats now"
     if event.event_type != "default" or not event.organized_by_me:
         return "it is of another kind now"
-    if event.marker is None:
+    if Marker.day_in(event.properties) is None:
         return "it lost the mark that makes it ours"
     if not is_timed(event):
         return "it is an all-day event now"
@@ -81,8 +83,10 @@ def obstacle_to(event: EventImage, *, is_series: bool = False) -> str | None:
 
 
 def _marked(event: EventImage, snapshot: Snapshot) -> bool:
-    return event.marker is not None and event.marker.day == snapshot.day
+    return Marker.day_in(event.properties) == snapshot.day
 
 
-def _order(event: EventImage) -> tuple[str, str]:
-    return event.start.isoformat(), event.id
+def _order(event: EventImage) -> tuple[int, float, str]:
+    """All-day events first."""
+    start = event.start
+    return (1, start.timestamp(), event.id) if isinstance(start, datetime) else (0, start.toordinal(), event.id)

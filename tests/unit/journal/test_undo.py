@@ -199,6 +199,18 @@ def test_keys_that_passed_from_block_to_block() -> None:
     assert {h.key: h.base.summary for h in undone.ledger.heads} == {"a": "Focus", "b": "Lunch"}
 
 
+def test_a_key_that_another_block_has_by_now_is_not_taken() -> None:
+    """Undoing an earlier transaction alone: the block keeps the key it has."""
+    one, other = fields("Focus", 540), fields("Lunch", 720)
+    paper, done = after(
+        day_of(wanted("a", one)),
+        day_of(wanted("b", fields("Focus", 600))),
+        day_of(wanted("b", fields("Focus", 600)), wanted("a", other, index=1)),
+    )
+    undone = paper.undo(done[1])[0]
+    assert {h.key: h.base for h in undone.ledger.heads} == {"b": one, "a": other}
+
+
 def test_without_a_ledger() -> None:
     """The journal may outlive the records of the day."""
     paper, done = after(FIRST, SECOND)

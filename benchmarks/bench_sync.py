@@ -1,0 +1,235 @@
+"""What deciding and carrying out cost.
+
+Deciding: a plan of 40 blocks against a calendar with 40 events. The peer, in the same run and taking turns with us,
+is the least that could be right: look each event up by its key and compare five fields (no records, no merge, no
+reasons), and for blocks without a key the greedy choice of the nearest event with the same title.
+
+Carrying out: a calendar that takes 200 ms for each call, with a journal on disk; the peer makes the same calls one
+after another, without a journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tests.factories.days import block, plan_of
+from tests.factories.paper import Paper, day_of, fields, wanted
+from tests.fakes.google_calendar import GoogleCalendarFake
+
+from fateforger.adapters.store import open_store
+from fateforger.commit import CalendarSubmitter, Outside
+from fateforger.plan import TBPlan
+from fateforger.ports import Outcome
+from fateforger.sync import numbered, plan_sync
+from fateforger.sync.model import DesiredDay, EventFields, EventImage, Ledger, Marker, OwnedId, Snapshot
+
+ROUNDS = 300
+WARM_UP = 20
+CALL_SECONDS = 0.2
+Decided = tuple[DesiredDay, Snapshot, Ledger]
+
+
+# --- deciding ---
+
+
+def known(count: int, changed: int = 0) -> Decided:
+    """The same blocks by key; ``changed`` of them have moved."""
+    paper = Paper().submit(day_of(*(wanted(f"k{n}", fields(f"Task {n}", 30 * n, 30), index=n) for n in range(count))))[
+        0
+    ]
+    blocks = [
+        wanted(f"k{n}", fields(f"Task {n}", 30 * n + (5 if n < changed else 0), 25), index=n)
+        if n < changed
+        else wanted(f"k{n}", fields(f"Task {n}", 30 * n, 30), index=n)
+        for n in range(count)
+    ]
+    return day_of(*blocks), paper.snapshot(), paper.ledger
+
+
+def unknown(count: int) -> Decided:
+    """All titles alike, all times different, no key known: every pair is thinkable."""
+    there = [wanted(f"old{n}", fields(f"Focus {n % 2}", 20 * n, 15), index=n) for n in range(count)]
+    paper = Paper().submit(day_of(*there))[0]
+    blocks = [wanted(f"new{n}", fields(f"Focus {n % 2}", 20 * n + 7, 15), index=n) for n in range(count)]
+    return day_of(*blocks), paper.snapshot(), paper.ledger
+
+
+def ours(case: Decided) -> int:
+    desired, snapshot, ledger = case
+    return len(plan_sync(desired, snapshot, ledger, op_ids=numbered("t")).writes)
+
+
+def naive_by_key(case: Decided) -> int:
+    desired, snapshot, _ = case
+    events = {event.properties["ffu"]: event for event in snapshot.events}
+    ops = 0
+    for wish in desired.blocks:
+        event = events.pop(wish.key, None)
+        ops += event is None or _differs(wish.fields, event)
+    return ops + len(events)
+
+
+def naive_greedy(case: Decided) -> int:
+    desired, snapshot, _ = case
+    left = list(snapshot.events)
+    ops = 0
+    for wish in desired.blocks:
+        same = [event for event in left if event.summary.strip().lower() == wish.fields.summary.strip().lower()]
+        if same:
+            left.remove(min(same, key=lambda event: abs((event.fields.start - wish.fields.start).total_seconds())))
+        ops += 1
+    return ops + len(left)
+
+
+def _differs(one: EventFields, other: EventImage) -> bool:
+    return (one.summary, one.description, one.start, one.end, one.color_id) != (
+        other.summary,
+        other.description,
+        other.start,
+        other.end,
+        other.color_id,
+    )
+
+
+def measure_deciding(case: Decided, peer: Callable[[Decided], int]) -> list[list[float]]:
+    """Milliseconds, ours and the peer's."""
+    times: list[list[float]] = [[], []]
+    for _ in range(ROUNDS):
+        for measured, which in zip(times, (ours, peer), strict=True):
+            started = time.perf_counter()
+            which(case)
+            measured.append((time.perf_counter() - started) * 1000)
+    return [measured[WARM_UP:] for measured in times]
+
+
+# --- carrying out ---
+
+
+class SlowCalendar(GoogleCalendarFake):
+    """Every call travels for a while."""
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        await asyncio.sleep(CALL_SECONDS)
+        return await super().window(start, end)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        await asyncio.sleep(CALL_SECONDS)
+        return await super().get(event_id)
+
+    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+        await asyncio.sleep(CALL_SECONDS)
+        return await super().create(event_id, fields, marker)
+
+    async def update(
+        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+    ) -> Outcome:
+        await asyncio.sleep(CALL_SECONDS)
+        return await super().update(event_id, changes, marker, expect=expect)
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        await asyncio.sleep(CALL_SECONDS)
+        return await super().delete(event_id, expect=expect)
+
+
+class RealTime:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+def forty(first: int = 0) -> TBPlan:
+    return plan_of(*(block(f"k{n}", _clock(8 * 60 + 15 * n), 15) for n in range(first, 40)))
+
+
+def changed() -> TBPlan:
+    """8 updates, 2 creates and 1 delete away from ``forty``."""
+    moved = [block(f"k{n}", _clock(8 * 60 + 15 * n), 15, name=f"k{n}!") for n in range(1, 9)]
+    same = [block(f"k{n}", _clock(8 * 60 + 15 * n), 15) for n in range(9, 40)]
+    return plan_of(block("x", "06:00", 15), block("y", "06:30", 15), *moved, *same)
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+async def seconds(work: Awaitable[object]) -> float:
+    started = time.perf_counter()
+    await work
+    return time.perf_counter() - started
+
+
+async def one_by_one(calls: int) -> None:
+    for _ in range(calls):
+        await asyncio.sleep(CALL_SECONDS)
+
+
+async def measure_carrying_out(folder: Path) -> dict[str, dict[str, float]]:
+    store = open_store(folder / "state.db")
+    calendar = SlowCalendar()
+    outside = Outside(calendar, store.journal, RealTime(), asyncio.sleep)
+    submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
+    steps: Sequence[tuple[str, Callable[[], Awaitable[object]]]] = [
+        ("40 creates", lambda: submitter.submit_plan(forty(), cause="1")),
+        ("8 updates, 2 creates, 1 delete", lambda: submitter.submit_plan(changed(), cause="2")),
+        ("the same again", lambda: submitter.submit_plan(changed(), cause="3")),
+        ("undo of it", lambda: submitter.undo_last(cause="4")),
+    ]
+    result: dict[str, dict[str, float]] = {}
+    for name, act in steps:
+        before = len(calendar.calls)
+        took = await seconds(act())
+        calls = len(calendar.calls) - before
+        peer = await seconds(one_by_one(calls))
+        result[name] = {"seconds": took, "calls": calls, "peer_seconds": peer, "ratio": took / peer}
+    await store.aclose()
+    return result
+
+
+def quantile(values: list[float], share: float) -> float:
+    return statistics.quantiles(values, n=100, method="inclusive")[round(share * 100) - 1]
+
+
+def main() -> None:
+    cases: dict[str, tuple[Decided, Callable[[Decided], int]]] = {
+        "40 x 40, nothing changed": (known(40), naive_by_key),
+        "40 x 40, 8 changed": (known(40, 8), naive_by_key),
+        "40 x 40, all changed": (known(40, 40), naive_by_key),
+        "40 x 40, no key known": (unknown(40), naive_greedy),
+        "60 x 60, no key known": (unknown(60), naive_greedy),
+    }
+    deciding: dict[str, dict[str, float]] = {}
+    print(f"{'deciding':28}{'p50':>9}{'p95':>9}{'naive p50':>12}{'p95':>9}{'ratio p50':>12}")
+    for name, (case, peer) in cases.items():
+        times, peer_times = measure_deciding(case, peer)
+        row = {
+            "p50_ms": quantile(times, 0.5),
+            "p95_ms": quantile(times, 0.95),
+            "peer_p50_ms": quantile(peer_times, 0.5),
+            "peer_p95_ms": quantile(peer_times, 0.95),
+        }
+        row["ratio_p50"] = row["p50_ms"] / row["peer_p50_ms"]
+        deciding[name] = row
+        print(
+            f"{name:28}{row['p50_ms']:7.2f}ms{row['p95_ms']:7.2f}ms{row['peer_p50_ms']:10.2f}ms"
+            f"{row['peer_p95_ms']:7.2f}ms{row['ratio_p50']:12.1f}"
+        )
+    with tempfile.TemporaryDirectory() as name:
+        carrying_out = asyncio.run(measure_carrying_out(Path(name)))
+    print(f"\n{'carrying out, 200 ms a call':32}{'calls':>6}{'took':>9}{'one by one':>13}{'ratio':>8}")
+    for name, row in carrying_out.items():
+        print(f"{name:32}{row['calls']:6.0f}{row['seconds']:8.2f}s{row['peer_seconds']:12.2f}s{row['ratio']:8.2f}")
+    json.dump({"sync": {"deciding": deciding, "carrying_out": carrying_out}}, sys.stdout)
+    print()
+
+
+if __name__ == "__main__":
+    main()
