@@ -1,0 +1,491 @@
+"""The workspace's page in a real Chromium, with a small Bolt app behind it: what a person sees, presses and types."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Locator, Page, ViewportSize, async_playwright, expect
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+from tests.unit.local.workspace.making import (
+    ALEX,
+    APP_TOKEN,
+    BOT_TOKEN,
+    DM,
+    Json,
+    actions,
+    button,
+    home,
+    modal,
+    option,
+    plain,
+    section,
+    text_input,
+)
+from tests.unit.local.workspace.running import Running, running, until
+
+from fateforger.local import workspace as package
+
+CHROMIUM = shutil.which("chromium") or ""
+STATIC = Path(package.__file__).parent / "static"
+DESK = ViewportSize(width=1500, height=950)
+PHONE = ViewportSize(width=390, height=844)
+
+browsing = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
+]
+
+
+def in_browser(test: Any) -> Any:
+    for mark in browsing:
+        test = mark(test)
+    return test
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """One Chromium for all tests here; each test opens a fresh context in it."""
+    expect.set_options(timeout=10_000)
+    async with async_playwright() as playwright:
+        launched = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        await launched.close()
+
+
+@dataclass
+class Desk:
+    """A served workspace, the app connected to it and a person's page."""
+
+    served: Running
+    client: AsyncWebClient
+    page: Page
+    seen: list[Json] = field(default_factory=list)
+
+    @property
+    def composer(self) -> Locator:
+        return self.page.locator("#composer")
+
+    async def post(self, *blocks: Json, text: str = "board", **more: Any) -> str:
+        """Post as the app; returns the ts."""
+        posted = await self.client.chat_postMessage(channel=DM, text=text, blocks=list(blocks), **more)
+        return str(posted["ts"])
+
+
+Listen = Callable[[AsyncApp, Desk], None]
+
+
+@contextlib.asynccontextmanager
+async def app_on(served: Running, app: AsyncApp) -> AsyncIterator[None]:
+    handler = AsyncSocketModeHandler(app, APP_TOKEN, ping_interval=0.5)
+    try:
+        await handler.connect_async()  # type: ignore[no-untyped-call]  # slack-bolt leaves it so
+        await until(lambda: served.workspace.hub.connected)
+        yield
+    finally:
+        await handler.close_async()  # type: ignore[no-untyped-call]  # slack-bolt leaves it so
+
+
+def nothing(_app: AsyncApp, _desk: Desk) -> None:
+    """An app that listens to nothing of its own."""
+
+
+@contextlib.asynccontextmanager
+async def desk_at(folder: Path, browser: Browser, listen: Listen = nothing, **screen: Any) -> AsyncIterator[Desk]:
+    """Everything running and the page open; at the end no script on the page may have failed."""
+    async with running(folder) as served:
+        client = AsyncWebClient(token=BOT_TOKEN, base_url=f"{served.url}/api/")
+        app = AsyncApp(client=client, signing_secret="unused")
+        context = await browser.new_context(**({"viewport": DESK} | screen))
+        desk = Desk(served, client, await context.new_page())
+        mistakes: list[str] = []
+        desk.page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
+        listen(app, desk)
+        acknowledge_the_rest(app)
+        async with app_on(served, app):
+            await desk.page.goto(served.url)
+            await expect(desk.composer).to_be_visible()
+            yield desk
+            await context.close()
+    assert mistakes == []
+
+
+def acknowledge_the_rest(app: AsyncApp) -> None:
+    """What a test does not look at is taken without a word; Bolt asks the first listener that fits."""
+
+    @app.event(re.compile(".*"))
+    async def take() -> None: ...
+
+
+def note_actions(*action_ids: str) -> Listen:
+    def listen(app: AsyncApp, desk: Desk) -> None:
+        for action_id in action_ids:
+
+            @app.action(action_id)
+            async def note(ack: AsyncAck, action: Json) -> None:
+                await ack()
+                desk.seen.append(action)
+
+    return listen
+
+
+@in_browser
+async def test_messages_and_threaded_replies_appear_live(tmp_path: Path, browser: Browser) -> None:
+    def listen(app: AsyncApp, _desk: Desk) -> None:
+        @app.event("message")
+        async def answer(event: Json, client: AsyncWebClient) -> None:
+            if "thread_ts" not in event:
+                await client.chat_postMessage(channel=DM, thread_ts=event["ts"], text=f"Re: {event['text']}")
+
+    async with desk_at(tmp_path, browser, listen) as desk:
+        await desk.composer.fill("plan my day")
+        await desk.composer.press("Enter")
+        await expect(desk.page.locator("#messages .message .content")).to_have_text(["plan my day"])
+        await expect(desk.page.locator("#thread .message .content")).to_have_text(["plan my day", "Re: plan my day"])
+        reply = desk.page.locator("#thread-composer")
+        await reply.fill("thank you")
+        await reply.press("Enter")
+        await expect(desk.page.locator("#thread .message .content")).to_have_text(
+            ["plan my day", "Re: plan my day", "thank you"]
+        )
+        await expect(desk.page.locator(".thread-summary .count")).to_have_text("2 replies")
+        [parent] = await desk.served.messages()
+        assert [m["text"] for m in await desk.served.messages(thread_ts=parent["ts"])][2] == "thank you"
+
+
+@in_browser
+async def test_an_empty_conversation_begins_with_the_apps_shortcut(tmp_path: Path, browser: Browser) -> None:
+    """The big button is the global shortcut and not the command of the hint below; pressed twice at once it counts once."""
+
+    def listen(app: AsyncApp, desk: Desk) -> None:
+        @app.shortcut("plan_day")
+        async def note(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
+            await ack()
+            desk.seen.append(shortcut)
+            await client.chat_postMessage(channel=DM, text="Shall we?")
+
+    async with desk_at(tmp_path, browser, listen) as desk:
+        start = desk.page.get_by_role("button", name="Plan my day", exact=True)
+        await expect(start).to_have_count(1)
+        await expect(start).to_have_class(re.compile(r"\bprimary\b"))
+        await expect(desk.page.locator(".opening-commands")).to_have_text("/timebox Plan a day")
+        await start.dblclick()
+        await expect(desk.page.locator("#messages .message .content")).to_have_text(["Shall we?"])
+        assert [shortcut["callback_id"] for shortcut in desk.seen] == ["plan_day"]
+
+
+@in_browser
+async def test_a_button_is_pending_and_a_double_click_counts_once(tmp_path: Path, browser: Browser) -> None:
+    def listen(app: AsyncApp, desk: Desk) -> None:
+        @app.action("go")
+        async def work(ack: AsyncAck, action: Json, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            desk.seen.append(action)
+            await expect(desk.page.get_by_role("button", name="Go")).to_have_attribute("aria-busy", "true")
+            await client.chat_update(channel=DM, ts=body["message"]["ts"], text="done", blocks=[section("All done")])
+
+    async with desk_at(tmp_path, browser, listen) as desk:
+        await desk.post(actions(button("go", value="42"), block_id="board"))
+        await desk.page.get_by_role("button", name="Go").dblclick()
+        await expect(desk.page.get_by_text("All done")).to_be_visible()
+        await expect(desk.page.get_by_role("button", name="Go")).to_have_count(0)
+        assert [(action["action_id"], action["value"]) for action in desk.seen] == [("go", "42")]
+
+
+@in_browser
+async def test_choices_dates_and_times_reach_the_app(tmp_path: Path, browser: Browser) -> None:
+    async with desk_at(tmp_path, browser, note_actions("kind", "day", "start")) as desk:
+        page = desk.page
+        await desk.post(
+            actions(
+                {
+                    "type": "static_select",
+                    "action_id": "kind",
+                    "placeholder": plain("Kind"),
+                    "options": [option("deep"), option("shallow")],
+                },
+                {"type": "datepicker", "action_id": "day", "initial_date": "2026-11-02"},
+                {"type": "timepicker", "action_id": "start", "placeholder": plain("Start")},
+                block_id="board",
+            )
+        )
+        await page.get_by_role("combobox", name="Kind").click()
+        await page.get_by_role("option", name="Shallow").click()
+        await until(lambda: len(desk.seen) == 1)
+        await page.locator("input[type=date]").fill("2026-11-05")
+        await page.locator("input[type=date]").press("Enter")
+        await until(lambda: len(desk.seen) == 2)
+        await page.get_by_role("combobox", name="Start").fill("0930")
+        await page.get_by_role("combobox", name="Start").press("Enter")
+        await until(lambda: len(desk.seen) == 3)
+        assert desk.seen[0]["selected_option"] == option("shallow")
+        assert [desk.seen[1]["selected_date"], desk.seen[2]["selected_time"]] == ["2026-11-05", "09:30"]
+        await expect(page.get_by_role("combobox", name="Kind")).to_have_text("Shallow")
+
+
+def a_form(*more: Json) -> Json:
+    minutes = {"type": "number_input", "action_id": "value", "is_decimal_allowed": False}
+    return modal(
+        text_input(),
+        {**text_input("minutes", element=minutes), "label": plain("Minutes")},
+        actions(button("more"), block_id="grow"),
+        *more,
+    )
+
+
+def form_app(app: AsyncApp, desk: Desk) -> None:
+    """Opens a form, lets it grow, refuses the title “taken” and takes any other."""
+
+    @app.action("open")
+    async def open_form(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=body["trigger_id"], view=a_form())
+
+    @app.action("more")
+    async def grow(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_update(view_id=body["view"]["id"], view=a_form(section("One more line")))
+
+    @app.view("form")
+    async def submitted(ack: AsyncAck, view: Json) -> None:
+        values = {block: entry["value"]["value"] for block, entry in view["state"]["values"].items()}
+        desk.seen.append(values)
+        if values["title"] == "taken":
+            await ack(response_action="errors", errors={"title": "There is such a block already."})
+        else:
+            await ack()
+
+
+@in_browser
+async def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(tmp_path: Path, browser: Browser) -> None:
+    async with desk_at(tmp_path, browser, form_app) as desk:
+        await desk.post(actions(button("open"), block_id="board"))
+        await desk.page.get_by_role("button", name="Go").click()
+        dialog = desk.page.get_by_role("dialog")
+        title, minutes = dialog.get_by_label("Title"), dialog.get_by_label("Minutes")
+        save = dialog.get_by_role("button", name="Save")
+        await minutes.fill("soon")
+        await save.click()
+        await expect(dialog.get_by_role("alert").filter(visible=True)).to_have_text(
+            ["Please complete this required field.", "Please enter a number."]
+        )
+        await expect(title).to_be_focused()
+        assert desk.seen == []
+        await title.fill("taken")
+        await minutes.fill("45")
+        await dialog.get_by_role("button", name="Go").click()
+        await expect(dialog.get_by_text("One more line")).to_be_visible()
+        await expect(title).to_have_value("taken")
+        await save.click()
+        at_title = dialog.locator('[data-block="title"]').get_by_role("alert")
+        await expect(at_title).to_have_text("There is such a block already.")
+        await expect(title).to_have_attribute("aria-invalid", "true")
+        await expect(minutes).to_have_value("45")
+        await title.fill("Write report")
+        await expect(at_title).to_be_hidden()
+        await save.click()
+        await expect(dialog).to_have_count(0)
+        assert desk.seen == [{"title": "taken", "minutes": "45"}, {"title": "Write report", "minutes": "45"}]
+
+
+@in_browser
+async def test_everything_works_with_the_keyboard_alone(tmp_path: Path, browser: Browser) -> None:
+    def listen(app: AsyncApp, desk: Desk) -> None:
+        form_app(app, desk)
+
+        @app.command("/timebox")
+        async def note(ack: AsyncAck, command: Json) -> None:
+            await ack()
+            desk.seen.append({"text": command["text"]})
+
+    async with desk_at(tmp_path, browser, listen) as desk:
+        keys = desk.page.keyboard
+        await desk.post(actions(button("open"), block_id="board"))
+        go = desk.page.locator("#messages .message").get_by_role("button", name="Go")
+        await expect(go).to_be_visible()
+        await tab_to(desk.page, go)
+        await keys.press("Enter")
+        dialog = desk.page.get_by_role("dialog")
+        await expect(dialog.get_by_label("Title")).to_be_focused()
+        await keys.press("Escape")
+        await expect(dialog).to_have_count(0)
+        await expect(go).to_be_focused()
+        await keys.type("/")
+        await expect(desk.composer).to_be_focused()
+        await expect(desk.page.get_by_role("option")).to_have_text([re.compile("^/timebox")])
+        await keys.press("Escape")
+        await expect(desk.page.get_by_role("option").filter(visible=True)).to_have_count(0)
+        await desk.composer.fill("")
+        await keys.type("/ti")
+        await expect(desk.page.get_by_role("option").filter(visible=True)).to_have_count(1)
+        await keys.press("Tab")
+        await expect(desk.composer).to_have_value("/timebox ")
+        await keys.type("tomorrow")
+        await keys.press("Enter")
+        await until(lambda: desk.seen == [{"text": "tomorrow"}])
+        await expect(desk.composer).to_have_value("")
+
+
+async def tab_to(page: Page, goal: Locator) -> None:
+    """Press Tab until the control has the focus; a control that the Tab key cannot reach fails the test."""
+    for _ in range(40):
+        await page.keyboard.press("Tab")
+        if await goal.evaluate("node => node === document.activeElement"):
+            return
+    raise AssertionError(f"Tab never reaches {goal}")
+
+
+@in_browser
+async def test_a_phone_shows_one_column_with_tabs_at_the_bottom(tmp_path: Path, browser: Browser) -> None:
+    def listen(app: AsyncApp, _desk: Desk) -> None:
+        @app.event("app_home_opened")
+        async def publish(event: Json, client: AsyncWebClient) -> None:
+            if event["tab"] == "home":
+                await client.views_publish(user_id=event["user"], view=home(section("Your days")))
+
+        form_app(app, _desk)
+
+    async with desk_at(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
+        page = desk.page
+        many = [{**button(f"b{n}"), "text": plain(f"Quite a long label {n}")} for n in range(4)]
+        ts = await desk.post(section("word " * 60 + "x" * 300), actions(*many, button("open"), block_id="board"))
+        await desk.post(section("In the thread"), thread_ts=ts)
+        tabs = page.get_by_role("tablist", name="Views")
+        box = await tabs.bounding_box()
+        assert box is not None
+        assert (box["x"], box["width"], round(box["y"] + box["height"])) == (0, PHONE["width"], PHONE["height"])
+        await expect(page.get_by_text("In the thread")).to_be_visible()
+        assert await sideways(page) == 0
+        await page.get_by_role("button", name="Back to the conversation").tap()
+        await expect(page.locator("#thread")).to_be_hidden()
+        await page.get_by_role("button", name="Go", exact=True).last.tap()
+        await expect(page.get_by_role("dialog").get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
+        assert await sideways(page) == 0
+        await page.get_by_role("button", name="Cancel").tap()
+        await tabs.get_by_role("tab", name="Home").tap()
+        await expect(page.get_by_text("Your days")).to_be_visible()
+        assert await sideways(page) == 0
+
+
+async def sideways(page: Page) -> int:
+    """By how many pixels the page or one of its columns is wider than its room."""
+    return int(
+        await page.evaluate(
+            "Math.max(...[document.documentElement, ...document.querySelectorAll('.scroll, #home, .modal-body')]"
+            ".map(node => node.scrollWidth - node.clientWidth))"
+        )
+    )
+
+
+HOSTILE = [
+    '<img src=x onerror="window.ran=1">',
+    "<script>window.ran=1</script>",
+    "<javascript:window.ran=1|press me>",
+    '"><svg onload=window.ran=1>',
+]
+
+
+@in_browser
+async def test_hostile_text_is_only_text(tmp_path: Path, browser: Browser) -> None:
+    async with desk_at(tmp_path, browser, form_app) as desk:
+        page = desk.page
+        for text in HOSTILE:
+            await desk.composer.fill(text)
+            await desk.composer.press("Enter")
+        await expect(page.locator("#messages .message .content")).to_have_text(HOSTILE)
+        nasty = [section(text) for text in HOSTILE]
+        link = {"type": "link", "url": "javascript:window.ran=1", "text": "rich link"}
+        rich = {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [link]}]}
+        prose = {"type": "markdown", "text": f"[prose link](javascript:window.ran=1) {HOSTILE[0]}"}
+        labelled = {**button("open"), "text": plain(HOSTILE[0])}
+        await desk.post(*nasty, rich, prose, actions(labelled, block_id="board"), text=HOSTILE[1])
+        board = page.locator("#messages .message").last
+        await expect(board.locator(".block-section .text")).to_have_text(HOSTILE)
+        for words in ("rich link", "prose link"):
+            await board.get_by_text(words, exact=True).click()
+        await expect(board.get_by_role("button", name=HOSTILE[0])).to_be_visible()
+        assert await page.locator(".message a, .message img, .message script, .message svg[onload]").count() == 0
+        assert await page.evaluate("window.ran") is None
+        assert await page.locator("meta[http-equiv=Content-Security-Policy]").count() == 1
+
+
+@in_browser
+async def test_a_broken_block_leaves_the_rest_of_the_page_alone(tmp_path: Path, browser: Browser) -> None:
+    broken: list[Any] = [
+        None,
+        {"type": "actions", "block_id": "a", "elements": 7},
+        {"type": "table", "block_id": "t", "rows": [7]},
+        {"type": "section", "block_id": "s", "text": {"type": "mrkdwn", "text": 7}},
+        {"type": "hologram", "block_id": "h", "text": {"type": "plain_text", "text": "in words"}},
+    ]
+    async with desk_at(tmp_path, browser) as desk:
+        message = {"type": "message", "user": ALEX.id, "ts": "1772431200.000100", "text": "broken"}
+        blocks = [*broken, {**section("still here"), "block_id": "ok"}]
+        answer = {"messages": [{**message, "blocks": blocks}]}
+        await desk.page.route("**/ui/messages?*", lambda route: route.fulfill(json=answer))
+        await desk.page.reload()
+        await expect(desk.page.get_by_text("still here")).to_be_visible()
+        await expect(desk.page.get_by_text("in words", exact=True)).to_be_visible()
+        await expect(desk.page.get_by_text("can't be shown")).to_have_count(3)
+
+
+@in_browser
+async def test_a_changed_or_deleted_message_changes_on_the_page(tmp_path: Path, browser: Browser) -> None:
+    async with desk_at(tmp_path, browser) as desk:
+        shown = desk.page.locator("#messages .message .content")
+        ts = await desk.post(section("Half done"))
+        await expect(shown).to_have_text(["Half done"])
+        await desk.client.chat_update(channel=DM, ts=ts, text="done", blocks=[section("Wholly done")])
+        await expect(shown).to_have_text(["Wholly done"])
+        await desk.client.chat_delete(channel=DM, ts=ts)
+        await expect(shown).to_have_count(0)
+
+
+@in_browser
+async def test_the_page_heals_when_the_server_comes_back(tmp_path: Path, browser: Browser) -> None:
+    page = await (await browser.new_context(viewport=DESK)).new_page()
+    async with running(tmp_path) as served:
+        await page.goto(served.url)
+        await served.say("before")
+        await expect(page.locator("#messages .message .content")).to_have_text(["before"])
+        port = served.port
+    await expect(page.get_by_text("The connection was lost. Trying again…")).to_be_visible()
+    await page.locator("#composer").fill("unsent")
+    await page.locator("#composer").press("Enter")
+    await expect(page.get_by_text("so nothing was sent")).to_be_visible()
+    async with running(tmp_path, port=port) as served:
+        await served.say("meanwhile")
+        await expect(page.locator("#messages .message:not(.outgoing) .content")).to_have_text(["before", "meanwhile"])
+        await page.get_by_role("button", name="Try again").click()
+        await expect(page.locator("#messages .message:not(.outgoing) .content")).to_have_text(
+            ["before", "meanwhile", "unsent"]
+        )
+        await page.context.close()
+
+
+def test_every_file_of_the_page_is_used() -> None:
+    """What index.html needs, directly or through imports, is exactly what there is, and nothing comes from elsewhere."""
+    found: set[Path] = set()
+    waiting = [STATIC / "index.html"]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        text = path.read_text(encoding="utf-8")
+        named = re.findall(r'(?:href|src)="/static/([^"]+)"', text) if path.suffix == ".html" else []
+        waiting += [STATIC / name for name in named]
+        if path.suffix == ".js":
+            waiting += [(path.parent / name).resolve() for name in re.findall(r'from "(\.[^"]+)"', text)]
+        assert re.findall(r'(?:from|import|src=|href=|@import|url\()\s*"?https?:', text) == []
+    assert found == {path for path in STATIC.rglob("*") if path.is_file()}
