@@ -10,17 +10,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fateforger.adapters.calendar import open_mcp_calendar
 from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store import Store, open_store
 from fateforger.bootstrap.claim import DOOR, claimed
-from fateforger.bootstrap.web import WebServer
-from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.config import Settings
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.ports import Calendar, Clock, Journal
 
 if TYPE_CHECKING:
+    from fateforger.commit import CalendarSubmitter
     from fateforger.local.calendar import LocalCalendar
 
 LOCAL_CALENDAR = "local"
@@ -80,6 +78,8 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
 
 def calendar_over(settings: Settings, endpoint: str, *, key: str | None) -> Calendar:
     """The calendar port over an MCP endpoint. Nothing is connected yet."""
+    from fateforger.adapters.calendar import open_mcp_calendar  # noqa: PLC0415  heavy
+
     return open_mcp_calendar(
         endpoint,
         time_zone=settings.time_zone,
@@ -97,6 +97,8 @@ def local_key(settings: Settings) -> str:
 def submitter(calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
     """The engine. ``role`` names whoever holds the lock of that role on this machine: after a crash the next one takes
     its lease over at once."""
+    from fateforger.commit import CalendarSubmitter, Outside  # noqa: PLC0415  heavy
+
     outside = Outside(calendar, store.journal, clock, asyncio.sleep)
     return CalendarSubmitter(outside, owner=f"{role}@{socket.gethostname()}", new_id=lambda: uuid.uuid4().hex)
 
@@ -113,6 +115,8 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
             calendar = calendar_over(settings, settings.calendar_url, key=None)
         else:
             local = await stack.enter_async_context(local_calendar(settings, clock))
+            from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy
+
             web = WebServer("127.0.0.1", 0)
             await web.start(local.mcp_app)
             stack.push_async_callback(web.stop)
