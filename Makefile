@@ -11,12 +11,13 @@ help:  ## Show these commands
 $(VENV)/.runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fateforger needs Python 3.11 or newer; try: make PYTHON=python3.11 up"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@echo "Installing into $(VENV); this takes a minute, once."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@
 
 install: $(VENV)/.runtime  ## Install what the program needs into .venv
@@ -34,7 +35,7 @@ check: install-dev  ## Lint, types, import contracts
 test: check  ## All checks and all tests
 	$(BIN)/pytest -n auto --dist loadgroup
 
-bench: install-dev  ## Measure; figures go to the terminal and benchmarks/results/
+bench: install-dev  ## Measure speed, as ratios against peers in the same run
 	$(BIN)/python -m benchmarks
 
 lock:  ## Compile the lock files anew (needs uv)
