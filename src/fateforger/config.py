@@ -103,6 +103,7 @@ def read_settings(**overrides: object) -> Settings:
         return Settings(**given)  # type: ignore[arg-type]  # validated by pydantic right here
     except ValidationError as error:
         finding = error.errors(include_url=False)[0]
-        name = ".".join(str(p) for p in finding["loc"]) or "settings"
+        name = ".".join(str(p) for p in finding["loc"])
         message = finding["msg"].removeprefix("Value error, ").rstrip(".")
-        raise BadInput(f"The setting {name} cannot be used: {message}.", where=name) from None
+        sentence = f"The setting {name} cannot be used: {message}." if name else f"{message}."
+        raise BadInput(sentence, where=name or "settings") from None

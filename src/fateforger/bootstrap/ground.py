@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import uuid
 from collections.abc import AsyncIterator
@@ -14,7 +15,7 @@ from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store import Store, open_store
 from fateforger.bootstrap.claim import DOOR, claimed
 from fateforger.config import Settings
-from fateforger.errors import CalendarUnreachable, StoreUnavailable
+from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports import Calendar, Clock, Journal
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ async def open_state(settings: Settings) -> Store:
 
 @asynccontextmanager
 async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
-    """The calendar server of our own, over Radicale or the person's CalDAV server. Raises ``CalendarUnreachable``."""
+    """The calendar server of our own, over Radicale or the person's CalDAV server. Raises ``CalendarUnreachable``,
+    ``BadInput`` for a port that is taken."""
     from fateforger.local.calendar import LocalCalendarConfig, open_local_calendar  # noqa: PLC0415  heavy
     from fateforger.local.calendar.errors import ServiceError  # noqa: PLC0415  heavy
 
@@ -70,7 +72,15 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
     )
     try:
         calendar = await open_local_calendar(config, now=clock.now)
-    except (ServiceError, OSError) as error:
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise CalendarUnreachable(f"The local calendar cannot start: {error.strerror or error}.") from None
+        raise BadInput(
+            f"Port {port}, at which CalDAV clients find the embedded calendar, is taken; choose another one with"
+            " FATEFORGER_CALDAV_PORT.",
+            where="caldav_port",
+        ) from None
+    except ServiceError as error:
         raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
     async with calendar:
         yield calendar

@@ -1,0 +1,70 @@
+"""What stops the program from starting is one sentence, with what to do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fateforger.bootstrap.claim import claimed
+from fateforger.bootstrap.ground import local_calendar, ticking_clock
+from fateforger.bootstrap.web import WebServer
+from fateforger.config import read_settings
+from fateforger.errors import BadInput, StoreUnavailable
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_a_taken_page_port(taken: int) -> None:
+    with pytest.raises(BadInput, match="choose another port with --port or FATEFORGER_PORT"):
+        WebServer("127.0.0.1", taken)
+
+
+async def test_a_taken_caldav_port(taken: int, tmp_path: Path) -> None:
+    settings = read_settings(data_dir=tmp_path)
+    with pytest.raises(BadInput, match="choose another one with FATEFORGER_CALDAV_PORT"):
+        async with local_calendar(settings, ticking_clock(settings), port=taken):
+            pass
+
+
+def test_one_program_per_data_directory(tmp_path: Path) -> None:
+    """S161: and the directory is free again as soon as the first one ends."""
+    with claimed(tmp_path), pytest.raises(BadInput, match="Another fateforger is running"), claimed(tmp_path):
+        pass
+    with claimed(tmp_path):
+        assert (tmp_path.stat().st_mode & 0o777) == 0o700
+
+
+def test_a_data_directory_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="I cannot use the data directory"), claimed(tmp_path / "file" / "data"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"time_zone": "Mars"}, "The setting time_zone cannot be used: “Mars” is not a time zone I know"),
+        ({"port": 70000}, "The setting port cannot be used"),
+        ({"slack_bot_token": "xoxb-1"}, "SLACK_APP_TOKEN is missing; Slack needs both tokens"),
+    ],
+)
+def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_settings(**given)
+    assert caught.value.message.startswith(sentence)
+
+
+def test_secrets_are_not_shown() -> None:
+    settings = read_settings(
+        slack_bot_token="xoxb-secret", slack_app_token="xapp-secret", caldav_password="pass-secret"
+    )
+    assert "secret" not in repr(settings)
