@@ -70,14 +70,20 @@ def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None)
 def apply_door(ctx: click.Context, plan: str, yes: bool, as_json: bool, **where: str | None) -> None:
     """Make the calendar show PLAN. Your own changes on the calendar stay."""
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
+    from fateforger.errors import ConfirmationNeeded  # noqa: PLC0415  only this door needs it
     from fateforger.plan import read_plan  # noqa: PLC0415  heavy
     from fateforger.sync.model import BrakeKind  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
 
     async def run(settings: Settings) -> SyncResult:
+        confirmed = tuple(BrakeKind) if yes else ()
         async with open_ground(settings) as ground:
-            return await ground.submitter.submit_plan(day, cause=_cause(), confirmed=tuple(BrakeKind) if yes else ())
+            try:
+                return await ground.submitter.submit_plan(day, cause=_cause(), confirmed=confirmed)
+            except ConfirmationNeeded as needed:
+                sentence = f"{needed.message} Say so with --yes."
+                raise ConfirmationNeeded(sentence, reasons=needed.reasons, where=", ".join(needed.reasons)) from None
 
     _end(_run(ctx, where, run), as_json=as_json)
 

@@ -127,6 +127,19 @@ async def test_a_lost_answer_is_not_written_twice(doors: Doors, google: GoogleMc
     assert (status, diff["counts"]["noop"], diff["status"]) == (0, 2, "unchanged")
 
 
+async def test_a_mass_deletion_waits_for_a_yes(doors: Doors, google: GoogleMcp) -> None:
+    """P15: nothing is written, and the sentence says how to go ahead."""
+    four = [{"n": f"Block {n}", "t": "DW", "p": {"a": "fs", "st": f"{9 + n:02}:00", "dur": "PT45M"}} for n in range(4)]
+    await doors.sync("apply", doors.plan({**PLAN, "events": four}))
+    empty = doors.plan({**PLAN, "events": []})
+    status, stopped = await doors.sync("apply", empty)
+    assert (status, stopped["error"]["kind"], stopped["error"]["where"]) == (2, "confirmation_needed", "mass_deletion")
+    assert stopped["error"]["message"].endswith("Is that what you want? Say so with --yes.")
+    assert google.asked("delete-event") == []
+    status, done = await doors.sync("apply", empty, "--yes")
+    assert (status, done["status"], done["counts"]["delete"]) == (0, "committed", 4)
+
+
 async def test_a_calendar_that_is_not_there_is_the_world_failing(tmp_path: Path) -> None:
     """Exit status 3 and one sentence; nothing is recorded as written."""
     doors = Doors(tmp_path, "--calendar-url", "http://127.0.0.1:9/mcp")
