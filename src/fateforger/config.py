@@ -77,6 +77,9 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("SLACK_APP_TOKEN", "FATEFORGER_SLACK_APP_TOKEN"),
         description="App-level token (xapp-...) with connections:write, for Socket Mode.",
     )
+    calendar_owner: str | None = Field(
+        None, description="Slack id (U...) of the person whose calendar this is; left out, the first one who plans."
+    )
     slack_api_base_url: str | None = Field(
         None,
         validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),

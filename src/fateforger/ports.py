@@ -216,6 +216,10 @@ class Sessions(Protocol):
         """A person's sessions, the last touched first."""
         ...
 
+    async def first_person(self) -> str | None:
+        """Who began the earliest session of all; ``None`` while there is none."""
+        ...
+
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
         """Store the session and queue its messages in one commit; ``expected`` is the version it was loaded with
         (0 for a new one). Returns it with its new version. Raises ``VersionConflict``."""

@@ -56,6 +56,7 @@ class ScriptedDoor:
         self.before_handling: Callable[[Start | SessionCommand], Awaitable[None]] = _at_once
         self.running = 0
         self.most_running = 0
+        self.owner_of_calendar: str | None = None
 
     async def handle(self, command: Start | SessionCommand) -> None:
         self.running += 1
@@ -128,6 +129,9 @@ class ScriptedDoor:
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
         session = await self.sessions.in_thread(channel, thread_ts)
         return session.id if session else None
+
+    async def calendar_owner(self) -> str | None:
+        return self.owner_of_calendar
 
     def welcome(self) -> Card:
         start = Button(label="Plan my day", action="start", style="primary")

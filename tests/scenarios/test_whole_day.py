@@ -132,6 +132,12 @@ def test_somebody_else_gets_a_polite_no(program: Program) -> None:
         lambda: any(m.get("ephemeral") for m in other.thread() + other.roots()), "an answer to the other one only"
     )
     assert person.says() == before
+    answer = other.slash("/timebox")
+    eventually(
+        lambda: any("one person's calendar" in m["text"] for m in other.roots() if m.get("ephemeral")),
+        f"a word that this is somebody's calendar; {answer}",
+    )
+    assert len([m for m in person.roots() if not m.get("ephemeral")]) == 1
     person.press("Plan this day")
     person.reads("the frame of your day")
 

@@ -62,6 +62,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             submitter=engine,
             clock=clock,
             calendar_write=settings.calendar_write,
+            calendar_owner=settings.calendar_owner,
         )
         stack.push_async_callback(coordinator.aclose)
         if settings.database_url is None:

@@ -46,9 +46,11 @@ class PlanningCoordinator:
         clock: Clock,
         calendar_write: CalendarWrite = "refine",
         calendar_wait: float = CALENDAR_WAIT,
+        calendar_owner: str | None = None,
     ) -> None:
         self._sessions = sessions
         self._calendar_write = calendar_write
+        self._calendar_owner = calendar_owner
         self._looker = Looker(submitter.read, clock)
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
@@ -115,6 +117,12 @@ class PlanningCoordinator:
         """See :meth:`Door.owner`."""
         session = await self._sessions.load(session_id)
         return None if session is None else session.user_id
+
+    async def calendar_owner(self) -> str | None:
+        """See :meth:`Door.calendar_owner`. Unless it is set, the first person who ever planned here."""
+        if self._calendar_owner is None:
+            self._calendar_owner = await self._sessions.first_person()
+        return self._calendar_owner
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
         """See :meth:`Door.session_in_thread`."""

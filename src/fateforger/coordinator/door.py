@@ -34,6 +34,10 @@ class Door(Protocol):
         """Whose session it is; ``None`` when there is no such session."""
         ...
 
+    async def calendar_owner(self) -> str | None:
+        """Whose calendar plans are written to: the only person who can start one. ``None`` while nobody has."""
+        ...
+
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
         """The id of the session in a thread, if there is one."""
         ...

@@ -53,6 +53,9 @@ class Desk:
             day = date.fromisoformat(asked.said) if asked.said else None
         except ValueError:
             return phrases.NOT_A_DATE
+        owner = await self._door.calendar_owner()
+        if owner is not None and owner != asked.user_id:
+            return self._tell(asked, phrases.not_your_calendar(owner))
         zone = await self._people.zone(asked.user_id)
         if zone is None:
             return self._tell(asked, phrases.NO_ZONE)

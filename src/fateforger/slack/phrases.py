@@ -6,7 +6,14 @@ from fateforger.slack.payloads import COMMAND_NAME
 
 
 def not_yours(owner: str) -> str:
-    return f"This plan belongs to <@{owner}>, so only they can change it. Type `{COMMAND_NAME}` to plan your own day."
+    return f"This plan belongs to <@{owner}>, so only they can change it."
+
+
+def not_your_calendar(owner: str) -> str:
+    return (
+        f"I plan on the calendar of <@{owner}>, and I keep to one person's calendar. "
+        "For yours, run a fateforger of your own."
+    )
 
 
 SESSION_LOST = f"I can't find this plan any more. Type `{COMMAND_NAME}` to start a new one."

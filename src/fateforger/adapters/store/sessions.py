@@ -30,6 +30,7 @@ _OF_USER = (
     .order_by(*_LATEST_FIRST)
     .limit(bindparam("at_most"))
 )
+_EVERY = select(SESSION)
 _STANDS = select(SESSION.c.version, SESSION.c.channel, SESSION.c.thread_ts).where(SESSION.c.id == bindparam("of_id"))
 _INSERT = insert(SESSION)
 _SAVE = (
@@ -58,6 +59,10 @@ class SqlSessions:
 
     async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
         return await self._all(_OF_USER, of_user=user_id, at_most=limit)
+
+    async def first_person(self) -> str | None:
+        every = await self._all(_EVERY)
+        return min(every, key=lambda s: (s.created_at, s.id)).user_id if every else None
 
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
         messages = tuple(outgoing)

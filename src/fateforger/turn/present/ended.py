@@ -27,8 +27,8 @@ def ended_reply(session: Session) -> Card:
 
 def not_yours() -> Card:
     """The answer to somebody else's click."""
-    text = "This planning session is somebody else's; only they can change it. You can start one of your own."
-    return Card(text=text, parts=(Prose(text=text), AGAIN))
+    text = "This planning session is somebody else's; only they can change it."
+    return Card(text=text, parts=(Prose(text=text),))
 
 
 def stays(session: Session) -> str:
