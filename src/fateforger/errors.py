@@ -15,9 +15,16 @@
     │   │   ├── CalendarReadOnly      it can be read but not written
     │   │   ├── CalendarIncomplete    the answer is not known to be whole, so nothing may follow from it
     │   │   └── CalendarBusy          another write to this calendar is under way
-    │   └── StoreError
-    │       ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
-    │       └── VersionConflict       somebody saved a newer version first
+    │   ├── StoreError
+    │   │   ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
+    │   │   └── VersionConflict       somebody saved a newer version first
+    │   └── ModelError
+    │       ├── ModelUnreachable      no connection, a connection cut off, a server error
+    │       ├── ModelTimedOut         no answer in the time it was given
+    │       ├── ModelAuthFailed       the key was refused
+    │       ├── ModelBusy             too many requests, or the quota is used up
+    │       ├── ModelRejected         the request is not possible: no such model, too long, a setting it lacks
+    │       └── ModelUnusable         it answered, and the answer cannot be used
     └── InternalError        we have a bug; never shown as anything else
 
 The message of each error is a sentence for a person. ``where`` says which part of the input it is about.
@@ -115,6 +122,38 @@ class StoreUnavailable(StoreError):
 
 class VersionConflict(StoreError):
     """Somebody else saved a newer version of the same thing first."""
+
+
+class ModelError(WorldError):
+    """The language model could not do what was asked. Nothing was changed."""
+
+
+class ModelUnreachable(ModelError):
+    """No connection, a connection cut off, or a server error."""
+
+
+class ModelTimedOut(ModelError):
+    """No answer in the time it was given."""
+
+
+class ModelAuthFailed(ModelError):
+    """The key was refused."""
+
+
+class ModelBusy(ModelError):
+    """Too many requests, or the quota is used up. ``retry_after`` in seconds when the server said so."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None, where: str | None = None) -> None:
+        super().__init__(message, where=where)
+        self.retry_after = retry_after
+
+
+class ModelRejected(ModelError):
+    """The request is not possible: no such model, too long, a setting that it does not know."""
+
+
+class ModelUnusable(ModelError):
+    """It answered, and what it said cannot be used: a refusal, no JSON, or values that make no sense."""
 
 
 class InternalError(FateforgerError):

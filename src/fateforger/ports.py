@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from enum import StrEnum
 from typing import Any, Protocol
 
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
@@ -322,4 +323,62 @@ class Jobs(Protocol):
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         """Return as soon as new work may be there, or after that time."""
+        ...
+
+
+# --- language model -------------------------------------------------------------------------------------------
+
+
+class Role(StrEnum):
+    """What a model is asked for. Each role can have a model of its own."""
+
+    DECIDE = "decide"
+    """What does this message want?"""
+    GATE = "gate"
+    """What does it say about the step at hand?"""
+    DRAFT = "draft"
+    """A first plan of the day."""
+    PATCH = "patch"
+    """A change of the plan."""
+    EXTRACT = "extract"
+    """What in it should be remembered? Asked in the background, through a client of its own (S116)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request. ``name`` says what for, and which version of the text (``decide/1``); ``schema`` is the JSON schema
+    that the answer has to satisfy, which is also spelled out in ``system`` where the model cannot be held to it;
+    ``history`` are earlier tries of the same request, each with what was wrong about it."""
+
+    name: str
+    role: Role
+    system: str
+    user: str
+    schema: Mapping[str, Any] | None = None
+    history: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered. Tokens are ``None`` when the server did not count them; ``cost`` in US dollars when the
+    price of the model is known; ``seconds`` is the time from the request to the whole answer."""
+
+    text: str
+    model: str
+    seconds: float
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+
+
+class Model(Protocol):
+    """A language model. It reads text and gives text; what follows from it is decided by code."""
+
+    async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
+        """The whole answer, within that time. Raises an error of :class:`~fateforger.errors.ModelError`. Cancelling
+        the call ends the request. Keys and prompts are never logged."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
         ...

@@ -1,0 +1,44 @@
+"""The JSON in what a model said: bare, in a fence, or with prose around it (S70)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+LONGEST = 200_000
+"""Characters of an answer that are looked at; nothing we ask for is near that long."""
+_FENCE = "```"
+_DECODER = json.JSONDecoder(parse_constant=lambda name: _no(f"{name} is not a number that JSON knows"))
+
+
+def json_in(text: str) -> Any:
+    """The first JSON object or list in a model's answer. Raises ``ValueError`` with a sentence that the model can act
+    on. Which of several is right cannot be guessed, so nothing but blanks and words may follow it."""
+    if len(text) > LONGEST:
+        _no("The answer is far too long")
+    body = _unfenced(text.strip().lstrip("\ufeff"))
+    start = min((at for at in (body.find("{"), body.find("[")) if at >= 0), default=-1)
+    if start < 0:
+        _no("There is no JSON in the answer; answer with one JSON object and nothing else")
+    try:
+        value, end = _DECODER.raw_decode(body, start)
+    except json.JSONDecodeError as error:
+        _no(f"The JSON breaks off or is malformed at character {error.pos}: {error.msg}")
+    except RecursionError:
+        _no("The JSON is nested too deeply")
+    if body.find("{", end) >= 0:
+        _no("There is more than one JSON object; answer with exactly one")
+    return value
+
+
+def _unfenced(text: str) -> str:
+    """What stands between the first pair of fences; the text itself when there is none."""
+    before, fence, rest = text.partition(_FENCE)
+    if not fence or "{" in before or "[" in before:
+        return text
+    inside, fence, after = rest.partition(_FENCE)
+    return inside if not fence else f"{inside}{after}"
+
+
+def _no(sentence: str) -> NoReturn:
+    raise ValueError(f"{sentence}.")

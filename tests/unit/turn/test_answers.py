@@ -1,0 +1,54 @@
+"""S70: raw JSON, fences stripped, prose around it left aside."""
+
+from __future__ import annotations
+
+import pytest
+
+from fateforger.turn.answers import LONGEST, json_in
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1}',
+        ' \ufeff{"a": 1}\n',
+        '```json\n{"a": 1}\n```',
+        '```\n{"a": 1}\n```',
+        'Sure! Here you go:\n```json\n{"a": 1}\n```\nHope that helps.',
+        'Natürlich: {"a": 1} Viel Erfolg!',
+        '{"a": 1}\n```',
+    ],
+)
+def test_s70_json_is_found_bare_fenced_and_in_prose(text: str) -> None:
+    assert json_in(text) == {"a": 1}
+
+
+def test_s70_a_fence_within_a_string_stays() -> None:
+    assert json_in('{"notes": "```\\ncode\\n```"}') == {"notes": "```\ncode\n```"}
+
+
+def test_s70_a_list_is_json_too() -> None:
+    assert json_in("[1, 2]") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "There is no JSON in the answer; answer with one JSON object and nothing else."),
+        ("I cannot help with that.", "There is no JSON in the answer; answer with one JSON object and nothing else."),
+        ('{"a": 1} {"a": 2}', "There is more than one JSON object; answer with exactly one."),
+        ('{"a": NaN}', "NaN is not a number that JSON knows."),
+        ("[" * 100_000, "The JSON is nested too deeply."),
+        ("x" * (LONGEST + 1), "The answer is far too long."),
+    ],
+)
+def test_what_cannot_be_used_says_why(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        json_in(text)
+    assert str(caught.value) == sentence
+
+
+def test_a_cut_answer_says_where() -> None:
+    with pytest.raises(ValueError) as caught:
+        json_in('{"a": 1, "b"')
+    assert str(caught.value).startswith("The JSON breaks off or is malformed at character 12:")
