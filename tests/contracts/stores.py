@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
+
+import pytest
+from tests.postgres import PostgresServer
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.tables import metadata
 
-POSTGRES = os.environ.get("STORE_TEST_POSTGRES")
-"""URL of a PostgreSQL database to run the suites on as well; they empty its tables."""
-
-KINDS = ["memory", "file", *(["postgres"] if POSTGRES else [])]
+Kind = Literal["memory", "file", "postgres"]
+KINDS: tuple[Kind, ...] = ("memory", "file", "postgres")
 
 
 @asynccontextmanager
-async def two_stores(kind: str, folder: Path) -> AsyncIterator[tuple[Store, Store]]:
-    """The same store twice (``memory``), or two with connections of their own, as two processes have."""
-    if kind == "memory":
-        first = second = open_store(":memory:")
-    elif kind == "file":
-        path = new_file(folder)
-        first, second = open_store(path), open_store(path)
-    else:
-        first, second = open_store(str(POSTGRES)), open_store(str(POSTGRES))
-        with first.database.engine.begin() as connection:
-            for table in reversed(metadata.sorted_tables):
-                connection.execute(table.delete())
-    try:
-        yield first, second
-    finally:
-        await second.aclose()
-        await first.aclose()
+async def two_stores(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[tuple[Store, Store]]:
+    """For a fixture with ``params=KINDS``: the same store twice (``memory``), or two with connections of their own, as
+    two processes have."""
+    kind: Kind = request.param
+    with new_database(kind, request, folder) as where:
+        first = open_store(where)
+        second = first if kind == "memory" else open_store(where)
+        try:
+            yield first, second
+        finally:
+            await second.aclose()
+            await first.aclose()
+
+
+@contextmanager
+def new_database(kind: Kind, request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+    """Where a database with our tables is, and nothing in them. Skips where PostgreSQL is not installed."""
+    match kind:
+        case "memory":
+            yield ":memory:"
+        case "file":
+            yield str(new_file(folder))
+        case "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres_server")
+            with server.database() as url:
+                yield url
 
 
 def new_file(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from fateforger.ports import Outbox, Sessions
 class TestSqlSessions(SessionsContract):
     @pytest.fixture(params=KINDS)
     async def stores(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-        async with two_stores(request.param, tmp_path) as stores:
+        async with two_stores(request, tmp_path) as stores:
             yield stores
 
     @pytest.fixture

@@ -17,7 +17,8 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine
-from tests.contracts.stores import POSTGRES, new_file
+from tests.contracts.stores import new_file
+from tests.postgres import PostgresServer
 
 from fateforger.adapters.store import Store, open_store
 from fateforger.adapters.store.place import database_url
@@ -112,18 +113,14 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     connection.close()
 
 
-@pytest.mark.skipif(POSTGRES is None, reason="STORE_TEST_POSTGRES is not set")
-def test_many_may_open_a_new_server_database_at_once() -> None:
-    where = str(POSTGRES)
-    engine = open_store(where).database.engine
-    with engine.begin() as connection:
-        metadata.drop_all(connection)
-        connection.exec_driver_sql(f"DROP TABLE {VERSION_TABLE}")
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(opened_and_closed, [where] * 4))
-    with engine.connect() as connection:
-        assert connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars().all() == [HEAD]
-    engine.dispose()
+def test_many_may_open_a_new_server_database_at_once(postgres_server: PostgresServer) -> None:
+    with postgres_server.bare_database() as where:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(opened_and_closed, [where] * 4))
+        engine = create_engine(database_url(where))
+        with engine.connect() as connection:
+            assert connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars().all() == [HEAD]
+        engine.dispose()
 
 
 def test_a_database_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> None:
