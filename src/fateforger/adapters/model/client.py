@@ -1,0 +1,166 @@
+"""A model through AutoGen's client. A request changes nothing at the server, so one that failed on the way is repeated
+as long as its time lasts; what the server refused is not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import openai
+from autogen_core.models import AssistantMessage, CreateResult, LLMMessage, ModelInfo, SystemMessage, UserMessage
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+
+from fateforger.adapters.model.endpoint import Answers, Endpoint
+from fateforger.adapters.model.refusals import NO_COMPLETION, refusal_of
+from fateforger.errors import ModelBusy, ModelRejected, ModelTimedOut, ModelUnreachable
+from fateforger.ports import Completion, Prompt, Role
+
+TRIES = 3
+LONGEST_REQUEST = 180.0
+"""Seconds after which a connection is given up even when nobody else does."""
+
+# AutoGen logs every prompt and answer at INFO.
+logging.getLogger("autogen_core.events").setLevel(logging.WARNING)
+# Servers call a model by its dated name; that is no matter for a person's terminal.
+warnings.filterwarnings("ignore", message="Resolved model mismatch")
+
+_INFO = ModelInfo(
+    vision=False,
+    function_calling=False,
+    json_output=True,
+    family="unknown",
+    structured_output=True,
+    multiple_system_messages=False,
+)
+
+
+class ChatModel:
+    """Implements :class:`fateforger.ports.Model` over one endpoint. Background work gets a client of its own, so that
+    it never stands before a person's turn in the connection pool (S116). With ``step_down`` a server that cannot be
+    held to JSON as strictly as configured is asked for less, and remembered for it. ``first_pause`` in seconds comes
+    before the second try and is doubled before each further one."""
+
+    def __init__(self, endpoint: Endpoint, *, step_down: bool = True, first_pause: float = 0.5) -> None:
+        self._endpoint = endpoint
+        self._step_down = step_down
+        self._first_pause = first_pause
+        self._clients: dict[tuple[str, bool], OpenAIChatCompletionClient] = {}
+        self._answers: dict[str, Answers] = {}
+
+    async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
+        """See :meth:`fateforger.ports.Model.complete`."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            async with asyncio.timeout(seconds):
+                result = await self._until_answered(prompt, until=began + seconds)
+        except TimeoutError:
+            raise ModelTimedOut("The language model took too long to answer.") from None
+        return self._completion(prompt, result, seconds=loop.time() - began)
+
+    async def aclose(self) -> None:
+        """See :meth:`fateforger.ports.Model.aclose`."""
+        clients, self._clients = tuple(self._clients.values()), {}
+        for client in clients:
+            await client.close()
+
+    async def _until_answered(self, prompt: Prompt, *, until: float) -> CreateResult:
+        """Try again what failed on the way, when the pause before it still fits in the time."""
+        for attempt in range(TRIES):
+            try:
+                return await self._once(prompt)
+            except (ModelUnreachable, ModelBusy) as error:
+                wanted = error.retry_after if isinstance(error, ModelBusy) else None
+                pause = self._first_pause * 2**attempt if wanted is None else wanted
+                if attempt + 1 == TRIES or asyncio.get_running_loop().time() + pause >= until:
+                    raise
+                await asyncio.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    async def _once(self, prompt: Prompt) -> CreateResult:
+        """One request; and once more, asking for less, when the server cannot be held to JSON that strictly."""
+        model = self._endpoint.model_for(prompt.role)
+        while True:
+            answers = self._answers.get(model, self._endpoint.answers)
+            try:
+                return await self._request(prompt, model, _response_format(prompt, answers))
+            except openai.BadRequestError as error:
+                if not self._step_down or answers.weaker is None or "response_format" not in str(error):
+                    raise refusal_of(error, model=model) from error
+                self._answers[model] = answers.weaker
+            except openai.OpenAIError as error:
+                raise refusal_of(error, model=model) from error
+
+    async def _request(self, prompt: Prompt, model: str, extra: Mapping[str, Any]) -> CreateResult:
+        client = self._client(model, background=prompt.role is Role.EXTRACT)
+        try:
+            return await client.create(_messages(prompt), extra_create_args=extra)
+        except (IndexError, TypeError, AttributeError, ValueError) as error:
+            # The library reads what came with status 200 without looking; so it finds that it is no completion.
+            raise ModelUnreachable(NO_COMPLETION) from error
+
+    def _client(self, model: str, *, background: bool) -> OpenAIChatCompletionClient:
+        key = (model, background)
+        if key not in self._clients:
+            self._clients[key] = OpenAIChatCompletionClient(
+                model=model,
+                base_url=self._endpoint.url,
+                api_key=self._endpoint.key or "none",  # the library insists on one
+                model_info=_INFO,
+                max_retries=0,
+                timeout=LONGEST_REQUEST,
+                include_name_in_message=False,
+            )
+        return self._clients[key]
+
+    def _completion(self, prompt: Prompt, result: CreateResult, *, seconds: float) -> Completion:
+        if not isinstance(result.content, str):
+            raise ModelRejected("The language model called a tool, and it was given none.")
+        model = self._endpoint.model_for(prompt.role)
+        asked, answered = result.usage.prompt_tokens or None, result.usage.completion_tokens or None
+        cost = None if asked is None or answered is None else self._endpoint.cost(model, asked, answered)
+        return Completion(result.content, model, seconds, asked, answered, cost)
+
+
+def open_model(endpoint: Endpoint) -> ChatModel:
+    """A model over an endpoint. Nothing is connected yet."""
+    return ChatModel(endpoint)
+
+
+def _messages(prompt: Prompt) -> list[LLMMessage]:
+    """The prompt, and each earlier try as the answer it was and what is wrong with it."""
+    messages: list[LLMMessage] = [
+        SystemMessage(content=prompt.system),
+        UserMessage(content=prompt.user, source="user"),
+    ]
+    for answer, mistake in prompt.history:
+        messages.append(AssistantMessage(content=answer or "(nothing)", source="assistant"))
+        messages.append(UserMessage(content=f"That cannot be used: {mistake} Answer again, whole.", source="user"))
+    return messages
+
+
+def _response_format(prompt: Prompt, answers: Answers) -> dict[str, Any]:
+    if prompt.schema is None or answers is Answers.TEXT:
+        return {}
+    if answers is Answers.JSON:
+        return {"response_format": {"type": "json_object"}}
+    name = "".join(c if c.isalnum() else "_" for c in prompt.name)
+    named = {"name": name, "schema": dict(prompt.schema), "strict": _is_closed(prompt.schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+
+def _is_closed(schema: Any) -> bool:
+    """Whether every object in a schema names all its fields as required and allows no others: what servers that enforce
+    a schema ask of it."""
+    if isinstance(schema, list):
+        return all(_is_closed(part) for part in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object":
+        required = set(schema.get("required", ()))
+        if schema.get("additionalProperties") is not False or required != set(schema.get("properties", {})):
+            return False
+    return "oneOf" not in schema and all(_is_closed(part) for part in schema.values())

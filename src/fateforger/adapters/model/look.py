@@ -1,0 +1,83 @@
+"""A look at a model server for ``doctor``: does it answer, how well does it keep to JSON, how fast is it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx
+
+from fateforger.adapters.model.client import ChatModel
+from fateforger.adapters.model.endpoint import Answers, Endpoint
+from fateforger.errors import ModelError
+from fateforger.ports import Prompt, Role
+
+OLLAMA = "http://127.0.0.1:11434"
+SECONDS = 30.0
+LOOK_SECONDS = 0.5
+"""How long to wait for a server that may not be there at all."""
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"sum": {"type": "integer"}},
+    "required": ["sum"],
+    "additionalProperties": False,
+}
+_PROMPT = Prompt(
+    name="probe/1",
+    role=Role.DECIDE,
+    system='Answer with one JSON object of the form {"sum": <integer>} and nothing else.',
+    user="What is 17 plus 25?",
+    schema=_SCHEMA,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointReport:
+    """``answers`` is the strictest way of keeping to JSON that worked; ``None`` when none did. ``seconds`` is how long
+    one short answer took. ``said`` is what it said instead of a right answer."""
+
+    model: str
+    answers: Answers | None
+    seconds: float
+    said: str = ""
+
+
+async def look_at_model(endpoint: Endpoint, role: Role) -> EndpointReport:
+    """Ask a role's model a question with one right answer, from the strictest way down. Raises ``ModelError`` when it
+    cannot be reached or refuses the key."""
+    model, last, said, seconds = endpoint.model_for(role), None, "", 0.0
+    for answers in Answers:
+        client = ChatModel(replace(endpoint, answers=answers), step_down=False)
+        try:
+            completion = await client.complete(replace(_PROMPT, role=role), seconds=SECONDS)
+        except ModelError as error:
+            last = error
+            continue
+        finally:
+            await client.aclose()
+        said, seconds, last = completion.text, completion.seconds, None
+        if _is_right(completion.text):
+            return EndpointReport(model, answers, seconds)
+    if last is not None:
+        raise last
+    return EndpointReport(model, None, seconds, said[:80])
+
+
+async def ollama_models(url: str = OLLAMA) -> tuple[str, ...]:
+    """The models of an Ollama server on this machine; none when there is no server."""
+    try:
+        async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as http:
+            answer = await http.get(f"{url}/api/tags")
+            found = answer.json()["models"]
+            return tuple(str(model["name"]) for model in found)
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def _is_right(text: str) -> bool:
+    try:
+        return bool(json.loads(text) == {"sum": 42})
+    except ValueError:
+        return False

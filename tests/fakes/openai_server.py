@@ -1,0 +1,168 @@
+"""A model server that says what it is told to, over real HTTP, in OpenAI's chat completions.
+
+It is no fake of a port: the unmodified client library talks to it. ``script`` gets each request and says what comes of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from tests.fakes.serving import served
+
+KEY = "sk-test-0123456789abcdefghij"
+MODEL = "scripted-1"
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as the server saw it."""
+
+    model: str
+    messages: tuple[dict[str, Any], ...]
+    response_format: dict[str, Any] | None
+
+    @property
+    def system(self) -> str:
+        return "\n".join(m["content"] for m in self.messages if m["role"] == "system")
+
+    @property
+    def last(self) -> str:
+        return str(self.messages[-1]["content"])
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """An answer. ``status`` other than 200 is an error with ``text`` as its message; ``body`` replaces the whole answer;
+    ``cut`` breaks the connection off in the middle; ``slow`` waits until the client has gone."""
+
+    text: str = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    code: str = ""
+    body: Any = None
+    cut: bool = False
+    slow: bool = False
+    refusal: str | None = None
+    finish: str = "stop"
+
+
+Script = Callable[[Asked], Says]
+
+
+def in_turn(*lines: Says | str) -> Script:
+    """Say these one after the other; a text is JSON or whatever else it is. After the last there is nothing."""
+    rest = iter(lines)
+
+    def script(_: Asked) -> Says:
+        line = next(rest, None)
+        assert line is not None, "the model was asked more often than the test says"
+        return line if isinstance(line, Says) else Says(line)
+
+    return script
+
+
+@dataclass
+class ModelServer:
+    """Counts what it is asked. ``keeps_to`` are the kinds of ``response_format`` that it accepts."""
+
+    script: Script
+    keeps_to: frozenset[str] = frozenset({"json_object", "json_schema"})
+    asked: list[Asked] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set with the first request."""
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a client went away before its slow answer."""
+    url: str = ""
+
+    @property
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/v1/chat/completions", self._complete, methods=["POST"]),
+                Route("/v1/models", self._models),
+                Route("/api/tags", self._tags),
+            ]
+        )
+
+    async def _models(self, _: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+
+    async def _tags(self, _: Request) -> Response:
+        return JSONResponse({"models": [{"name": "gemma3:4b"}, {"name": "qwen3:8b"}]})
+
+    async def _complete(self, request: Request) -> Response:
+        key = request.headers.get("authorization", "").removeprefix("Bearer ")
+        self.keys.add(key)
+        if key != KEY:
+            shown = f"{key[:6]}***{key[-4:]}"
+            return _error(401, f"Incorrect API key provided: {shown}.", "invalid_api_key")
+        body = await request.json()
+        asked = Asked(body["model"], tuple(body["messages"]), body.get("response_format"))
+        if asked.response_format is not None and asked.response_format["type"] not in self.keeps_to:
+            return _error(400, f"Invalid parameter: 'response_format' of type '{asked.response_format['type']}'.", None)
+        self.asked.append(asked)
+        self.arrived.set()
+        says = self.script(asked)
+        if says.slow:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            self.gone.set()
+            return Response(status_code=499)
+        if says.cut:
+            return _Cut(200)
+        if says.body is not None:
+            return JSONResponse(says.body, says.status)
+        if says.status != 200:
+            return _error(says.status, says.text, says.code or None, says.headers)
+        return JSONResponse(_completion(asked, says))
+
+
+@asynccontextmanager
+async def model_server(script: Script, *, keeps_to: frozenset[str] | None = None) -> AsyncIterator[ModelServer]:
+    """The server, at ``server.url`` (ends in ``/v1``)."""
+    server = ModelServer(script) if keeps_to is None else ModelServer(script, keeps_to)
+    async with served(server.app) as base:
+        server.url = f"{base}/v1"
+        yield server
+
+
+class _Cut(Response):
+    """Begins an answer and never ends it."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"1000")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b'{"id": "chatcmpl-', "more_body": True})
+
+
+def _completion(asked: Asked, says: Says) -> dict[str, Any]:
+    words = sum(len(str(m["content"]).split()) for m in asked.messages)
+    message = {"role": "assistant", "content": says.text, "refusal": says.refusal}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": asked.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": says.finish, "logprobs": None}],
+        "usage": {
+            "prompt_tokens": words,
+            "completion_tokens": len(says.text.split()),
+            "total_tokens": words + len(says.text.split()),
+        },
+    }
+
+
+def _error(status: int, message: str, code: str | None, headers: dict[str, str] | None = None) -> Response:
+    body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
+    return Response(json.dumps(body), status, headers, "application/json")
