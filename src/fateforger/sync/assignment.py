@@ -16,73 +16,88 @@ def assign(costs: Sequence[Mapping[int, int]], columns: int) -> list[int | None]
 
     The same input gives the same answer; of several best pairings the one that the order of rows prefers.
     """
-    alone = 1 + sum(max(row.values(), default=0) for row in costs)
-    """Staying alone costs more than any way of pairing, so the number of pairs comes first."""
-    holder: list[int | None] = [None] * columns
-    partner: list[int | None] = [None] * len(costs)
-    row_price, column_price = [0] * len(costs), [0] * columns
+    pairing = _Pairing(costs, columns)
     for row, options in enumerate(costs):
         if options:
-            _augment(row, costs, alone, holder, partner, row_price, column_price)
-    return partner
+            pairing.seat(row)
+    return pairing.partner
 
 
-def _augment(
-    root: int,
-    costs: Sequence[Mapping[int, int]],
-    alone: int,
-    holder: list[int | None],
-    partner: list[int | None],
-    row_price: list[int],
-    column_price: list[int],
-) -> None:
-    """Find the cheapest place for one more row, letting others move; prices keep the pairing optimal (Dijkstra on
-    reduced costs)."""
-    distance: dict[int, int] = {}
-    came_from: dict[int, int] = {}
-    done: dict[int, int] = {}
-    reached_rows: list[tuple[int, int]] = []
-    best_end, end_row, row, base = _FAR, root, root, 0
-    while True:
-        reached_rows.append((row, base))
-        if (stay := base + alone - row_price[row]) < best_end:
-            best_end, end_row = stay, row
-        offset = base - row_price[row]
-        for column, cost in costs[row].items():
-            if column not in done and (reach := offset + cost - column_price[column]) < distance.get(column, _FAR):
-                distance[column], came_from[column] = reach, row
-        nearest = min(distance.items(), key=lambda item: (item[1], item[0]), default=None)
-        if nearest is None or nearest[1] >= best_end:
-            total, free = best_end, None
-            break
-        column, base = nearest
-        done[column] = distance.pop(column)
-        if (next_row := holder[column]) is None:
-            total, free = base, column
-            break
-        row = next_row
-    for seen, at in reached_rows:
-        row_price[seen] += total - at
-    for column, at in done.items():
-        column_price[column] -= total - at
-    _shift(root, end_row if free is None else came_from[free], free, came_from, holder, partner)
+class _Pairing:
+    """A pairing of the rows seated so far, and the prices that prove it the cheapest one: no pair costs less than
+    the prices of its two sides, pairs that were made cost just that, and a vacant column has no price."""
+
+    def __init__(self, costs: Sequence[Mapping[int, int]], columns: int) -> None:
+        self.alone = 1 + sum(max(row.values(), default=0) for row in costs)
+        """Staying alone costs more than any way of pairing, so the number of pairs comes first."""
+        self.costs = costs = _reduced(costs, columns)
+        self.holder: dict[int, int] = {}
+        self.partner: list[int | None] = [None] * len(costs)
+        self.row_price = [0] * len(costs)
+        self.column_price = [0] * columns
+        self.vacant = [sorted(row, key=row.__getitem__, reverse=True) for row in costs]
+        """The columns of each row, the best one last; held ones are dropped when they are met there."""
+
+    def seat(self, root: int) -> None:
+        """Find the cheapest place for one more row, letting others move (Dijkstra on reduced costs)."""
+        price = self.column_price
+        distance = dict.fromkeys(self.holder, _FAR)
+        came_from: dict[int, int] = {}
+        done: dict[int, int] = {}
+        reached: list[tuple[int, int]] = []
+        total, last, free = _FAR, root, None
+        row, base = root, 0
+        while True:
+            reached.append((row, base))
+            options, offset = self.costs[row], base - self.row_price[row]
+            place, cost = self._vacancy(row)
+            if offset + cost < total:
+                total, last, free = offset + cost, row, place
+            nearest, base = None, total
+            for column, known in distance.items():
+                reach = offset + options.get(column, _FAR) - price[column]
+                if reach < known:
+                    distance[column], came_from[column] = reach, row
+                else:
+                    reach = known
+                if reach < base:
+                    nearest, base = column, reach
+            if nearest is None:
+                break
+            done[nearest] = distance.pop(nearest)
+            row = self.holder[nearest]
+        for seen, at in reached:
+            self.row_price[seen] += total - at
+        for column, at in done.items():
+            price[column] -= total - at
+        self._shift(root, last, free, came_from)
+
+    def _vacancy(self, row: int) -> tuple[int | None, int]:
+        """The best column for a row that nobody holds, or none, and what it costs."""
+        vacant = self.vacant[row]
+        while vacant and vacant[-1] in self.holder:
+            vacant.pop()
+        if not vacant:
+            return None, self.alone
+        return vacant[-1], self.costs[row][vacant[-1]]
+
+    def _shift(self, root: int, last: int, free: int | None, came_from: Mapping[int, int]) -> None:
+        """Walk the found path back and let each row on it take the next column."""
+        row, column = last, free
+        while True:
+            previous = self.partner[row]
+            self.partner[row] = column
+            if column is not None:
+                self.holder[column] = row
+            if row == root or previous is None:
+                return
+            column, row = previous, came_from[previous]
 
 
-def _shift(
-    root: int,
-    last: int,
-    free: int | None,
-    came_from: Mapping[int, int],
-    holder: list[int | None],
-    partner: list[int | None],
-) -> None:
-    """Walk the found path back and let each row on it take the next column."""
-    row, column = last, free
-    while True:
-        previous = partner[row]
-        partner[row] = column
-        if column is not None:
-            holder[column] = row
-        if row == root or previous is None:
-            return
-        column, row = previous, came_from[previous]
+def _reduced(costs: Sequence[Mapping[int, int]], columns: int) -> Sequence[Mapping[int, int]]:
+    """Where every column is sure to be taken, costs above what each costs at least: the same pairing is best, and
+    fewer rows have to move on the way to it."""
+    if columns > len(costs) or any(len(row) < columns for row in costs):
+        return costs
+    least = [min(row[column] for row in costs) for column in range(columns)]
+    return [{column: cost - least[column] for column, cost in row.items()} for row in costs]

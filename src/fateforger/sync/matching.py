@@ -63,43 +63,37 @@ def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
     titles = {event.canon.summary for event in events}
     distances = {title: _title_distances(title, titles) for title in {block.canon.summary for block in blocks}}
     shapes = [_shape(event) for event in events]
-    costs = [
-        _costs(row, _shape(block), distances[block.canon.summary], block.type, events, shapes)
-        for row, block in enumerate(blocks)
-    ]
+    costs = [_costs(row, _shape(block), distances[block.canon.summary], shapes) for row, block in enumerate(blocks)]
     chosen = assign(costs, len(events))
     return {b.id: events[c].id for b, c in zip(blocks, chosen, strict=True) if c is not None}
 
 
-_Shape = tuple[float, float, str, str | None]
-"""Start and end in seconds, notes, colour: what is looked at for every pair."""
+_Shape = tuple[str, ET, int, int, str, str | None]
+"""Title, type, start and end in seconds, notes, colour: what is looked at for every pair."""
 
 
 def _shape(candidate: Candidate) -> _Shape:
     shape = candidate.canon
-    return shape.start.timestamp(), shape.end.timestamp(), shape.description, shape.color_id
+    start, end = int(shape.start.timestamp()), int(shape.end.timestamp())
+    return shape.summary, candidate.type, start, end, shape.description, shape.color_id
 
 
-def _costs(
-    row: int,
-    ours: _Shape,
-    distances: Mapping[str, int],
-    kind: ET,
-    events: Sequence[Candidate],
-    shapes: Sequence[_Shape],
-) -> dict[int, int]:
+def _costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequence[_Shape]) -> dict[int, int]:
     """What it would take to make each thinkable event this block."""
-    start, end, notes, color = ours
+    _, kind, start, end, notes, color = ours
     costs: dict[int, int] = {}
-    for column, (event, theirs) in enumerate(zip(events, shapes, strict=True)):
-        distance = distances.get(event.canon.summary)
+    for column, (title, other, first, last, text, dress) in enumerate(shapes):
+        distance = distances.get(title)
         if distance is None:
-            if (start, end) != theirs[:2] or kind is not event.type:
+            if start != first or end != last or kind is not other:
                 continue
             distance = _ANOTHER_TITLE
-        seconds = abs(start - theirs[0]) + abs(end - theirs[1])
-        fields = (notes != theirs[2]) + (color != theirs[3])
-        effort = min(int(seconds), _FARTHEST) * _SECOND_WEIGHT + fields * _FIELD_WEIGHT
+        seconds = abs(start - first) + abs(end - last)
+        effort = seconds * _SECOND_WEIGHT if seconds < _FARTHEST else _FARTHEST * _SECOND_WEIGHT
+        if notes != text:
+            effort += _FIELD_WEIGHT
+        if color != dress:
+            effort += _FIELD_WEIGHT
         costs[column] = distance * _TITLE_WEIGHT + effort + abs(row - column)
     return costs
 
