@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from fateforger.errors import BadInput
 from fateforger.plan.zones import zone
@@ -20,6 +20,16 @@ def _aware(value: datetime) -> datetime:
 
 def _known_zone(name: str) -> str:
     return zone(name).key
+
+
+def _pairs(value: object) -> object:
+    """``a=1,b=2`` as a mapping."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    if not all(name.strip() and sign and what.strip() for name, sign, what in pairs):
+        raise ValueError("it should read NAME=VALUE,NAME=VALUE")
+    return {name.strip(): what.strip() for name, _, what in pairs}
 
 
 def default_data_dir() -> Path:
@@ -84,6 +94,26 @@ class Settings(BaseSettings):
         None,
         validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),
         description="Another Slack-compatible server's Web API address, ending in /api/.",
+    )
+    model: str | None = Field(
+        None, description="Name of the language model, as its server calls it; left out, buttons and forms do it all."
+    )
+    model_provider: Literal["openai", "openrouter", "gemini", "ollama", "vllm"] | None = Field(
+        None, description="Where that model is: openai, openrouter, gemini, ollama or vllm; or give its address below."
+    )
+    model_url: str | None = Field(
+        None, description="Address of any server with OpenAI's chat completions, ending in /v1."
+    )
+    model_key: SecretStr | None = Field(None, description="Key for that server; Ollama and vLLM need none.")
+    model_roles: Annotated[dict[str, str], NoDecode, BeforeValidator(_pairs)] = Field(
+        {},
+        description="Other models for some roles (decide, gate, draft, patch, extract), like patch=NAME,draft=NAME.",
+    )
+    model_answers: Literal["schema", "json", "text"] = Field(
+        "json", description="How that server can be held to JSON: schema, json or text; doctor --model finds out."
+    )
+    model_prices: Annotated[dict[str, str], NoDecode, BeforeValidator(_pairs)] = Field(
+        {}, description="US dollars for a million tokens in and out, to count costs, like NAME=0.25/2.00."
     )
 
     @model_validator(mode="after")

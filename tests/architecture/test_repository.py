@@ -50,7 +50,7 @@ def render_example() -> str:
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
         variable = str(alias.choices[0]) if isinstance(alias, AliasChoices) else f"FATEFORGER_{name.upper()}"
-        default = "" if field.default is None or field.default_factory is not None else field.default
+        default = "" if field.default in (None, {}) or field.default_factory is not None else field.default
         if name == "data_dir":
             default = "~/.local/share/fateforger"
         assert field.description, name

@@ -7,38 +7,26 @@ import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Literal
 
+from fateforger.bootstrap.check import Check
 from fateforger.config import Settings
 from fateforger.errors import FateforgerError
 
-State = Literal["real", "local", "missing", "broken"]
 _ENOUGH_BYTES = 200 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """``real``: an outside service that answers. ``local``: the embedded stand-in. ``missing``: not needed, not there.
-    ``broken``: configured, but it does not work; ``fix`` says what to do."""
-
-    name: str
-    state: State
-    message: str
-    fix: str = ""
-
-
-async def examine(settings: Settings) -> tuple[Check, ...]:
-    """Look at every part. Each gets ten seconds; nothing is changed except that missing tables are made."""
+async def examine(settings: Settings, *, ask_model: bool = False) -> tuple[Check, ...]:
+    """Look at every part. Each gets ten seconds; nothing is changed except that missing tables are made. With
+    ``ask_model`` the language models are asked something, which may cost a fraction of a cent and takes longer."""
     parts: tuple[tuple[str, Callable[[Settings], Awaitable[Check]]], ...] = (
         ("python", _python),
         ("data", _data),
         ("state", _state),
         ("calendar", _calendar),
         ("slack", _slack),
-        ("model", _model),
     )
-    return tuple([await _within_time(name, part, settings) for name, part in parts])
+    checks = [await _within_time(name, part, settings) for name, part in parts]
+    return (*checks, *await _models(settings, ask=ask_model))
 
 
 async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], settings: Settings) -> Check:
@@ -57,7 +45,6 @@ _FIXES = {
     "calendar": "Check FATEFORGER_CALENDAR_URL (or FATEFORGER_CALDAV_URL) and that the server runs; leave it out for"
     " the embedded calendar.",
     "slack": "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; leave both out for the local page.",
-    "model": "",
 }
 
 
@@ -153,5 +140,13 @@ async def _slack(settings: Settings) -> Check:
     return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.")
 
 
-async def _model(_: Settings) -> Check:
-    return Check("model", "missing", "None is needed: buttons and forms do the whole job.")
+async def _models(settings: Settings, *, ask: bool) -> tuple[Check, ...]:
+    if settings.model is None:
+        from fateforger.bootstrap.ollama import ollama_models  # noqa: PLC0415  heavy
+
+        here = await ollama_models()
+        fix = f"Ollama runs here: set FATEFORGER_MODEL_PROVIDER=ollama and FATEFORGER_MODEL={here[0]}." if here else ""
+        return (Check("model", "missing", "None is needed: buttons and forms do the whole job.", fix),)
+    from fateforger.bootstrap.model_health import asked_models, configured  # noqa: PLC0415  heavy
+
+    return await asked_models(settings, settings.model) if ask else (configured(settings, settings.model),)

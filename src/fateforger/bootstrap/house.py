@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Mount
 
 from fateforger.bootstrap.claim import claimed
 from fateforger.bootstrap.ground import calendar_over, local_calendar, local_key, open_state, submitter, ticking_clock
+from fateforger.bootstrap.mind import model_words
 from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
@@ -80,7 +81,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             lines=(
                 f"Slack: {team.team}." if settings.real_slack else "Slack: the local page.",
                 spoken_calendar,
-                "Language model: none; buttons and forms do the whole job.",
+                model_words(settings),
                 f"State: {'your database' if settings.database_url else settings.data_dir}.",
             ),
         )

@@ -16,12 +16,13 @@ _SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
 @click.command("doctor")
 @placed
 @as_json
+@click.option("--model", "ask_model", is_flag=True, help="Also ask the language models something.")
 @click.pass_context
-def command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool) -> None:
+def command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool, ask_model: bool) -> None:
     """Say what is real, what is local and what is missing, each with its fix. Exits with 3 when something is broken."""
     from fateforger.bootstrap.health import examine  # noqa: PLC0415  heavy
 
-    checks = asyncio.run(examine(settings_from(ctx, now=now, data_dir=data_dir)))
+    checks = asyncio.run(examine(settings_from(ctx, now=now, data_dir=data_dir), ask_model=ask_model))
     ok = all(check.state != "broken" for check in checks)
     if as_json:
         write_json({"ok": ok, "checks": [asdict(check) for check in checks]})

@@ -16,9 +16,9 @@ from fateforger.adapters.model import (
     EndpointReport,
     Price,
     look_at_model,
-    ollama_models,
     open_model,
 )
+from fateforger.bootstrap.ollama import ollama_models
 from fateforger.errors import (
     ModelAuthFailed,
     ModelBusy,

@@ -6,17 +6,12 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-import httpx
-
 from fateforger.adapters.model.client import ChatModel
 from fateforger.adapters.model.endpoint import Answers, Endpoint
 from fateforger.errors import ModelError
 from fateforger.ports import Prompt, Role
 
-OLLAMA = "http://127.0.0.1:11434"
 SECONDS = 30.0
-LOOK_SECONDS = 0.5
-"""How long to wait for a server that may not be there at all."""
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -63,17 +58,6 @@ async def look_at_model(endpoint: Endpoint, role: Role) -> EndpointReport:
     if last is not None:
         raise last
     return EndpointReport(model, None, seconds, said[:80])
-
-
-async def ollama_models(url: str = OLLAMA) -> tuple[str, ...]:
-    """The models of an Ollama server on this machine; none when there is no server."""
-    try:
-        async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as http:
-            answer = await http.get(f"{url}/api/tags")
-            found = answer.json()["models"]
-            return tuple(str(model["name"]) for model in found)
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return ()
 
 
 def _is_right(text: str) -> bool:

@@ -1,0 +1,69 @@
+"""The language models, for ``doctor``."""
+
+from __future__ import annotations
+
+from fateforger.adapters.model import Answers, Endpoint, EndpointReport, look_at_model
+from fateforger.bootstrap.check import Check
+from fateforger.bootstrap.endpoint import endpoint_of
+from fateforger.config import Settings
+from fateforger.errors import ModelAuthFailed, ModelError, UserError
+from fateforger.ports import Role
+
+SLOW = 10.0
+"""Seconds of one short answer from which on a conversation is no pleasure."""
+
+
+def configured(settings: Settings, model: str) -> Check:
+    """What is set, without asking anybody."""
+    try:
+        endpoint = endpoint_of(settings, model)
+    except UserError as error:
+        return Check("model", "broken", error.message, "Mend that setting, or leave FATEFORGER_MODEL out.")
+    return Check("model", "real", f"{model} at {endpoint.url}; `fateforger doctor --model` asks it.")
+
+
+async def asked_models(settings: Settings, model: str) -> tuple[Check, ...]:
+    """Each model once: does it answer, how strictly does it keep to JSON, how fast is it."""
+    try:
+        endpoint = endpoint_of(settings, model)
+    except UserError:
+        return (configured(settings, model),)
+    by_model: dict[str, list[Role]] = {}
+    for role in Role:
+        by_model.setdefault(endpoint.model_for(role), []).append(role)
+    return tuple([await _asked(endpoint, roles) for roles in by_model.values()])
+
+
+async def _asked(endpoint: Endpoint, roles: list[Role]) -> Check:
+    name = endpoint.model_for(roles[0])
+    try:
+        report = await look_at_model(endpoint, roles[0])
+    except ModelError as error:
+        fix = (
+            "Check FATEFORGER_MODEL_KEY."
+            if isinstance(error, ModelAuthFailed)
+            else "Check the FATEFORGER_MODEL settings."
+        )
+        return Check("model", "broken", f"{name}: {error.message}", fix)
+    return _judged(endpoint, report, f"{name} ({', '.join(roles)})")
+
+
+def _judged(endpoint: Endpoint, report: EndpointReport, name: str) -> Check:
+    if report.answers is None:
+        fix = "Choose a model that can answer in JSON."
+        return Check("model", "broken", f"{name} answers, but not with the JSON it was asked for.", fix)
+    spoken = f"{name} answers in {report.seconds:.1f} s and keeps to {_WORDS[report.answers]}."
+    if report.seconds > SLOW:
+        return Check(
+            "model", "real", spoken, "It is slow for a conversation; a smaller model may serve decide and gate."
+        )
+    if report.answers is not endpoint.answers:
+        return Check("model", "real", spoken, f"Set FATEFORGER_MODEL_ANSWERS={report.answers.value}.")
+    return Check("model", "real", spoken)
+
+
+_WORDS = {
+    Answers.SCHEMA: "a JSON schema",
+    Answers.JSON: "JSON",
+    Answers.TEXT: "JSON when asked to, without being held to it",
+}
