@@ -168,7 +168,8 @@ class Journal(Protocol):
 
     async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
         """Record how a transaction ended, which takes that all its ops have; or that it is paused, or goes on. A
-        committed undo also marks what it undid as undone; a partial one leaves it to be undone again."""
+        committed undo also marks what it undid as undone; a partial one leaves it to be undone again. What was
+        undone can be closed as it was before: it stands again, because the undo was taken back."""
         ...
 
     async def get(self, transaction_id: str) -> Transaction | None: ...

@@ -242,6 +242,18 @@ class JournalContract:
         with pytest.raises(InternalError):
             await journal.close("t1", TxState.UNDONE, later(9))
 
+    @pytest.mark.parametrize("how", [TxState.COMMITTED, TxState.PARTIAL])
+    async def test_what_was_undone_can_stand_again(self, journal: Journal, other: Journal, how: TxState) -> None:
+        """P6b: when the undo is taken back. It changes nothing else, also not what it once undid itself."""
+        first = await finished(journal, transaction("t1"))
+        undo = transaction("t2", [delete(0, tx="t2")], kind="undo", undoes="t1")
+        done = await finished(journal, undo)
+        await journal.close("t1", TxState.COMMITTED, later(8))
+        await journal.close("t2", TxState.UNDONE, later(8))
+        await journal.close("t2", how, later(9))
+        assert await other.get("t1") == first
+        assert await other.get("t2") == done.model_copy(update={"state": how})
+
     async def test_closing_an_unknown_transaction(self, journal: Journal) -> None:
         with pytest.raises(InternalError):
             await journal.close("nope", TxState.COMMITTED, NOON)

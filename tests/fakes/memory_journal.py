@@ -74,6 +74,9 @@ class MemoryJournal:
 
     async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
         transaction = self.transactions.get(transaction_id)
+        if transaction is not None and transaction.state is TxState.UNDONE and state in _STANDING:
+            self.transactions[transaction_id] = transaction.model_copy(update={"state": state})
+            return
         allowed = _STANDING if state is TxState.UNDONE else _OPEN
         if transaction is None or transaction.state not in allowed:
             raise InternalError("no such move")

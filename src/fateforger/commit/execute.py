@@ -14,15 +14,14 @@ from fateforger.commit.bounded import each_of
 from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
 from fateforger.commit.verify import look_again
-from fateforger.errors import CalendarAuthFailed, CalendarUnreachable
+from fateforger.errors import CalendarAuthFailed, CalendarUnreachable, InternalError
 from fateforger.journal import OpRecord, OpState, Transaction, TxState, closed, verdict_on
+from fateforger.journal.standing import left_standing, took_back
 from fateforger.sync.model import RECORDS, WRITES, Verb
 
 _NOT_DELETED = "It stays for now, because something else could not be written."
 _SUPERSEDED = "It was given up before it was done."
 _ADDITIVE = WRITES - {Verb.DELETE}
-UNDOES = "undoes"
-"""The name in a transaction's context of all transactions that an undo takes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +101,30 @@ async def _leave(attempts: Attempts, outside: Outside, state: OpState, reason: s
 
 
 async def _close(transaction: Transaction, state: TxState, outside: Outside) -> Transaction:
-    """Close it. A whole undo first marks the further transactions that it took back, so that a crash in between is
-    mended by closing again."""
+    """Close it. A whole undo first marks what else it took back, and what stands again because an undo was taken back,
+    so that a crash in between is mended by closing again."""
     now = outside.clock.now()
     if state is TxState.COMMITTED:
-        for other in transaction.context.get(UNDOES, ()):
-            if other != transaction.undoes:
-                await _mark_undone(other, outside)
+        known = await _concerned(transaction, outside)
+        for other, stands in left_standing(took_back(transaction), known).items():
+            found = known[other]
+            if stands and found.state is TxState.UNDONE:
+                await outside.journal.close(other, verdict_on(found), now)
+            elif not stands and other != transaction.undoes and found.state in {TxState.COMMITTED, TxState.PARTIAL}:
+                await outside.journal.close(other, TxState.UNDONE, now)
     await outside.journal.close(transaction.id, state, now)
     return closed(transaction, state, now)
 
 
-async def _mark_undone(transaction_id: str, outside: Outside) -> None:
-    found = await outside.journal.get(transaction_id)
-    if found is not None and found.state in {TxState.COMMITTED, TxState.PARTIAL}:
-        await outside.journal.close(transaction_id, TxState.UNDONE, outside.clock.now())
+async def _concerned(undo: Transaction, outside: Outside) -> dict[str, Transaction]:
+    """What an undo took back; and what was taken back by the undos among that, and so on."""
+    known: dict[str, Transaction] = {}
+    due = list(took_back(undo))
+    while due:
+        found = await outside.journal.get(due.pop())
+        if found is None:
+            raise InternalError(f"The undo {undo.id} took back what was never recorded.")
+        if found.id not in known:
+            known[found.id] = found
+            due += took_back(found)
+    return known

@@ -13,7 +13,7 @@ from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
 from fateforger.commit.read import read_day
 from fateforger.commit.result import SyncResult
-from fateforger.commit.targets import latest, named, of_group
+from fateforger.commit.targets import latest, named, of_group, since
 from fateforger.commit.telling import result_of, unchanged
 from fateforger.commit.undo import undo_sync
 from fateforger.errors import ConfirmationNeeded
@@ -121,6 +121,31 @@ class CalendarSubmitter:
         return await self._undo(
             lambda: named(self._outside.journal, self.calendar_key, transaction_id), cause, context, force=force
         )
+
+    async def undo_since(
+        self,
+        transaction_id: str,
+        *,
+        cause: str,
+        newest: str | None = None,
+        context: Context = None,
+        force: bool = False,
+    ) -> SyncResult:
+        """Go back to before a transaction: take back it and what came after it on its day, as one transaction. For a
+        submit that is every later submit that stands, for an undo (a redo then) everything since. ``newest`` is the
+        newest write of the day that the caller knows of; when there is another one by now, nothing is done. Raises
+        ``NotUndoable``."""
+        depth = self._outside.limits.history
+        return await self._undo(
+            lambda: since(self._outside.journal, self.calendar_key, transaction_id, newest=newest, depth=depth),
+            cause,
+            context,
+            force=force,
+        )
+
+    async def history(self, day: date) -> tuple[Transaction, ...]:
+        """What was written for a day, newest first, as far back as undo looks."""
+        return await self._outside.journal.history(self.calendar_key, day=day, limit=self._outside.limits.history)
 
     async def undo_group(self, group: str, *, cause: str, context: Context = None, force: bool = False) -> SyncResult:
         """Take back all transactions of a group at once. Raises ``NotUndoable``."""

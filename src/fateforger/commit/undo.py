@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fateforger.commit.execute import UNDOES, Carried, execute_sync
+from fateforger.commit.execute import Carried, execute_sync
 from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
 from fateforger.commit.read import read_snapshot
 from fateforger.errors import NotUndoable
 from fateforger.journal import Transaction, begun, plan_undo
+from fateforger.journal.model import UNDOES
 from fateforger.sync import numbered
 from fateforger.sync.model import WRITES
 

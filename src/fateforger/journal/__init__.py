@@ -3,6 +3,7 @@
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
 from fateforger.journal.moves import begun, closed, moved, verdict_on, with_records
 from fateforger.journal.probe import Ended, Happened, NotYet, Verdict, answered, judge
+from fateforger.journal.standing import Way, way_back
 from fateforger.journal.undo import plan_undo
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Transaction",
     "TxState",
     "Verdict",
+    "Way",
     "answered",
     "begun",
     "closed",
@@ -21,5 +23,6 @@ __all__ = [
     "moved",
     "plan_undo",
     "verdict_on",
+    "way_back",
     "with_records",
 ]

@@ -31,7 +31,8 @@ class OpState(StrEnum):
 
 
 class TxState(StrEnum):
-    """``APPLYING -> COMMITTED | PARTIAL | PAUSED``; ``COMMITTED`` and ``PARTIAL`` can become ``UNDONE``."""
+    """``APPLYING -> COMMITTED | PARTIAL | PAUSED``; ``COMMITTED`` and ``PARTIAL`` can become ``UNDONE``, and what they
+    were again when the undo is taken back."""
 
     APPLYING = "applying"
     COMMITTED = "committed"
@@ -41,6 +42,8 @@ class TxState(StrEnum):
 
 
 TxKind = Literal["submit", "undo"]
+UNDOES = "undoes"
+"""The name in a transaction's context of all transactions that an undo takes back, the newest first."""
 
 
 class OpRecord(BaseModel):

@@ -7,7 +7,7 @@ op           PENDING ──> INFLIGHT ──> APPLIED | SKIPPED | CONFLICT | FAI
 
 transaction  APPLYING <──> PAUSED
                 └────┬───────┘
-                     └──> COMMITTED | PARTIAL ──> UNDONE
+                     └──> COMMITTED | PARTIAL <──> UNDONE    (back when the undo is taken back)
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _TX_MOVES: Mapping[TxState, frozenset[TxState]] = {
     TxState.PAUSED: frozenset({TxState.APPLYING, TxState.PAUSED, TxState.COMMITTED, TxState.PARTIAL}),
     TxState.COMMITTED: frozenset({TxState.UNDONE}),
     TxState.PARTIAL: frozenset({TxState.UNDONE}),
+    TxState.UNDONE: frozenset({TxState.COMMITTED, TxState.PARTIAL}),
 }
 
 
@@ -104,7 +105,8 @@ def closed(transaction: Transaction, state: TxState, at: datetime) -> Transactio
     ending = state in {TxState.COMMITTED, TxState.PARTIAL}
     if ending and not all(record.state.settled for record in transaction.records):
         raise InternalError(f"Transaction {transaction.id} cannot be {state}: some of its ops have not ended.")
-    return transaction.model_copy(update={"state": state, "settled_at": at if ending else transaction.settled_at})
+    settles = ending and transaction.state is not TxState.UNDONE
+    return transaction.model_copy(update={"state": state, "settled_at": at if settles else transaction.settled_at})
 
 
 def verdict_on(transaction: Transaction) -> TxState:

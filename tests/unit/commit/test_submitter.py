@@ -384,7 +384,7 @@ async def test_a_group_is_taken_back_as_one(world: World) -> None:
 
 
 async def test_a_group_undo_can_be_redone(world: World) -> None:
-    """P6b"""
+    """P6b: and the group stands again, to be taken back whole or in part."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1", group="g")
     await submitter.submit_plan(NEXT, cause="2", group="g")
@@ -395,7 +395,8 @@ async def test_a_group_undo_can_be_redone(world: World) -> None:
     redone = await submitter.undo_transaction(undone.transaction.id, cause="4")
     assert world.managed() == view
     assert redone.transaction is not None
-    await submitter.undo_last(cause="5")
+    assert [state for _, state in await states(world)] == ["committed", "committed", "undone", "committed"]
+    await submitter.undo_group("g", cause="5")
     assert world.managed() == []
 
 
@@ -418,6 +419,54 @@ async def test_undo_goes_back_step_by_step(world: World) -> None:
         assert world.managed() == views[step]
     with pytest.raises(NotUndoable):
         await submitter.undo_last(cause="w")
+
+
+async def test_going_back_to_before_an_older_write(world: World) -> None:
+    """P6b, P17: it and what came after it as one transaction, and all of that again."""
+    submitter = world.submitter()
+    views = [world.managed()]
+    for cause, plan in enumerate((PLAN, NEXT, plan_of(block("a", "20:00")))):
+        await submitter.submit_plan(plan, cause=f"s{cause}")
+        views.append(world.managed())
+    undone = await submitter.undo_since("t1", cause="u", newest="t2")
+    assert world.managed() == views[1]
+    assert [state for _, state in await states(world)] == ["committed", "undone", "undone", "committed"]
+    assert undone.transaction is not None
+    await submitter.undo_since(undone.transaction.id, cause="r")
+    assert world.managed() == views[3]
+    assert [state for _, state in await states(world)] == [*["committed"] * 3, "undone", "committed"]
+    await submitter.undo_since("t0", cause="v")
+    assert world.managed() == []
+
+
+async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
+    """S89: another write, an undo of the same, and a name that nobody knows."""
+    submitter = world.submitter()
+    await submitter.submit_plan(PLAN, cause="1")
+    await submitter.submit_plan(NEXT, cause="2")
+    view = world.managed()
+    with pytest.raises(NotUndoable, match="Something was written since"):
+        await submitter.undo_since("t0", cause="3", newest="t0")
+    with pytest.raises(NotUndoable, match="no such change"):
+        await submitter.undo_since("t9", cause="4")
+    assert (world.managed(), len(await states(world))) == (view, 2)
+    await submitter.undo_since("t1", cause="5", newest="t1")
+    with pytest.raises(NotUndoable, match="undone already"):
+        await submitter.undo_since("t1", cause="6", newest="t2")
+
+
+async def test_a_paused_write_is_settled_and_taken_back(world: World) -> None:
+    """S236: what was written of it goes, what waited is given up; and it counts among what came after an older one."""
+    submitter = world.submitter()
+    await submitter.submit_plan(PLAN, cause="1")
+    view = world.managed()
+    world.calendar.inject(Answer(Unauthorized("expired")), verb="update", nth=1)
+    paused = await submitter.submit_plan(NEXT, cause="2")
+    assert paused.status == "paused"
+    assert world.managed() != view
+    await submitter.undo_since("t1", cause="3", newest="t1")
+    assert world.managed() == view
+    assert [state for _, state in await states(world)] == ["committed", "undone", "committed"]
 
 
 async def test_a_partial_undo_can_be_tried_again(world: World) -> None:

@@ -18,6 +18,9 @@ _CLOSE = (
     .values(state=bindparam("new_state"), settled_at=bindparam("at"))
 )
 _UNDO = update(TX).where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(UNDOABLE)).values(state=TxState.UNDONE)
+_STAND_AGAIN = (
+    update(TX).where(TX.c.id == bindparam("of_tx"), TX.c.state == TxState.UNDONE).values(state=bindparam("new_state"))
+)
 _UNDOES = select(TX.c.undoes).where(TX.c.id == bindparam("of_tx"))
 
 
@@ -32,6 +35,8 @@ def close(connection: Connection, transaction_id: str, state: TxState, at: datet
         changed = connection.execute(
             _CLOSE, this | {"new_state": state, "at": at if state in UNDOABLE else None}
         ).rowcount
+        if not changed and state in UNDOABLE and connection.execute(_STAND_AGAIN, this | {"new_state": state}).rowcount:
+            return
     if changed != 1:
         before = state_of(connection, transaction_id) or "unknown"
         raise InternalError(f"Transaction {transaction_id} is {before} and cannot become {state}.")

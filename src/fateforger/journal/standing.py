@@ -1,0 +1,90 @@
+"""Which transactions of a day stand, and which an undo of one of them takes along.
+
+An undo makes what it took back not stand any more; when the undo is itself taken back, that stands again. Going back
+to before a transaction is decided here, over the day's whole history:
+
+    the transaction | what is taken back, the newest first
+    ----------------+--------------------------------------------------------------------------------
+    a submit        | it, and every later submit that stands; what was undone before stays undone
+    an undo         | everything after it and the undo itself, so that the day is as it was before it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fateforger.journal.model import UNDOES, OpState, Transaction, TxState
+from fateforger.sync.model import WRITES
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The way back to before a transaction. ``targets`` are what an undo has to take back, the newest first;
+    ``gone`` are the submits that do not stand any more then, ``again`` those that stand again."""
+
+    targets: tuple[Transaction, ...]
+    gone: frozenset[str]
+    again: frozenset[str]
+
+
+def took_back(undo: Transaction) -> tuple[str, ...]:
+    """Ids of the transactions that an undo takes back, the newest first; none for a submit."""
+    several = tuple(undo.context.get(UNDOES, ()))
+    return several or (() if undo.undoes is None else (undo.undoes,))
+
+
+def wrote(transaction: Transaction) -> bool:
+    """Whether anything was to be written to the calendar; the others only note what is known."""
+    return any(record.op.verb in WRITES for record in transaction.records)
+
+
+def took_effect(transaction: Transaction) -> bool:
+    """Whether anything was written to the calendar."""
+    return any(r.state is OpState.APPLIED and r.op.verb in WRITES for r in transaction.records)
+
+
+def stands(transaction: Transaction) -> bool:
+    """Whether it can be taken back, as far as is known while it may still be under way."""
+    return transaction.undoable or transaction.state in {TxState.APPLYING, TxState.PAUSED}
+
+
+def left_standing(targets: Sequence[str], known: Mapping[str, Transaction]) -> dict[str, bool]:
+    """Whether each transaction stands once ``targets``, the newest first, were taken back as a whole. Says nothing
+    of those that this does not concern. ``known`` holds the targets and whatever undos among them took back."""
+    after: dict[str, bool] = {}
+
+    def take_back(transaction_id: str) -> None:
+        after[transaction_id] = False
+        for other in reversed(_took_back(transaction_id, known)):
+            put_back(other)
+
+    def put_back(transaction_id: str) -> None:
+        after[transaction_id] = True
+        for other in _took_back(transaction_id, known):
+            take_back(other)
+
+    for target in targets:
+        take_back(target)
+    return after
+
+
+def way_back(history: Sequence[Transaction], transaction: Transaction) -> Way:
+    """The way to before ``transaction``. ``history`` is that of its day, the newest first, and holds it."""
+    since = history[: [t.id for t in history].index(transaction.id) + 1]
+    if transaction.kind == "submit":
+        targets = tuple(t for t in since if t.kind == "submit" and stands(t))
+    else:
+        targets = tuple(t for t in since if took_effect(t))
+    after = left_standing([t.id for t in targets], {t.id: t for t in history})
+    submits = [t for t in history if t.kind == "submit" and t.id in after]
+    return Way(
+        targets,
+        gone=frozenset(t.id for t in submits if stands(t) and not after[t.id]),
+        again=frozenset(t.id for t in submits if not stands(t) and after[t.id]),
+    )
+
+
+def _took_back(transaction_id: str, known: Mapping[str, Transaction]) -> tuple[str, ...]:
+    found = known.get(transaction_id)
+    return () if found is None else took_back(found)

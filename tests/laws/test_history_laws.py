@@ -1,0 +1,98 @@
+"""What holds for every day that is written, undone and redone, in any order of clicks on its history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.factories.paper import Paper
+from tests.laws.test_sync_laws import days
+
+from fateforger.journal import Transaction, TxState, way_back
+from fateforger.journal.model import UNDOES
+from fateforger.journal.standing import left_standing, took_effect
+from fateforger.sync.model import DesiredDay, EventFields
+
+clicks = st.lists(st.one_of(days, st.integers(0, 9)), min_size=1, max_size=7)
+"""A day is written; a number stands for a click on that row of those that have a button."""
+
+
+@dataclass
+class Day:
+    """A day on paper with its history, the oldest first, and how it looked before each transaction."""
+
+    paper: Paper = field(default_factory=Paper)
+    history: list[Transaction] = field(default_factory=list)
+    before: list[list[EventFields]] = field(default_factory=list)
+    standing_before: list[set[str]] = field(default_factory=list)
+
+    @property
+    def newest_first(self) -> list[Transaction]:
+        return self.history[::-1]
+
+    def standing(self) -> set[str]:
+        return {t.id for t in self.history if t.kind == "submit" and t.undoable}
+
+    def write(self, desired: DesiredDay) -> None:
+        view, standing = self.paper.view(), self.standing()
+        self.paper, transaction = self.paper.submit(desired, tx=f"t{len(self.history)}")
+        self._add(transaction, view, standing)
+
+    def click(self, number: int) -> None:
+        rows = [n for n, t in enumerate(self.history) if t.undoable]
+        if not rows:
+            return
+        row = rows[number % len(rows)]
+        clicked = self.history[row]
+        way = way_back(self.newest_first, clicked)
+        view, standing = self.paper.view(), self.standing()
+        self.paper, undo = self.paper.undo(*way.targets, tx=f"t{len(self.history)}")
+        ids = [t.id for t in way.targets]
+        after = left_standing(ids, {t.id: t for t in self.history})
+        self.history = [
+            t.model_copy(update={"state": TxState.COMMITTED if after[t.id] else TxState.UNDONE}) if t.id in after else t
+            for t in self.history
+        ]
+        assert self.paper.view() == self.before[row]
+        assert self.standing() == (standing - way.gone) | way.again == self.standing_before[row]
+        self._add(undo.model_copy(update={"context": {UNDOES: ids}}), view, standing)
+
+    def _add(self, transaction: Transaction, view: list[EventFields], standing: set[str]) -> None:
+        if took_effect(transaction):
+            self.history.append(transaction)
+            self.before.append(view)
+            self.standing_before.append(standing)
+
+
+@settings(max_examples=60)
+@given(clicks)
+def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int]) -> None:
+    """P6, P6b, P17: whichever row it is, after whatever was undone and redone before; and what stands then is what
+    stood then."""
+    day = Day()
+    for deed in made:
+        if isinstance(deed, int):
+            day.click(deed)
+        else:
+            day.write(deed)
+
+
+@settings(max_examples=40)
+@given(st.lists(days, min_size=1, max_size=4), st.integers(0, 3))
+def test_all_undone_and_all_redone_is_where_it_began(made: list[DesiredDay], row: int) -> None:
+    """P6b: undo a row, and redo that. An undo that had nothing to write, because what it took back came to nothing, has
+    nothing to redo either."""
+    day = Day()
+    for desired in made:
+        day.write(desired)
+    if not day.history:
+        return
+    rows = len(day.history)
+    row %= len(day.history)
+    view, standing = day.paper.view(), day.standing()
+    day.click(row)
+    if len(day.history) == rows:
+        return
+    day.click(len([t for t in day.history if t.undoable]) - 1)
+    assert (day.paper.view(), day.standing()) == (view, standing)
