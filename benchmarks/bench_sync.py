@@ -18,6 +18,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,11 @@ from typing import Any
 from tests.factories.days import block, plan_of
 from tests.factories.paper import Paper, day_of, fields, wanted
 from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.google_mcp import GoogleMcp
+from tests.fakes.google_tools import GoogleTools
+from tests.fakes.memory_journal import MemoryJournal
 
+from fateforger.adapters.calendar import open_mcp_calendar
 from fateforger.adapters.store import open_store
 from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.plan import TBPlan
@@ -131,10 +136,16 @@ class SlowCalendar(GoogleCalendarFake):
         return await super().create(event_id, fields, marker)
 
     async def update(
-        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
     ) -> Outcome:
         await asyncio.sleep(CALL_SECONDS)
-        return await super().update(event_id, changes, marker, expect=expect)
+        return await super().update(event_id, changes, marker, expect=expect, seen=seen)
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         await asyncio.sleep(CALL_SECONDS)
@@ -194,6 +205,22 @@ async def measure_carrying_out(folder: Path) -> dict[str, dict[str, float]]:
     return result
 
 
+async def count_requests() -> dict[str, int]:
+    """What 8 updates, 2 creates and 1 delete cost Google, through the calendar server's tools; and what they cost
+    whoever calls each tool with the server's own defaults, after one look at the day."""
+    tools = GoogleTools()
+    async with (
+        GoogleMcp(tools) as server,
+        aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin")) as calendar,
+    ):
+        outside = Outside(calendar, MemoryJournal(), RealTime(), asyncio.sleep)
+        submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
+        await submitter.submit_plan(forty(), cause="1")
+        before = tools.spent
+        await submitter.submit_plan(changed(), cause="2")
+    return {"requests": tools.spent - before, "peer_requests": 2 + 8 * 6 + 2 * 4 + 1}
+
+
 def quantile(values: list[float], share: float) -> float:
     return statistics.quantiles(values, n=100, method="inclusive")[round(share * 100) - 1]
 
@@ -227,7 +254,12 @@ def main() -> None:
     print(f"\n{'carrying out, 200 ms a call':32}{'calls':>6}{'took':>9}{'one by one':>13}{'ratio':>8}")
     for name, row in carrying_out.items():
         print(f"{name:32}{row['calls']:6.0f}{row['seconds']:8.2f}s{row['peer_seconds']:12.2f}s{row['ratio']:8.2f}")
-    json.dump({"sync": {"deciding": deciding, "carrying_out": carrying_out}}, sys.stdout)
+    google = asyncio.run(count_requests())
+    ratio = google["requests"] / google["peer_requests"]
+    print(
+        f"\nrequests to Google: {google['requests']}, by the server's defaults {google['peer_requests']} ({ratio:.2f})"
+    )
+    json.dump({"sync": {"deciding": deciding, "carrying_out": carrying_out, "google": google}}, sys.stdout)
     print()
 
 

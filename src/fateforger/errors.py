@@ -89,7 +89,11 @@ class CalendarError(WorldError):
 
 
 class CalendarUnreachable(CalendarError):
-    """No connection, a time-out, or a server error."""
+    """No connection, a time-out, a server error, or too many requests. ``retry_after``: in seconds, when known."""
+
+    def __init__(self, message: str, *, where: str | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, where=where)
+        self.retry_after = retry_after
 
 
 class CalendarAuthFailed(CalendarError):

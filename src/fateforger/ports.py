@@ -117,13 +117,21 @@ class Calendar(Protocol):
         ...
 
     async def update(
-        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
     ) -> Outcome:
-        """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker."""
+        """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker. ``seen`` is
+        the event as the caller read it seconds ago: a calendar may check that, instead of reading it once more."""
         ...
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        """Remove the event."""
+        """Remove the event. It is always looked at first, and a version that is not ``expect`` may be
+        :class:`Stale` even where writes cannot be conditional."""
         ...
 
     async def aclose(self) -> None:

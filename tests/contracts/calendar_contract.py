@@ -249,6 +249,36 @@ class CalendarContract:
         assert moved.fields == fields(start=NINE + 30 * MINUTE, end=NINE + 90 * MINUTE)
         assert moved.version != before.version
 
+    async def test_what_was_seen_just_now_saves_a_look_and_changes_nothing_else(
+        self, calendar: Calendar, person: Person
+    ) -> None:
+        """P8: an update on top of what was seen sets what is given, and what the person did since stays."""
+        seen = await put(calendar)
+        outcome = await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen)
+        assert isinstance(outcome, Done)
+        assert await read(calendar) == outcome.image
+        await person.moves(owned(), 30 * MINUTE)
+        outcome = await calendar.update(owned(), {"description": "More"}, marker("t3-0"), seen=outcome.image)
+        assert isinstance(outcome, Done)
+        later = {"start": NINE + 30 * MINUTE, "end": NINE + 90 * MINUTE}
+        assert (await read(calendar)).fields == fields(summary="Other", description="More", **later)
+
+    async def test_what_was_seen_and_is_gone_since_is_gone(self, calendar: Calendar, person: Person) -> None:
+        seen = await put(calendar)
+        await person.deletes(owned())
+        assert await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen) == Gone()
+        assert (await read(calendar)).gone
+
+    async def test_nobody_vouches_for_an_event_that_is_not_ours(self, calendar: Calendar, person: Person) -> None:
+        """S75"""
+        await person.creates(owned(), "Dentist", NINE, NINE + HOUR)
+        before = await read(calendar)
+        outcome = await calendar.update(owned(), {"summary": "Mine"}, marker(), seen=before)
+        assert isinstance(outcome, Rejected)
+        with pytest.raises(ValueError, match=owned(1)):
+            await calendar.update(owned(1), {"summary": "Mine"}, marker(), seen=before)
+        assert await read(calendar) == before
+
     async def test_only_managed_fields_can_be_changed(self, calendar: Calendar) -> None:
         before = await put(calendar)
         with pytest.raises(TypeError):

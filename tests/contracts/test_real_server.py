@@ -19,9 +19,11 @@ import pytest
 import pytest_asyncio
 from tests.contracts.calendar_contract import CalendarContract, fields, owned, put
 from tests.contracts.calendar_people import GooglePerson, Person
+from tests.factories.days import Time, eleven_changes, engine_over, twelve_blocks
 from tests.fakes.google_mcp import Google
 from tests.fakes.google_rest import GoogleRest
 from tests.fakes.google_store import GoogleStore
+from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.serving import served
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
@@ -160,6 +162,16 @@ async def test_a_write_whose_answer_google_lost(
     outcome: Outcome = await attempt(adapter, write)
     assert type(outcome) is (Gone if write == "delete" and fault is not ABORTED else Unknown)
     assert titles(store) == {"create": ["Deep work"], "update": ["Other"], "delete": []}[write]
+
+
+async def test_a_commit_costs_google_no_more_than_it_must(adapter: McpCalendar, google: GoogleRest) -> None:
+    """What arrives at Google for 8 updates, 2 creates and 1 delete, the look before and the look after included."""
+    engine = engine_over(adapter, MemoryJournal(), Time())
+    await engine.submit_plan(twelve_blocks(), cause="1")
+    before = google.requests
+    result = await engine.submit_plan(eleven_changes(), cause="2")
+    assert (result.updated, result.created, result.deleted) == (8, 2, 1)
+    assert google.requests - before == 30
 
 
 async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleRest) -> None:

@@ -39,6 +39,22 @@ def plan_of(*blocks: TBEvent, day: date = DAY, tz: str = TZ) -> TBPlan:
     return TBPlan(date=day, tz=tz, events=blocks)
 
 
+def twelve_blocks() -> TBPlan:
+    """A quarter of an hour each, from eight."""
+    return plan_of(*(block(f"k{n}", _clock(480 + 15 * n), 15) for n in range(12)))
+
+
+def eleven_changes() -> TBPlan:
+    """:func:`twelve_blocks` with 8 updates, 2 creates and 1 delete."""
+    renamed = [block(f"k{n}", _clock(480 + 15 * n), 15, name=f"k{n}!") for n in range(1, 9)]
+    same = [block(f"k{n}", _clock(480 + 15 * n), 15) for n in range(9, 12)]
+    return plan_of(block("x", "06:00", 15), block("y", "06:30", 15), *renamed, *same)
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
 def at(clock: str, day: date = DAY, tz: str = TZ) -> datetime:
     """A local time of the day as an instant."""
     return datetime.combine(day, time.fromisoformat(clock), ZoneInfo(tz)).astimezone(UTC)
@@ -61,6 +77,15 @@ class Time:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.instant += timedelta(seconds=seconds)
+
+
+def engine_over(
+    calendar: Calendar, journal: Journal, time: Time, *, limits: Limits | None = None, owner: str = "test"
+) -> CalendarSubmitter:
+    """The engine over any calendar; its transactions are t0, t1, ..."""
+    ids = itertools.count()
+    outside = Outside(calendar, journal, time, time.sleep, lambda: 0.0, limits or Limits())
+    return CalendarSubmitter(outside, owner=owner, new_id=lambda: f"t{next(ids)}")
 
 
 @dataclass

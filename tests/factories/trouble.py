@@ -137,10 +137,16 @@ class WatchedCalendar:
         return await self._call(self.inner.create(event_id, fields, marker))
 
     async def update(
-        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
     ) -> Outcome:
         self._watch(event_id, marker.op_id)
-        return await self._call(self.inner.update(event_id, changes, marker, expect=expect))
+        return await self._call(self.inner.update(event_id, changes, marker, expect=expect, seen=seen))
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         self._watch(event_id, None)

@@ -180,13 +180,21 @@ class GoogleCalendarFake:
         return await self._write("create", event_id, {"fields": fields, "marker": marker}, effect)
 
     async def update(
-        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
     ) -> Outcome:
+        if seen is not None and seen.id != event_id:
+            raise ValueError(f"event {seen.id} was seen, not {event_id}")
         if unmanaged := changes.keys() - set(MANAGED):
             raise TypeError(f"not managed fields: {sorted(unmanaged)}")
 
         def effect() -> Outcome:
-            if refusal := self._refusal(_owned(event_id), expect):
+            if refusal := self._refusal(_owned(event_id), expect, seen):
                 return refusal
             try:
                 return Done(self.store.patch(event_id, changes, marker.properties()))
@@ -208,11 +216,13 @@ class GoogleCalendarFake:
     async def aclose(self) -> None:
         self.closed = True
 
-    def _refusal(self, event_id: str, expect: str | None) -> Outcome | None:
+    def _refusal(self, event_id: str, expect: str | None, seen: EventImage | None = None) -> Outcome | None:
         try:
             image = self.store.live(event_id)
         except Missing:
             return Gone()
+        if seen is not None and not self._traits.conditional_write:
+            image = seen  # without ETags nobody looks again, and what happened since goes unnoticed
         foreign = image.series_id is not None or image.event_type != "default" or not image.organized_by_me
         if image.marker is None or foreign:
             return Rejected("The event is not one of ours.")

@@ -30,9 +30,11 @@ Json = dict[str, Any]
 
 @dataclass
 class GoogleRest:
-    """Google, with one error at a time for the next request of a method, before or after it takes effect."""
+    """Google, with one error at a time for the next request of a method, before or after it takes effect. ``requests``
+    counts all that arrive."""
 
     calendars: dict[str, GoogleStore] = field(default_factory=lambda: {"primary": GoogleStore()})
+    requests: int = 0
     _armed: tuple[str, Google, bool] | None = None
 
     def inject(self, method: str, fault: Google, *, applied: bool = False) -> None:
@@ -58,6 +60,7 @@ class GoogleRest:
     def _faulty(self, answer: Any) -> Any:
         async def endpoint(request: Request) -> Response:
             armed = self._armed
+            self.requests += 1
             if armed is not None and armed[0] == request.method:
                 self._armed = None
                 if not armed[2]:

@@ -19,8 +19,13 @@ from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports import Calendar, Clock, Journal
 
 if TYPE_CHECKING:
+    from fateforger.adapters.calendar import RequestBudget
     from fateforger.commit import CalendarSubmitter
     from fateforger.local.calendar import LocalCalendar
+
+GOOGLE_REQUESTS = {"house": 130, "door": 60}
+"""How many requests to Google a minute each role of this program may cost. Both may run at once, and what the calendar
+server repeats by itself comes on top: together they stay below 200."""
 
 LOCAL_CALENDAR = "local"
 """The journal's name of the embedded calendar, whatever port it has today."""
@@ -86,8 +91,19 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
         yield calendar
 
 
-def calendar_over(settings: Settings, endpoint: str, *, key: str | None) -> Calendar:
-    """The calendar port over an MCP endpoint. Nothing is connected yet."""
+def google_calendar(settings: Settings, endpoint: str, *, role: str) -> Calendar:
+    """The calendar port over the person's own calendar server. Nothing is connected yet."""
+    from fateforger.adapters.calendar import RequestBudget  # noqa: PLC0415  heavy
+
+    return _calendar_over(settings, endpoint, key=None, budget=RequestBudget(GOOGLE_REQUESTS[role]))
+
+
+def embedded_calendar(settings: Settings, endpoint: str) -> Calendar:
+    """The calendar port over the calendar server of our own. Nothing is connected yet."""
+    return _calendar_over(settings, endpoint, key=local_key(settings), budget=None)
+
+
+def _calendar_over(settings: Settings, endpoint: str, *, key: str | None, budget: RequestBudget | None) -> Calendar:
     from fateforger.adapters.calendar import open_mcp_calendar  # noqa: PLC0415  heavy
 
     return open_mcp_calendar(
@@ -96,6 +112,7 @@ def calendar_over(settings: Settings, endpoint: str, *, key: str | None) -> Cale
         calendar_id=settings.calendar_id,
         account=settings.calendar_account,
         key=key,
+        budget=budget,
     )
 
 
@@ -122,7 +139,7 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
         stack.enter_context(claimed(settings.data_dir, DOOR))
         stack.push_async_callback(store.aclose)
         if settings.calendar_url:
-            calendar = calendar_over(settings, settings.calendar_url, key=None)
+            calendar = google_calendar(settings, settings.calendar_url, role="door")
         else:
             local = await stack.enter_async_context(local_calendar(settings, clock))
             from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy
@@ -130,7 +147,7 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
             web = WebServer("127.0.0.1", 0)
             await web.start(local.mcp_app)
             stack.push_async_callback(web.stop)
-            calendar = calendar_over(settings, f"{web.url}/mcp", key=local_key(settings))
+            calendar = embedded_calendar(settings, f"{web.url}/mcp")
         stack.push_async_callback(calendar.aclose)
         yield Ground(settings, clock, store, calendar, submitter(calendar, store, clock, role="door"))
 
@@ -143,7 +160,7 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]
         if settings.calendar_url is None:
             yield store.journal, local_key(settings)
             return
-        calendar = calendar_over(settings, settings.calendar_url, key=None)
+        calendar = google_calendar(settings, settings.calendar_url, role="door")
         yield store.journal, calendar.key
         await calendar.aclose()
     finally:

@@ -14,7 +14,14 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
 from fateforger.bootstrap.claim import claimed
-from fateforger.bootstrap.ground import calendar_over, local_calendar, local_key, open_state, submitter, ticking_clock
+from fateforger.bootstrap.ground import (
+    embedded_calendar,
+    google_calendar,
+    local_calendar,
+    open_state,
+    submitter,
+    ticking_clock,
+)
 from fateforger.bootstrap.mind import model_words
 from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
@@ -106,12 +113,12 @@ async def _calendar(
 ) -> tuple[list[BaseRoute], Calendar, str | None, str]:
     """The routes it needs, the calendar itself, where its CalDAV store is when it is local, and how to speak of it."""
     if settings.calendar_url:
-        calendar = calendar_over(settings, settings.calendar_url, key=None)
+        calendar = google_calendar(settings, settings.calendar_url, role="house")
         stack.push_async_callback(calendar.aclose)
         return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
     caldav_port = settings.caldav_port if settings.port else 0
     local = await stack.enter_async_context(local_calendar(settings, clock, port=caldav_port))
-    calendar = calendar_over(settings, f"{web.url}/calendar/mcp", key=local_key(settings))
+    calendar = embedded_calendar(settings, f"{web.url}/calendar/mcp")
     stack.push_async_callback(calendar.aclose)
     routes: list[BaseRoute] = [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
     spoken = "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."

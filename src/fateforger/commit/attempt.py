@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
-from fateforger.errors import CalendarAuthFailed, CalendarError, InternalError
+from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarUnreachable, InternalError
 from fateforger.journal import (
     Ended,
     Happened,
@@ -25,6 +25,7 @@ from fateforger.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Sta
 from fateforger.sync.canonical import is_timed
 from fateforger.sync.model import EventImage, Head, Marker, OwnedId, SyncOp, Verb
 
+_FEWER = "The calendar wants fewer requests."
 Answer = Done | Exists | Gone | Stale | Rejected | Unknown
 """What a calendar can say about a write, apart from "not now"."""
 
@@ -53,34 +54,40 @@ class Attempts:
         self._hold = hold
         self._seen_at = seen_at
         self._waited = 0.0
+        self._waiting_until = datetime.min.replace(tzinfo=UTC)
         self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}
 
     async def carry_out(self, record: OpRecord) -> None:
         """Bring a pending write to its end. Raises :class:`Paused` when it has to wait."""
-        attempts = self._outside.limits.attempts
-        reason = f"The calendar did not take it after {attempts} tries."
-        if record.op.verb is not Verb.CREATE and self._stale():
-            verdict = judge(record.op, await self._get(record.op.event_id))
-            if not isinstance(verdict, NotYet):
-                await self._settle_verdict(record, verdict)
-                return
-            record = await self._put_back(record, verdict)
-        for attempt in range(attempts):
-            if attempt:
-                await self._wait(self._outside.pause_before(attempt - 1), reason)
-            record, answer = await self._call(record)
+        attempts, waits, seen_at = 0, 0, self._seen_at
+        reason = f"The calendar did not take it after {self._outside.limits.attempts} tries."
+        while True:
+            now = self._outside.clock.now()
+            if record.op.verb is not Verb.CREATE and self._older(seen_at, self._outside.limits.fresh_for):
+                verdict = judge(record.op, await self._get(record.op.event_id))
+                if not isinstance(verdict, NotYet):
+                    await self._settle_verdict(record, verdict)
+                    return
+                record, seen_at = await self._put_back(record, verdict), now
+            record, answer = await self._call(record, seen_at)
+            if isinstance(answer, Limited):
+                await self._wait(self._outside.pause_before(waits, answer.retry_after), _FEWER)
+                waits += 1
+                continue
+            now = self._outside.clock.now()
             verdict = await self._verdict(record.op, answer)
             if not isinstance(verdict, NotYet):
                 await self._settle_verdict(record, verdict)
                 return
-            if attempt + 1 < attempts:
-                record = await self._put_back(record, verdict)
-        await self._settle(moved(record, OpState.FAILED, error=reason))
+            attempts += 1
+            if attempts == self._outside.limits.attempts:
+                await self._settle(moved(record, OpState.FAILED, error=reason))
+                return
+            record, seen_at = await self._put_back(record, verdict), now
+            await self._wait(self._outside.pause_before(attempts - 1), reason)
 
-    def _stale(self) -> bool:
-        if self._seen_at is None:
-            return True
-        return (self._outside.clock.now() - self._seen_at).total_seconds() > self._outside.limits.fresh_for
+    def _older(self, seen_at: datetime | None, seconds: float) -> bool:
+        return seen_at is None or (self._outside.clock.now() - seen_at).total_seconds() > seconds
 
     async def settle_inflight(self, record: OpRecord) -> None:
         """Find out about a write that was under way when the process stopped: it ends, or is pending again."""
@@ -109,36 +116,34 @@ class Attempts:
             case _:
                 assert_never(answer)
 
-    async def _call(self, record: OpRecord) -> tuple[OpRecord, Answer]:
-        """Call until there is an answer other than "not now"."""
-        attempt = 0
-        while True:
-            await self._hold.ensure()
-            await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.INFLIGHT)
-            record = self._keep(moved(record, OpState.INFLIGHT))
-            outcome = await self._write(record.op)
-            if not isinstance(outcome, Limited | Unauthorized):
-                return record, outcome
-            await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.PENDING)
-            record = self._keep(moved(record, OpState.PENDING))
-            if isinstance(outcome, Unauthorized):
-                raise Paused(outcome.reason, login=True)
-            pause = self._outside.pause_before(attempt, outcome.retry_after)
-            await self._wait(pause, "The calendar wants fewer requests.")
-            attempt += 1
+    async def _call(self, record: OpRecord, seen_at: datetime | None) -> tuple[OpRecord, Answer | Limited]:
+        """Call once. What was not even begun is pending again."""
+        await self._hold.ensure()
+        await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.INFLIGHT)
+        record = self._keep(moved(record, OpState.INFLIGHT))
+        outcome = await self._write(record.op, seen_at)
+        if not isinstance(outcome, Limited | Unauthorized):
+            return record, outcome
+        await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.PENDING)
+        record = self._keep(moved(record, OpState.PENDING))
+        if isinstance(outcome, Unauthorized):
+            raise Paused(outcome.reason, login=True)
+        return record, outcome
 
-    async def _write(self, op: SyncOp) -> Outcome:
+    async def _write(self, op: SyncOp, seen_at: datetime | None) -> Outcome:
         calendar, event_id = self._outside.calendar, OwnedId(op.event_id)
         marker = Marker(key=op.key, generation=op.generation, day=self.transaction.day, op_id=op.op_id)
-        expect = op.before.version if op.before is not None and calendar.traits.conditional_write else None
+        version = None if op.before is None else op.before.version
         if op.verb is Verb.DELETE:
-            return await calendar.delete(event_id, expect=expect)
+            return await calendar.delete(event_id, expect=version)
         if op.after is None:
             raise InternalError(f"Op {op.op_id} does not know what to write.")
         if op.verb is Verb.CREATE:
             return await calendar.create(event_id, op.after, marker)
         changes = {name: getattr(op.after, name) for name in op.changes}
-        return await calendar.update(event_id, changes, marker, expect=expect)
+        seen = None if self._older(seen_at, self._outside.limits.vouched_for) else op.before
+        expect = version if calendar.traits.conditional_write else None
+        return await calendar.update(event_id, changes, marker, expect=expect, seen=seen)
 
     async def _look(self, op: SyncOp, outcome: Answer) -> Verdict:
         """The verdict on a write. One that was not answered may land late: it did not happen only if it still has
@@ -161,11 +166,16 @@ class Attempts:
                 attempt += 1
                 if attempt >= self._outside.limits.attempts:
                     raise Paused(error.message) from error
-                await self._wait(self._outside.pause_before(attempt - 1), error.message)
+                asked = error.retry_after if isinstance(error, CalendarUnreachable) else None
+                await self._wait(self._outside.pause_before(attempt - 1, asked), error.message)
 
     async def _wait(self, seconds: float, reason: str) -> None:
-        """Wait, unless the transaction has waited long enough in all. The lease is kept meanwhile."""
-        self._waited += seconds
+        """Wait, unless the transaction has waited long enough in all; what waits together waits once. The lease is
+        kept meanwhile."""
+        now = self._outside.clock.now()
+        until = now + timedelta(seconds=seconds)
+        self._waited += max(0.0, (until - max(now, self._waiting_until)).total_seconds())
+        self._waiting_until = max(until, self._waiting_until)
         if self._waited > self._outside.limits.waiting_budget:
             raise Paused(reason)
         while seconds > 0:

@@ -15,10 +15,13 @@ class Limits:
     """How often one write, or one read that has to succeed, is tried."""
     backoff_first: float = 0.5
     backoff_most: float = 8.0
-    waiting_budget: float = 60.0
-    """How long one transaction may wait for a calendar that wants fewer requests or does not answer."""
+    waiting_budget: float = 90.0
+    """How long one transaction may wait for a calendar that wants fewer requests or does not answer: longer than any
+    calendar's minute."""
     fresh_for: float = 10.0
     """How long an event counts as known after it was read; then it is read again before it is written to."""
+    vouched_for: float = 5.0
+    """How long what was read of an event may stand for the look that a calendar takes before an update."""
     landing_grace: float = 5.0
     """How long an unanswered update or delete may still land: longer than any server works on a request."""
     lease_seconds: float = 30.0

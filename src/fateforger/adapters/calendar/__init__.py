@@ -2,13 +2,23 @@
 
 calendar.py    the port, and what it refuses        window.py     a span of time read whole
 tools.py       a tool call and what came of it      arguments.py  what is sent
+budget.py      requests to Google a minute
 session.py     the connection, and its loss         wire.py       what is answered
 refusals.py    error texts -> refusals              outcomes.py   refusals -> outcomes and errors
 endpoint.py    URLs and command lines               directory.py  which calendars there are; is the server well
 """
 
+from fateforger.adapters.calendar.budget import MOST_A_MINUTE, RequestBudget
 from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.directory import CalendarEntry, ServerReport, look_at_server
 from fateforger.adapters.calendar.opening import open_mcp_calendar
 
-__all__ = ["CalendarEntry", "McpCalendar", "ServerReport", "look_at_server", "open_mcp_calendar"]
+__all__ = [
+    "MOST_A_MINUTE",
+    "CalendarEntry",
+    "McpCalendar",
+    "RequestBudget",
+    "ServerReport",
+    "look_at_server",
+    "open_mcp_calendar",
+]

@@ -17,10 +17,9 @@ from fateforger.adapters.calendar.arguments import (
     list_arguments,
     update_arguments,
 )
-from fateforger.adapters.calendar.limits import WRITE_SECONDS
+from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, WRITE_SECONDS
 from fateforger.adapters.calendar.outcomes import Write
 from fateforger.adapters.calendar.refusals import Refusal
-from fateforger.adapters.calendar.session import McpSession
 from fateforger.adapters.calendar.tools import CalendarTools, Refused
 from fateforger.adapters.calendar.window import read_window
 from fateforger.adapters.calendar.wire import DeleteAnswer, EventAnswer, EventsAnswer, Unreadable, read_event
@@ -35,26 +34,27 @@ class McpCalendar:
 
     Before each update and delete the event is read: one without our marker, a series, an occurrence or somebody else's
     invitation is refused, and so is one that changed since ``expect``. A server that takes ``ifMatch`` closes the gap
-    between that read and the write as well (``traits.conditional_write``, known once the session is open).
+    between that read and the write as well (``traits.conditional_write``, known once the session is open). An update
+    takes ``seen`` for that read, unless it moves one end only, which takes the other end as it is now.
 
     A colour can be changed but not taken away: among other changes ``color_id: None`` is left out, which the image in
     :class:`~fateforger.ports.Done` shows; alone it is rejected.
     """
 
     def __init__(
-        self, session: McpSession, target: Target, *, key: str | None = None, write_seconds: float = WRITE_SECONDS
+        self, tools: CalendarTools, target: Target, *, key: str | None = None, write_seconds: float = WRITE_SECONDS
     ) -> None:
         """``key`` is made of the server's address and the calendar's id when none is given."""
-        self._session = session
+        self._tools = tools
+        self._session = tools.session
         self._target = target
-        self._key = key or f"{session.endpoint.name}#{target.name}"
+        self._key = key or f"{tools.session.endpoint.name}#{target.name}"
         self._write_seconds = write_seconds
-        self._tools = CalendarTools(session)
 
     def beside(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
-        """Another calendar of the same login, over the same session: closing one closes both."""
+        """Another calendar of the same login, over the same session and budget: closing one closes both."""
         target = replace(self._target, calendar_id=calendar_id)
-        return McpCalendar(self._session, target, key=key, write_seconds=self._write_seconds)
+        return McpCalendar(self._tools, target, key=key, write_seconds=self._write_seconds)
 
     @property
     def key(self) -> str:
@@ -79,8 +79,16 @@ class McpCalendar:
         return await self._in_time(self._write("create", "create-event", event_id, arguments))
 
     async def update(
-        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
     ) -> Outcome:
+        if seen is not None and seen.id != event_id:
+            raise ValueError(f"event {seen.id} was seen, not {event_id}")
         if unmanaged := changes.keys() - set(MANAGED):
             raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
         if changes and all(name == "color_id" and value is None for name, value in changes.items()):
@@ -93,7 +101,8 @@ class McpCalendar:
             arguments = update_arguments(self._target, event_id, whole, marker, if_match)
             return await self._write("update", "update-event", event_id, arguments)
 
-        return await self._in_time(self._guarded("update", _owned(event_id), expect, write))
+        vouching = seen if seen is not None and self._vouches(seen, changes) else None
+        return await self._in_time(self._guarded("update", _owned(event_id), expect, write, vouching))
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         async def write(_image: EventImage, if_match: str | None) -> Outcome:
@@ -119,12 +128,13 @@ class McpCalendar:
         event_id: OwnedId,
         expect: str | None,
         write: Callable[[EventImage, str | None], Awaitable[Outcome]],
+        seen: EventImage | None = None,
     ) -> Outcome:
         """Look at the event, and write only if it is ours. Without ``expect`` a write that came too late for what was
-        seen is tried once more."""
+        seen is tried once more; what is ``seen`` saves the first look, and only a real one finds an event gone."""
         outcome: Outcome = Gone()
-        for _ in range(2):
-            found = await self._find(event_id)
+        for look in range(2 if seen is None else 3):
+            found = await self._find(event_id, patience=0.0) if seen is None or look else seen
             if isinstance(found, Refused):
                 return found.outcome(kind)
             if found is None or found.gone:
@@ -134,20 +144,27 @@ class McpCalendar:
             if expect is not None and found.version != expect:
                 return Stale()
             outcome = await write(found, self._condition(found))
-            if expect is not None or not isinstance(outcome, Stale):
+            unsure = isinstance(outcome, Gone) and found is seen
+            if not unsure and (expect is not None or not isinstance(outcome, Stale)):
                 return outcome
         return outcome
+
+    def _vouches(self, seen: EventImage, changes: Mapping[str, Any]) -> bool:
+        """Whether what was seen a moment ago is as good as a look: not for an end that is to stay where it is, since
+        it is sent along and the person may just have moved it."""
+        return not seen.gone and (self._condition(seen) is not None or len({"start", "end"} & changes.keys()) != 1)
 
     def _condition(self, image: EventImage) -> str | None:
         """What to send along so that nothing is written over a change made since the event was read."""
         etag = image.raw.get("etag")
         return etag if self.traits.conditional_write and isinstance(etag, str) else None
 
-    async def _find(self, event_id: str) -> EventImage | Refused | None:
-        answer = await self._tools.ask("get-event", get_arguments(self._target, event_id), EventAnswer)
+    async def _find(self, event_id: str, *, patience: float = BUDGET_PATIENCE) -> EventImage | Refused | None:
+        arguments = get_arguments(self._target, event_id)
+        answer = await self._tools.ask("get-event", arguments, EventAnswer, patience=patience)
         if isinstance(answer, Refused):
             absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
-            return await self._absent() if absent else answer
+            return await self._absent(patience) if absent else answer
         try:
             image = read_event(answer.event)
         except Unreadable as problem:
@@ -156,10 +173,10 @@ class McpCalendar:
             return self._tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
         return image
 
-    async def _absent(self) -> Refused | None:
+    async def _absent(self, patience: float) -> Refused | None:
         """An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence."""
         arguments = list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
-        answer = await self._tools.ask("list-events", arguments, EventsAnswer)
+        answer = await self._tools.ask("list-events", arguments, EventsAnswer, patience=patience)
         if not isinstance(answer, Refused):
             return None
         missing = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)

@@ -23,6 +23,9 @@ CLOSE_SECONDS = 5.0
 CALLS_AT_ONCE = 4
 """Tool calls under way together, per calendar."""
 
+BUDGET_PATIENCE = 5.0
+"""How long a question waits for the login's budget of requests before it is refused."""
+
 PAGE_SIZE = 250
 """A page of this many events is cut off: the server does not page on and does not say so."""
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fateforger.adapters.calendar.arguments import Target
+from fateforger.adapters.calendar.budget import RequestBudget
 from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.endpoint import read_endpoint
 from fateforger.adapters.calendar.limits import CALL_SECONDS, WRITE_SECONDS
 from fateforger.adapters.calendar.session import McpSession
+from fateforger.adapters.calendar.tools import CalendarTools
 from fateforger.errors import BadInput
 from fateforger.plan.zones import zone
 
@@ -21,6 +23,7 @@ def open_mcp_calendar(
     account: str | None = None,
     key: str | None = None,
     environment: Mapping[str, str] | None = None,
+    budget: RequestBudget | None = None,
     call_seconds: float = CALL_SECONDS,
     write_seconds: float = WRITE_SECONDS,
 ) -> McpCalendar:
@@ -29,7 +32,8 @@ def open_mcp_calendar(
 
     ``time_zone`` is the IANA zone of the person, in which all-day events are placed. ``account`` names the login when
     the server has several. ``key`` is what the journal knows the calendar by; give one when ``where`` may be another
-    address after a restart, else it is made of the address and the calendar's id. Nothing is connected yet. Raises
+    address after a restart, else it is made of the address and the calendar's id. ``budget`` is shared by all that use
+    the same login; without one nothing is counted. Nothing is connected yet. Raises
     :class:`~fateforger.errors.BadInput`.
     """
     endpoint = read_endpoint(where, environment)
@@ -40,4 +44,5 @@ def open_mcp_calendar(
     if not calendar_id.strip():
         raise BadInput("A calendar needs an id; “primary” is the main one.", where="calendar_id")
     session = McpSession(endpoint, call_seconds=call_seconds)
-    return McpCalendar(session, target, key=key, write_seconds=write_seconds)
+    tools = CalendarTools(session, budget or RequestBudget(None))
+    return McpCalendar(tools, target, key=key, write_seconds=write_seconds)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from fateforger.adapters.calendar.connection import Trouble
+from fateforger.adapters.calendar.budget import RequestBudget, cost_of
+from fateforger.adapters.calendar.connection import Reply, Trouble
 from fateforger.adapters.calendar.endpoint import described
-from fateforger.adapters.calendar.limits import CALLS_AT_ONCE
+from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, CALLS_AT_ONCE
 from fateforger.adapters.calendar.outcomes import Write, error_of, outcome_of
 from fateforger.adapters.calendar.refusals import Refusal, read_refusal
 from fateforger.adapters.calendar.session import McpSession
 from fateforger.adapters.calendar.wire import Unreadable, read_answer
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarUnreachable
-from fateforger.ports import Outcome, Unknown
+from fateforger.ports import Limited, Outcome, Unknown
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -29,17 +31,21 @@ class Refused:
     refusal: Refusal
     text: str
     error: CalendarError
+    retry_after: float | None = None
 
     def outcome(self, write: Write) -> Outcome:
         """What it makes of a write that was not even begun."""
+        if self.retry_after is not None:
+            return Limited(self.retry_after)
         return outcome_of(self.refusal, self.text, write)
 
 
 class CalendarTools:
-    """The tools of one server, a few calls at a time."""
+    """The tools of one server, a few calls at a time, and never more than the login's budget allows."""
 
-    def __init__(self, session: McpSession, *, at_once: int = CALLS_AT_ONCE) -> None:
+    def __init__(self, session: McpSession, budget: RequestBudget, *, at_once: int = CALLS_AT_ONCE) -> None:
         self.session = session
+        self._budget = budget
         self._turn = asyncio.Semaphore(at_once)
 
     @property
@@ -47,11 +53,15 @@ class CalendarTools:
         """How to speak of the server to a person."""
         return described(self.session.endpoint)
 
-    async def ask(self, tool: str, arguments: Mapping[str, Any], model: type[Answer]) -> Answer | Refused:
-        """Call a tool that changes nothing; it may be called twice."""
+    async def ask(
+        self, tool: str, arguments: Mapping[str, Any], model: type[Answer], *, patience: float = BUDGET_PATIENCE
+    ) -> Answer | Refused:
+        """Call a tool that changes nothing; it may be called twice. ``patience`` is how many seconds it may wait for
+        the login's budget."""
         try:
-            async with self._turn:
-                reply = await self.session.call(tool, arguments, repeatable=True)
+            reply = await self._call(tool, arguments, repeatable=True, patience=patience)
+            if isinstance(reply, Limited):
+                return self._too_many(reply.retry_after or 0.0)
             if not reply.failed:
                 return read_answer(reply.text, model)
             refusal = read_refusal(reply.text)
@@ -65,10 +75,12 @@ class CalendarTools:
     async def tell(
         self, write: Write, tool: str, arguments: Mapping[str, Any], model: type[Answer]
     ) -> Answer | Outcome:
-        """Call a tool that changes something, once."""
+        """Call a tool that changes something, once. It never waits for the budget: whoever writes has to keep a lease
+        meanwhile, and is told how long it takes."""
         try:
-            async with self._turn:
-                reply = await self.session.call(tool, arguments, repeatable=False)
+            reply = await self._call(tool, arguments, repeatable=False, patience=0.0)
+            if isinstance(reply, Limited):
+                return reply
             if reply.failed:
                 return outcome_of(read_refusal(reply.text), reply.text, write)
             return read_answer(reply.text, model)
@@ -81,3 +93,25 @@ class CalendarTools:
         """The server answered something else than its contract says."""
         text = f"I do not understand what {self.server} answers: {problem}."
         return Refused(Refusal.UNCLEAR, text, CalendarIncomplete(text))
+
+    async def _call(
+        self, tool: str, arguments: Mapping[str, Any], *, repeatable: bool, patience: float
+    ) -> Reply | Limited:
+        while True:
+            async with self._turn:
+                wait = self._budget.wait_for(cost_of(tool))
+                if not wait:
+                    with self._budget.spending(cost_of(tool)) as spending:
+                        reply = await self.session.call(tool, arguments, repeatable=repeatable)
+                        if reply.failed:
+                            spending.failed(tool, read_refusal(reply.text))
+                        return reply
+            if wait > patience:
+                return Limited(wait)
+            patience -= wait
+            await self._budget.sleep(wait)
+
+    def _too_many(self, seconds: float) -> Refused:
+        """The login's budget is used up; nothing was sent."""
+        text = f"I asked your calendar very often in the last minute; please try again in {math.ceil(seconds)} seconds."
+        return Refused(Refusal.LIMITED, text, CalendarUnreachable(text, retry_after=seconds), seconds)
