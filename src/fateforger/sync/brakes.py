@@ -23,7 +23,7 @@ def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
     absence from a window proves nothing."""
     seen = {event.id for event in snapshot.events} | snapshot.fetched.keys()
     for head in ledger.heads:
-        if head.standing in {Standing.HELD, Standing.RELEASED} and head.event_id not in seen:
+        if head.event_id not in seen and head.standing in {Standing.HELD, Standing.RELEASED}:
             raise CalendarIncomplete(
                 f"I could not find out what became of “{head.base.summary}”, so I changed nothing."
             )
@@ -33,9 +33,9 @@ def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Seque
     """All brakes that these ops set off."""
     brakes: list[Brake] = []
     held = [head for head in ledger.heads if head.standing is Standing.HELD]
-    held.sort(key=lambda head: (head.base.start, head.key))
     gone = [head for head in held if head.event_id not in sides.live]
-    acting = any(op.verb in {Verb.CREATE, Verb.DELETE, Verb.ADOPT} for op in ops)
+    gone.sort(key=lambda head: (head.base.start, head.key))
+    acting = bool(gone) and any(op.verb in {Verb.CREATE, Verb.DELETE, Verb.ADOPT} for op in ops)
     if acting and len(gone) == len(held) >= _EMPTIED:
         brakes.append(
             Brake(

@@ -40,7 +40,8 @@ def identical(one: EventFields | EventImage, other: EventFields | EventImage) ->
 
 def fields_of(values: Canon) -> EventFields:
     """The same as a value of the model."""
-    return EventFields(**values._asdict())
+    summary, description, start, end, color = values
+    return EventFields(summary=summary, description=description, start=start, end=end, color_id=color)
 
 
 def text(value: str) -> str:

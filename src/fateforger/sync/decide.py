@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from fateforger.sync.canonical import canon, fields_of, identical
@@ -46,8 +47,7 @@ class Setting:
     taken: Collection[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """An op, and what the merge has to say about it."""
 
     op: SyncOp
@@ -116,7 +116,7 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
     base = theirs if head is None else canon(head.base)
     wanted = base if head is None or head.wanted is None else canon(head.wanted)
     merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, prefer=setting.prefer)
-    after = merged_head(block, owned, setting.day, merged, wanted=wanted, base=base, ours=ours)
+    after = merged_head(block, owned, setting.day, merged.result, wanted=wanted, base=base, theirs=theirs, ours=ours)
     if changes := changes_between(theirs, merged.result, setting.tz):
         reason = "The plan changed." if head is not None else "The plan has it differently."
         op = op_on(

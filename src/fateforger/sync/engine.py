@@ -25,6 +25,7 @@ from fateforger.sync.foreign import link_reason, link_warning, linked, overlap_w
 from fateforger.sync.matching import Candidate, event_candidate, pair_alike, pair_equal
 from fateforger.sync.merge import Prefer
 from fateforger.sync.model import (
+    WRITES,
     DesiredBlock,
     DesiredDay,
     EventImage,
@@ -33,7 +34,6 @@ from fateforger.sync.model import (
     Snapshot,
     Standing,
     SyncPlan,
-    Verb,
 )
 from fateforger.sync.ownership import Owned, Sides, sort_sides
 
@@ -66,17 +66,18 @@ def plan_sync(
     setting = Setting(desired.day, zone(desired.tz), ledger, prefer, _taken(snapshot, ledger))
     found = _find(desired.blocks, sides, ledger)
     decisions: list[Decision] = []
-    decided: dict[str, Verb] = {}
+    written: list[DesiredBlock] = []
     for block in sorted(desired.blocks, key=lambda b: b.index):
-        decisions.append(_decide_block(op_ids(len(decisions)), block, found, setting))
-        decided[block.key] = decisions[-1].op.verb
+        decision = _decide_block(op_ids(len(decisions)), block, found, setting)
+        decisions.append(decision)
+        if decision.op.verb in WRITES:
+            written.append(block)
     for owned, spare in (*((o, False) for o in found.leftovers), *((o, True) for o in found.spares)):
-        if (decision := decide_leftover(op_ids(len(decisions)), owned, setting, spare=spare)) is not None:
-            decisions.append(decision)
+        if (left := decide_leftover(op_ids(len(decisions)), owned, setting, spare=spare)) is not None:
+            decisions.append(left)
     for head in found.lost:
         decisions.append(decide_forget(op_ids(len(decisions)), head))
     ops = tuple(decision.op for decision in decisions)
-    written = [b for b in desired.blocks if decided[b.key] in {Verb.CREATE, Verb.UPDATE}]
     links = [(b, event) for b in desired.blocks if (event := found.links.get(b.key)) is not None]
     warnings = [w for b, event in links if (w := link_warning(b, event, setting.tz))]
     return SyncPlan(
@@ -133,9 +134,10 @@ def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Foun
     known = wanted | {o.key for o in leftovers}
     lost = [
         head
-        for key, head in sorted(heads.items())
+        for key, head in heads.items()
         if key not in known and head.event_id not in sides.live and head.standing is not Standing.REMOVED
     ]
+    lost.sort(key=lambda head: head.key)
     return _Found(events, links, heads, sorted(leftovers, key=_place), sorted(spares, key=_place), lost)
 
 

@@ -76,6 +76,8 @@ def link_warning(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str | 
 
 def overlap_warnings(blocks: Iterable[DesiredBlock], foreign: Sequence[EventImage], tz: ZoneInfo) -> list[str]:
     """One sentence for each of the blocks that shares time with a foreign event, up to a handful."""
+    if not foreign:
+        return []
     shapes = [canon(event) for event in foreign]
     warnings: list[str] = []
     for block in blocks:

@@ -5,22 +5,29 @@ from __future__ import annotations
 from datetime import date
 
 from fateforger.sync.canonical import Canon, canon, fields_of
-from fateforger.sync.merge import FieldMerge
 from fateforger.sync.model import MANAGED, DesiredBlock, EventFields, Head, Standing
 from fateforger.sync.ownership import Owned
 
 
 def merged_head(
-    block: DesiredBlock, owned: Owned, day: date, merged: FieldMerge, *, wanted: Canon, base: Canon, ours: Canon
+    block: DesiredBlock,
+    owned: Owned,
+    day: date,
+    result: Canon,
+    *,
+    wanted: Canon,
+    base: Canon,
+    theirs: Canon,
+    ours: Canon,
 ) -> Head:
-    """Written fields by what is written, agreed fields by what is shown, and all others as they were: so a change
-    of the person that the plan has not taken over stays visible as one."""
-    theirs = canon(owned.event)
+    """What is known once the event shows ``result``. Written fields by what is written, agreed fields by what is
+    shown, and all others as they were: so a change of the person that the plan has not taken over stays visible as
+    one."""
     new_wanted: list[object] = list(wanted)
     new_base: list[object] = list(base)
     for place in range(len(MANAGED)):
-        if merged.result[place] != theirs[place]:
-            new_wanted[place], new_base[place] = ours[place], merged.result[place]
+        if result[place] != theirs[place]:
+            new_wanted[place], new_base[place] = ours[place], result[place]
         elif ours[place] == theirs[place]:
             new_wanted[place] = new_base[place] = theirs[place]
     return Head(
@@ -60,4 +67,4 @@ def same_head(one: Head, other: Head) -> bool:
 
 
 def _fields(values: list[object]) -> EventFields:
-    return EventFields.model_validate(dict(zip(MANAGED, values, strict=True)))
+    return fields_of(Canon._make(values))

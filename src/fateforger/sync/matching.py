@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from fateforger.plan import ET, type_of_color
 from fateforger.sync.assignment import assign
@@ -19,11 +20,11 @@ from fateforger.sync.canonical import Canon, normalized_title
 
 _WORD = re.compile(r"[^\W_]+")
 _ALIKE = 0.5
-_ANOTHER_TITLE = 100
 _FIELD_WEIGHT = 1_000
 _SECOND_WEIGHT = 10 * _FIELD_WEIGHT
 _FARTHEST = 4 * 24 * 3600
 _TITLE_WEIGHT = 2 * _FARTHEST * _SECOND_WEIGHT
+_ANOTHER_TITLE = 100 * _TITLE_WEIGHT
 """Change counts in this order: the title, the time moved, notes and colour, the place in the day."""
 
 
@@ -36,9 +37,9 @@ class Candidate:
     type: ET
 
     @property
-    def rank(self) -> tuple[str, str, str]:
+    def rank(self) -> tuple[datetime, str, str]:
         """A total order that does not depend on where the candidate stood in its list."""
-        return self.canon.start.isoformat(), self.canon.summary, self.id
+        return self.canon.start, self.canon.summary, self.id
 
 
 def event_candidate(event_id: str, canon: Canon) -> Candidate:
@@ -68,38 +69,36 @@ def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
     return {b.id: events[c].id for b, c in zip(blocks, chosen, strict=True) if c is not None}
 
 
-_Shape = tuple[str, ET, int, int, str, str | None]
-"""Title, type, start and end in seconds, notes, colour: what is looked at for every pair."""
+_Shape = tuple[str, ET, int, int, tuple[str, str | None]]
+"""Title, type, start and end in seconds, notes and colour: what is looked at for every pair."""
 
 
 def _shape(candidate: Candidate) -> _Shape:
     shape = candidate.canon
     start, end = int(shape.start.timestamp()), int(shape.end.timestamp())
-    return shape.summary, candidate.type, start, end, shape.description, shape.color_id
+    return shape.summary, candidate.type, start, end, (shape.description, shape.color_id)
 
 
 def _costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequence[_Shape]) -> dict[int, int]:
     """What it would take to make each thinkable event this block."""
-    _, kind, start, end, notes, color = ours
+    _, kind, start, end, dress = ours
     costs: dict[int, int] = {}
-    for column, (title, other, first, last, text, dress) in enumerate(shapes):
-        distance = distances.get(title)
-        if distance is None:
-            if start != first or end != last or kind is not other:
+    for column, (title, other_kind, other_start, other_end, other_dress) in enumerate(shapes):
+        cost = distances.get(title)
+        if cost is None:
+            if start != other_start or end != other_end or kind is not other_kind:
                 continue
-            distance = _ANOTHER_TITLE
-        seconds = abs(start - first) + abs(end - last)
-        effort = seconds * _SECOND_WEIGHT if seconds < _FARTHEST else _FARTHEST * _SECOND_WEIGHT
-        if notes != text:
-            effort += _FIELD_WEIGHT
-        if color != dress:
-            effort += _FIELD_WEIGHT
-        costs[column] = distance * _TITLE_WEIGHT + effort + abs(row - column)
+            cost = _ANOTHER_TITLE
+        if (seconds := abs(start - other_start) + abs(end - other_end)) > _FARTHEST:
+            seconds = _FARTHEST
+        if dress != other_dress:
+            cost += _FIELD_WEIGHT * ((dress[0] != other_dress[0]) + (dress[1] != other_dress[1]))
+        costs[column] = cost + seconds * _SECOND_WEIGHT + abs(row - column)
     return costs
 
 
 def _title_distances(title: str, others: Collection[str]) -> dict[str, int]:
-    """0 to 100 by the share of common words, for each title that has at least half of them."""
+    """What another title costs, by the share of words that are not common, for each that has at least half of them."""
     normal = normalized_title(title)
     words = frozenset(_WORD.findall(normal))
     distances: dict[str, int] = {}
@@ -109,5 +108,5 @@ def _title_distances(title: str, others: Collection[str]) -> dict[str, int]:
         union = len(words | other_words)
         likeness = 1.0 if normal == other_normal else len(words & other_words) / union if union else 0.0
         if likeness >= _ALIKE:
-            distances[other] = round(100 * (1 - likeness))
+            distances[other] = round(100 * (1 - likeness)) * _TITLE_WEIGHT
     return distances

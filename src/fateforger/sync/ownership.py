@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import NamedTuple
 
 from fateforger.sync.canonical import is_timed
 from fateforger.sync.ids import minted_here
@@ -20,8 +21,7 @@ class Proof(Enum):
     MARKED = "it has our mark, but this ledger knows nothing of it"
 
 
-@dataclass(frozen=True, slots=True)
-class Owned:
+class Owned(NamedTuple):
     """A live event of ours that belongs to the day. ``obstacle`` says why it must not be written to, if so."""
 
     event: EventImage
