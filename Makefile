@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test check bench lock clean
+.PHONY: help install install-dev up test mutants check bench lock clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ check: install-dev  ## Lint, types, import contracts
 
 test: check  ## All checks and all tests
 	$(BIN)/pytest -n auto --dist loadgroup
+
+mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test)
+	$(BIN)/pytest -n auto --dist loadgroup tests/mutants
 
 bench: install-dev  ## Measure speed, as ratios against peers in the same run
 	$(BIN)/python -m benchmarks

@@ -1,16 +1,24 @@
 """For the whole suite: no time limits inside Hypothesis (machines are shared), no proxies, no Slack settings of the
-person who runs the tests."""
+person who runs the tests.
+
+``HYPOTHESIS_PROFILE`` chooses how long Hypothesis looks: ``suite``, ``long`` (by hand, or at night) or ``mutants``
+(always the same examples, the first failure as it is).
+"""
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 pytest_plugins = ["tests.postgres"]
 
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("suite")
+settings.register_profile("long", settings.get_profile("suite"), max_examples=4_000)
+settings.register_profile(
+    "mutants", settings.get_profile("suite"), derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 for name in list(os.environ):
     if name.lower() in {"http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy"} or name.startswith(

@@ -92,6 +92,14 @@ async def test_s230_a_night_is_written_and_kept(world: World) -> None:
     assert [e.summary for e in tomorrow[0].events] == ["Sleep"]
 
 
+async def test_s230_a_meeting_after_midnight_is_seen(world: World) -> None:
+    """S230: the day goes on for as long as its blocks do."""
+    after_midnight = at("00:30", DAY + timedelta(days=1))
+    world.store.user_create("Launch", start=after_midnight, end=after_midnight + timedelta(minutes=30))
+    result = await world.submitter().submit_plan(plan_of(block("late", "23:00", 180)), cause="1")
+    assert result.plan.warnings == ("“late”, 23:00–02:00, overlaps “Launch”, 00:30–01:00.",)
+
+
 async def test_s230_yesterdays_night_is_not_todays_to_touch(world: World) -> None:
     """S230: it is seen on the next day, but belongs to the plan of the day before."""
     submitter = world.submitter()

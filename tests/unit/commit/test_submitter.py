@@ -28,7 +28,9 @@ def world() -> World:
 
 
 def event(world: World, key: str) -> EventImage:
-    return next(e for e in world.store.shown().values() if e.marker is not None and e.marker.key == key)
+    found = [e for e in world.store.shown().values() if e.marker is not None and e.marker.key == key]
+    assert len(found) == 1, f"{key} is on the calendar {len(found)} times"
+    return found[0]
 
 
 def verbs(world: World, since: int = 0) -> list[str]:

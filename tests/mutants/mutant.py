@@ -1,0 +1,38 @@
+"""Seeded bugs: what is broken where, what a person would lose, and which tests have to notice."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class StaleMutant(AssertionError):
+    """The text that a mutant replaces is not in the source exactly once: the list has to follow the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One bug. ``loses`` is what the person would lose, in a sentence; ``file`` is relative to the package, ``old``
+    is replaced by ``new`` there; at least one of ``killed_by`` (test ids) has to notice."""
+
+    name: str
+    loses: str
+    file: str
+    old: str
+    new: str
+    killed_by: tuple[str, ...]
+
+    def seed(self, package: Path) -> None:
+        """Break a copy of the package. Raises :class:`StaleMutant`."""
+        path = package / self.file
+        source = path.read_text() if path.is_file() else ""
+        if (found := source.count(self.old)) != 1:
+            raise StaleMutant(f"{self.name}: its text is {found} times in {self.file}, not once:\n{self.old}")
+        path.write_text(source.replace(self.old, self.new))
+
+
+def read_mutants(path: Path) -> tuple[Mutant, ...]:
+    """The mutants of a list, in its order."""
+    entries = tomllib.loads(path.read_text())["mutant"]
+    return tuple(Mutant(**{**entry, "killed_by": tuple(entry["killed_by"])}) for entry in entries)

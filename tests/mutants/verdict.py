@@ -1,0 +1,52 @@
+"""A pytest plugin for the run against a broken copy: it makes the exit code say *why* the run failed.
+
+1: a test noticed something, by an assertion or because the program refused what it should have done: so a mutant is
+killed; 3: a test stumbled over any other error, which proves nothing; 4: it was not the copy that was tested. The
+others are pytest's own (0 all passed, 2 not even collected).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+import fateforger
+from fateforger.errors import UserError, WorldError
+
+COPY = "MUTATED_PACKAGE"
+"""The environment variable that names the copy of the package."""
+STUMBLED = 3
+_noticed = pytest.StashKey[bool]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    package = Path(str(fateforger.__file__)).parent.resolve()
+    if package != Path(os.environ[COPY]).resolve():
+        raise pytest.UsageError(f"This run tests {package}, not the copy.")
+    config.stash[_noticed] = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed and call.excinfo is not None:
+        item.config.stash[_noticed] |= notices(call.excinfo.value)
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.TESTS_FAILED and not session.config.stash[_noticed]:
+        session.exitstatus = STUMBLED
+
+
+def notices(error: BaseException) -> bool:
+    """Whether a test failed because something was wrong, not because it could not go on."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(notices(each) for each in error.exceptions)
+    return isinstance(error, AssertionError | pytest.fail.Exception | UserError | WorldError)
