@@ -249,6 +249,19 @@ async def test_an_event_is_read_again_after_a_long_wait(world: World) -> None:
     assert verbs(world, since) == ["window", "create", "create", "get", "delete", "window"]
 
 
+async def test_what_was_read_some_seconds_ago_vouches_for_nothing(world: World) -> None:
+    """P1: a block that became an event of another kind while the calendar wanted patience is not written to."""
+
+    def take_over() -> None:
+        world.store.user_edit(event(world, "a").id, event_type="focusTime")
+
+    await world.submitter().submit_plan(plan_of(block("a")), cause="1")
+    world.calendar.inject(Race(take_over), verb="update")
+    world.calendar.inject(Answer(Limited(7.0)), verb="update")
+    result = await world.submitter().submit_plan(plan_of(block("a", "10:00")), cause="2")
+    assert (result.status, event(world, "a").start) == ("partial", at("09:00"))
+
+
 async def test_an_update_that_lands_late_is_waited_for(world: World) -> None:
     """Pitfall 16: it is not repeated, and nothing that the person does later is overwritten by it."""
     await world.submitter().submit_plan(plan_of(block("a")), cause="1")
