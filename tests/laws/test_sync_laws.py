@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.factories.days import DAY, TZ
+from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.errors import PlanInvalid
@@ -17,7 +18,7 @@ from fateforger.plan import COLOR_BY_TYPE, ET, FixedStart, TBEvent, TBPlan, loca
 from fateforger.sync import desired_day, mint, mirror, numbered, plan_from_calendar, plan_sync
 from fateforger.sync.assignment import assign
 from fateforger.sync.canonical import Canon, canon
-from fateforger.sync.matching import Candidate, event_candidate, pair_alike, pair_equal
+from fateforger.sync.matching import Candidate, pair_alike, pair_equal
 from fateforger.sync.merge import merge
 from fateforger.sync.model import (
     MANAGED,
@@ -83,35 +84,13 @@ def edited(paper: Paper, data: st.DataObject) -> tuple[Paper, dict[str, dict[str
 # --- as few ops as can be ---
 
 
-def fewest(blocks: Sequence[DesiredBlock], events: Sequence[EventImage]) -> int:
-    """By trying everything: the fewest creates, updates and deletes over all pairings of thinkable pairs."""
-    left = [Candidate(b.key, canon(b.fields), b.type) for b in blocks]
-    right = [event_candidate(e.id, canon(e)) for e in events]
-    thinkable = {
-        (i, j): left[i].canon != right[j].canon
-        for i in range(len(left))
-        for j in range(len(right))
-        if left[i].canon == right[j].canon or pair_alike([left[i]], [right[j]])
-    }
-
-    def best(row: int, free: frozenset[int]) -> int:
-        """The fewest ops for the blocks from ``row`` on and the events that are still free."""
-        if row == len(left):
-            return len(free)
-        alone = 1 + best(row + 1, free)
-        pairs = [j for j in free if (row, j) in thinkable]
-        return min([alone, *(thinkable[row, j] + best(row + 1, free - {j}) for j in pairs)])
-
-    return best(0, frozenset(range(len(right))))
-
-
 @settings(max_examples=250)
-@given(blocks_of(NEW, 5), st.lists(shapes, max_size=5))
+@given(blocks_of(NEW), st.lists(shapes, max_size=6))
 def test_ops_are_as_few_as_can_be(blocks: list[DesiredBlock], there: list[EventFields]) -> None:
     """P9: no key helps, and no pairing would need fewer ops."""
     paper = Paper().submit(day_of(*(wanted(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]
     plan = paper.plan(day_of(*blocks))
-    assert len(plan.writes) == fewest(blocks, list(paper.events.values()))
+    assert len(plan.writes) == fewest_ops(blocks, there)
 
 
 @given(st.lists(st.dictionaries(st.integers(0, 4), st.integers(0, 9), max_size=5), max_size=5))

@@ -1,0 +1,46 @@
+"""The fewest ops there can be, by looking at every pairing. It shares no code with the engine: what may be one block is
+said here once more, in other words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from fateforger.sync.model import DesiredBlock, EventFields
+
+Shown = tuple[str, str, datetime, datetime, str | None]
+
+
+def shown(fields: EventFields) -> Shown:
+    """What a person sees of it: space around a text and parts of a second are not seen."""
+    start, end = (moment.replace(microsecond=0) for moment in (fields.start, fields.end))
+    return fields.summary.strip(), fields.description.strip(), start, end, fields.color_id
+
+
+def may_be_one(one: Shown, other: Shown) -> bool:
+    """The same title, at least half of the words, or the same time and type (each type has its own colour)."""
+    titles = [" ".join(title.split()).casefold() for title in (one[0], other[0])]
+    mine, theirs = ({*"".join(c if c.isalnum() else " " for c in title).split()} for title in titles)
+    in_common, in_all = len(mine & theirs), len(mine | theirs)
+    return titles[0] == titles[1] or (in_all > 0 and 2 * in_common >= in_all) or one[2:] == other[2:]
+
+
+def fewest_ops(blocks: Sequence[DesiredBlock], events: Sequence[EventFields]) -> int:
+    """Creates, updates and deletes of the best of all pairings, when no block is known by its key.
+
+    ``best[taken]`` is the fewest ops for the blocks seen so far when just those events (as bits) were taken for them.
+    """
+    there = [shown(event) for event in events]
+    best = {0: 0}
+    for block in blocks:
+        wanted = shown(block.fields)
+        after = {taken: ops + 1 for taken, ops in best.items()}
+        for place, event in enumerate(there):
+            if not may_be_one(wanted, event):
+                continue
+            for taken, ops in best.items():
+                if not taken >> place & 1:
+                    reached = taken | 1 << place
+                    after[reached] = min(after.get(reached, 99), ops + (wanted != event))
+        best = after
+    return min(ops + len(there) - taken.bit_count() for taken, ops in best.items())

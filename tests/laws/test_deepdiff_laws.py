@@ -1,0 +1,35 @@
+"""The fields that we say differ are those that DeepDiff finds."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from deepdiff import DeepDiff
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.factories.days import TZ
+from tests.factories.paper import MIDNIGHT
+
+from fateforger.sync.canonical import canon
+from fateforger.sync.model import EventFields
+from fateforger.sync.words import changes_between
+
+words = st.sampled_from(["", "a", " a ", "A", "a\r\nb", "a\nb", "ä", "a\u0308"])
+instants = st.integers(0, 3).map(lambda half: MIDNIGHT + timedelta(seconds=half / 2))
+shapes = st.builds(
+    EventFields,
+    summary=words,
+    description=words,
+    start=instants,
+    end=instants,
+    color_id=st.sampled_from([None, "", "1", "2"]),
+)
+
+
+@given(shapes, shapes)
+def test_the_changed_fields_are_those_that_deepdiff_finds(one: EventFields, other: EventFields) -> None:
+    """S81: on canonical values, whatever the texts, instants and colours are."""
+    before, after = canon(one), canon(other)
+    found = DeepDiff(before._asdict(), after._asdict()).affected_root_keys
+    assert changes_between(before, after, ZoneInfo(TZ)).keys() == set(found)
