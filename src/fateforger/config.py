@@ -58,6 +58,9 @@ class Settings(BaseSettings):
     calendar_write: Literal["refine", "commit"] = Field(
         "refine", description="When blocks reach the calendar: at each change (refine) or only on Commit (commit)."
     )
+    watch_seconds: float = Field(
+        5.0, ge=0, le=600, description="How often an open session looks at its day on the calendar by itself; 0 never."
+    )
     database_url: str | None = Field(
         None, description="PostgreSQL URL for state; left out, a SQLite file in the data directory."
     )

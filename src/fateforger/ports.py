@@ -226,6 +226,10 @@ class Sessions(Protocol):
         """A person's sessions, the last touched first."""
         ...
 
+    async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
+        """All sessions touched at that moment or later, the last touched first."""
+        ...
+
     async def first_person(self) -> str | None:
         """Who began the earliest session of all; ``None`` while there is none."""
         ...

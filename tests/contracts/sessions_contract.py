@@ -72,6 +72,13 @@ class SessionsContract:
         assert [type(lost) for lost in outcomes if not isinstance(lost, Session)] == [VersionConflict] * 9
         assert [await sessions.load("s1")] == won
 
+    async def test_those_touched_since_a_moment(self, sessions: Sessions, other: Sessions) -> None:
+        """The last touched first; the moment itself counts."""
+        for n in range(4):
+            await sessions.save(session(id=f"s{n}", user_id=f"U{n}", touched_at=later(n)), expected=0)
+        assert [found.id for found in await other.touched_since(later(2))] == ["s3", "s2"]
+        assert await other.touched_since(later(4)) == ()
+
     async def test_session_and_messages_are_one_commit(
         self, sessions: Sessions, other: Sessions, outbox: Outbox
     ) -> None:

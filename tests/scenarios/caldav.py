@@ -84,14 +84,31 @@ class CalDav:
         answer = self.http.put(address, content=text.encode(), headers={"Content-Type": "text/calendar"})
         answer.raise_for_status()
 
+    def move(self, title: str, start: str, new_start: str, end: str, new_end: str) -> None:
+        """Put an event at another time, as iCalendar writes local times."""
+        self._rewrite(title, {start: new_start, end: new_end})
+
+    def delete(self, title: str) -> None:
+        """Delete an event by its title."""
+        href, _ = self._find(title)
+        self.http.delete(httpx.URL(self.url).join(href)).raise_for_status()
+
     def retitle(self, old: str, new: str) -> None:
         """Change a title as a person would in another calendar program."""
-        base = httpx.URL(self.url)
+        self._rewrite(old, {f"SUMMARY:{old}": f"SUMMARY:{new}"})
+
+    def _rewrite(self, title: str, changes: dict[str, str]) -> None:
+        href, content = self._find(title)
+        for old, new in changes.items():
+            assert old.encode() in content, f"no {old} in {content!r}"
+            content = content.replace(old.encode(), new.encode())
+        answer = self.http.put(
+            httpx.URL(self.url).join(href), content=content, headers={"Content-Type": "text/calendar"}
+        )
+        answer.raise_for_status()
+
+    def _find(self, title: str) -> tuple[str, bytes]:
         for href, content in self.raw().items():
-            if f"SUMMARY:{old}".encode() in content:
-                changed = content.replace(f"SUMMARY:{old}".encode(), f"SUMMARY:{new}".encode())
-                self.http.put(
-                    base.join(href), content=changed, headers={"Content-Type": "text/calendar"}
-                ).raise_for_status()
-                return
-        raise AssertionError(f"no event {old!r} among {self.titles()}")
+            if f"SUMMARY:{title}".encode() in content:
+                return href, content
+        raise AssertionError(f"no event {title!r} among {self.titles()}")

@@ -10,6 +10,8 @@ from fateforger.coordinator.commands import (
     AddTasks,
     ChooseDate,
     Click,
+    LookAgain,
+    Queued,
     SessionCommand,
     SetFrame,
     StageAction,
@@ -53,12 +55,12 @@ class ScriptedDoor:
 
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
-        self.before_handling: Callable[[Start | SessionCommand], Awaitable[None]] = _at_once
+        self.before_handling: Callable[[Queued], Awaitable[None]] = _at_once
         self.running = 0
         self.most_running = 0
         self.owner_of_calendar: str | None = None
 
-    async def handle(self, command: Start | SessionCommand) -> None:
+    async def handle(self, command: Queued) -> None:
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         try:
@@ -142,7 +144,7 @@ class ScriptedDoor:
         start = Button(label="Plan my day", action="start")
         return Card(text="Home", parts=(Heading(text=f"{len(sessions)} plans"), Controls(items=(start,))))
 
-    async def _carry_out(self, command: Start | SessionCommand) -> None:
+    async def _carry_out(self, command: Queued) -> None:
         if isinstance(command, Start):
             session = Session(
                 id=f"s-{command.command_id}",
@@ -161,6 +163,7 @@ class ScriptedDoor:
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.handled:
                 return
+            assert not isinstance(command, LookAgain), "nobody watches here"
             session = found.model_copy(update={"overview": f"{found.overview}{described(command)}\n"})
         session = session.touched(command.command_id, command.at)
         slot = "root" if isinstance(command, Start) else "state"
@@ -216,15 +219,15 @@ def state_card(session: Session) -> Card:
     return Card(text=f"{len(lines)} steps", parts=tuple(parts))
 
 
-async def _at_once(_command: Start | SessionCommand) -> None:
+async def _at_once(_command: Queued) -> None:
     return
 
 
-def failing(times: int, error: StoreError) -> Callable[[Start | SessionCommand], Awaitable[None]]:
+def failing(times: int, error: StoreError) -> Callable[[Queued], Awaitable[None]]:
     """Something to do before handling that fails so many times."""
     left = times
 
-    async def fail(_command: Start | SessionCommand) -> None:
+    async def fail(_command: Queued) -> None:
         nonlocal left
         if left:
             left -= 1
@@ -233,6 +236,6 @@ def failing(times: int, error: StoreError) -> Callable[[Start | SessionCommand],
     return fail
 
 
-async def slowly(_command: Start | SessionCommand) -> None:
+async def slowly(_command: Queued) -> None:
     """Gives other turns a chance to overtake."""
     await asyncio.sleep(0.01)

@@ -9,18 +9,19 @@ from pydantic import ValidationError
 
 from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.errors import InternalError, StoreError
-from fateforger.ports import Clock, Job, Jobs, Sessions
+from fateforger.ports import Clock, Job, Jobs, NewJob, Sessions
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import COMMAND, SessionCommand, Start
+from fateforger.session.commands import COMMAND, LookAgain, Queued
 from fateforger.session.model import Outgoing
 
 log = logging.getLogger(__name__)
 
 TURN_LANE = "turn"
+LOOK = LookAgain.model_fields["kind"].default
 
 APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
 
-Handle = Callable[[SessionCommand | Start], Awaitable[None]]
+Handle = Callable[[Queued], Awaitable[None]]
 """Handles one command. Raises as :data:`~fateforger.background.lane.Perform` does."""
 
 
@@ -49,7 +50,13 @@ def turn_workers(
     return LaneWorkers(jobs, TURN_LANE, perform, given_up, clock=clock, policy=policy)
 
 
-def _command(job: Job) -> SessionCommand | Start:
+def look_job(look: LookAgain) -> NewJob:
+    """A look at the calendar that waits its turn among the commands of its session."""
+    payload = COMMAND.dump_python(look, mode="json")
+    return NewJob(lane=TURN_LANE, key=look.session_id, dedupe=look.command_id, payload=payload)
+
+
+def _command(job: Job) -> Queued:
     try:
         return COMMAND.validate_python(job.payload)
     except ValidationError as error:
@@ -57,9 +64,10 @@ def _command(job: Job) -> SessionCommand | Start:
 
 
 async def apologise(sessions: Sessions, job: Job) -> bool:
-    """Queue one sentence of apology in the session of a command. ``False`` when there is no session to do so."""
+    """Queue one sentence of apology in the session of a command. ``False`` when there is no session to do so, or when
+    nobody asked for anything."""
     session_id = job.payload.get("session_id")
-    if not isinstance(session_id, str):
+    if not isinstance(session_id, str) or job.payload.get("kind") == LOOK:
         return False
     try:
         session = await sessions.load(session_id)

@@ -27,6 +27,7 @@ from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
+from fateforger.coordinator.watching import Watcher
 from fateforger.errors import BadInput, WorldError
 from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 from fateforger.ports import Calendar, Clock
@@ -81,6 +82,18 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             login, door=coordinator, jobs=store.jobs, outbox=store.outbox, sessions=store.sessions, clock=clock
         )
         stack.push_async_callback(room.close)
+        coordinator.on_owing(room.wake)
+        if settings.watch_seconds:
+            watcher = Watcher(
+                sessions=store.sessions,
+                jobs=store.jobs,
+                calendar=engine,
+                clock=clock,
+                sleep=asyncio.sleep,
+                seconds=settings.watch_seconds,
+            )
+            watching = asyncio.create_task(watcher.run(), name="watching")
+            stack.push_async_callback(_ended, watching)
         await asyncio.to_thread(warm_up)
         yield House(
             page_url=None if settings.real_slack else web.url,

@@ -50,6 +50,11 @@ class CalendarSubmitter:
         """What the journal files this calendar under."""
         return self._outside.calendar.key
 
+    @property
+    def writing(self) -> bool:
+        """Whether a call that may write is under way, so that the calendar may be shown half changed."""
+        return self._one_at_a_time.locked()
+
     async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
         """What the calendar shows for a local day, and what we know to have written."""
         return await read_day(self._outside.calendar, self._outside.journal, day, tz, limits=self._outside.limits)
@@ -68,12 +73,14 @@ class CalendarSubmitter:
         context: Context = None,
         confirmed: Collection[BrakeKind] = (),
         prefer: Prefer = "calendar",
+        only_note: bool = False,
     ) -> SyncResult:
         """Make the calendar show the plan; the person's own changes stay.
 
         ``group`` ties transactions together for :meth:`undo_group`. ``context`` (JSON) is kept with the transaction,
         for example the plan before. ``confirmed`` are the brakes that somebody said yes to. ``prefer`` says who wins
-        a field that both the plan and the person changed.
+        a field that both the plan and the person changed. ``only_note`` is for a plan that was made to agree with the
+        calendar: what is known is brought up to date, and if there is something to write after all, nothing is done.
 
         Raises ``PlanInvalid``, and ``ConfirmationNeeded`` with the brakes' names in ``reasons``.
         """
@@ -88,7 +95,7 @@ class CalendarSubmitter:
                 snapshot, ledger = await self.read(plan.date, plan.tz)
                 sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), prefer=prefer)
                 _stop_at_brakes(sync_plan, confirmed)
-                if sync_plan.idle:
+                if sync_plan.idle or (only_note and sync_plan.writes):
                     return result_of(rounds) if rounds else unchanged(sync_plan)
                 transaction = begun(
                     sync_plan,

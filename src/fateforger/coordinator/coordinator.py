@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.context import needs_day
@@ -11,11 +12,12 @@ from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.messages import aside, owed
 from fateforger.coordinator.mirroring import reading_of
+from fateforger.coordinator.noticing import noticed
 from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.commands import Click, SessionCommand, Start
+from fateforger.session.commands import Click, Queued, SessionCommand, Start
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.sync import Prefer
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
@@ -48,6 +50,7 @@ class PlanningCoordinator:
         calendar_wait: float = CALENDAR_WAIT,
         calendar_owner: str | None = None,
     ) -> None:
+        self._owing: Callable[[], None] = _nobody
         self._sessions = sessions
         self._calendar_write = calendar_write
         self._calendar_owner = calendar_owner
@@ -55,11 +58,17 @@ class PlanningCoordinator:
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
 
-    async def handle(self, command: Start | SessionCommand) -> None:
+    def on_owing(self, owing: Callable[[], None]) -> None:
+        """``owing`` is called when work in the background, and not a command, has queued a message."""
+        self._owing = owing
+
+    async def handle(self, command: Queued) -> None:
         """See :meth:`Door.handle`."""
         match command:
             case Start():
                 await self.on_start(command)
+            case commands.LookAgain():
+                await self.on_look_again(command)
             case commands.TimeboxingCommitDate():
                 await self.on_commit_date(command)
             case commands.TimeboxingUserReply():
@@ -100,6 +109,22 @@ class PlanningCoordinator:
     async def on_stage_action(self, command: commands.StageAction) -> None:
         """A stage button."""
         await self._turn(command)
+
+    async def on_look_again(self, command: commands.LookAgain) -> None:
+        """The calendar looks unlike what the session shows: take it in and say it, in place of the card that stands
+        (S213). When it turns out to mean nothing, or the calendar does not answer soon, nothing is saved."""
+        before = await self._sessions.load(command.session_id)
+        if before is None or command.command_id in before.handled:
+            return
+        look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
+        news = None if look is None else noticed(before, look)
+        if news is None:
+            return
+        after = news.session.touched(command.command_id, before.touched_at)
+        after, messages = owed(before, after, command.command_id)
+        await self._sessions.save(after, expected=before.version, outgoing=messages)
+        # Only now: a plan that is not saved must not count as known to the engine.
+        await self._effects.note(news.reading, after, command.command_id)
 
     def read_click(self, click: Click) -> SessionCommand:
         """See :meth:`Door.read_click`."""
@@ -220,6 +245,8 @@ class PlanningCoordinator:
                 continue
             except StoreError as error:
                 log.warning("the calendar of session %s arrived and could not be saved: %s", session_id, error.message)
+                return
+            self._owing()
             return
 
     async def _known(self, session_id: str) -> Session:
@@ -227,6 +254,10 @@ class PlanningCoordinator:
         if session is None:
             raise BadInput("I don't know that session any more; start a new one with /timebox.")
         return session
+
+
+def _nobody() -> None:
+    """Nobody sends messages yet."""
 
 
 def _still_waits(session: Session, look: Look) -> bool:

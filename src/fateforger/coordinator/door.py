@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from fateforger.coordinator.commands import Click, Command
+from fateforger.coordinator.commands import Click, Command, Queued
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 
 
 class Door(Protocol):
     """One command in; cards come out through the outbox."""
 
-    async def handle(self, command: Command) -> None:
+    async def handle(self, command: Queued) -> None:
         """Carry out a command, once: a repeated ``command_id`` does nothing. The session and the messages it owes
         are saved together. Raises only when nothing could be saved (``StoreError``), so that it can be tried again.
         """

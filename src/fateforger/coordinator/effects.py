@@ -34,6 +34,7 @@ class Submitter(Protocol):
         context: dict[str, Any] | None = None,
         confirmed: Collection[BrakeKind] = (),
         prefer: Prefer = "calendar",
+        only_note: bool = False,
     ) -> SyncResult: ...
 
     async def undo_transaction(self, transaction_id: str, *, cause: str) -> SyncResult: ...
@@ -74,7 +75,9 @@ class Effects:
         if reading.plan is None or not reading.settled:
             return
         with contextlib.suppress(UserError, CalendarError):
-            await self._submitter.submit_plan(reading.plan, cause=f"{cause}/seen", group=session.write_group)
+            await self._submitter.submit_plan(
+                reading.plan, cause=f"{cause}/seen", group=session.write_group, only_note=True
+            )
 
     async def _read(self, effect: ReadCalendar, session: Session) -> Session:
         if not effect.wait:

@@ -178,8 +178,22 @@ SessionCommand = (
     | ShiftBlock
     | SwapBlock
 )
+
+
+class LookAgain(BaseModel):
+    """Nobody asked for anything, but the calendar looks unlike what the session shows. It waits its turn among the
+    person's commands, and does not count as a sign of life of theirs."""
+
+    model_config = _FROZEN
+    kind: Literal["look_again"] = "look_again"
+    command_id: str
+    session_id: str
+
+
 Command = Annotated[Start | SessionCommand, Field(discriminator="kind")]
-COMMAND: TypeAdapter[Start | SessionCommand] = TypeAdapter(Command)
+Queued = Start | SessionCommand | LookAgain
+"""What waits its turn in the durable inbox."""
+COMMAND: TypeAdapter[Queued] = TypeAdapter(Annotated[Queued, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""
 
 

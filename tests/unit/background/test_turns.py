@@ -11,8 +11,14 @@ import pytest
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.lane import LanePolicy
-from fateforger.background.turns import APOLOGY, TURN_LANE, Handle, turn_workers
-from fateforger.coordinator.commands import COMMAND, SessionCommand, Start, TimeboxingUserReply
+from fateforger.background.turns import APOLOGY, TURN_LANE, Handle, look_job, turn_workers
+from fateforger.coordinator.commands import (
+    COMMAND,
+    LookAgain,
+    Queued,
+    Start,
+    TimeboxingUserReply,
+)
 from fateforger.errors import StoreUnavailable
 from fateforger.ports import NewJob
 from fateforger.session.model import Session
@@ -35,7 +41,7 @@ def reply(n: int, session_id: str = "s1") -> TimeboxingUserReply:
     return TimeboxingUserReply(command_id=f"c{n}", user_id="U1", at=AT, session_id=session_id, text=f"text {n}")
 
 
-async def put(store: Store, *commands: SessionCommand | Start) -> None:
+async def put(store: Store, *commands: Queued) -> None:
     for command in commands:
         key = command.channel if isinstance(command, Start) else command.session_id
         payload = COMMAND.dump_python(command, mode="json")
@@ -63,13 +69,13 @@ async def run(store: Store, handle: Handle, turns: int) -> list[str]:
 
 
 async def test_commands_arrive_as_they_were_recorded(store: Store) -> None:
-    handled: list[SessionCommand | Start] = []
+    handled: list[Queued] = []
 
-    async def handle(command: SessionCommand | Start) -> None:
+    async def handle(command: Queued) -> None:
         handled.append(command)
 
     start = Start(command_id="c0", user_id="U1", at=AT, channel="C1", tz="Europe/Amsterdam", date=AT.date())
-    commands: list[SessionCommand | Start] = [start, *(reply(n) for n in range(1, 6))]
+    commands: list[Queued] = [start, *(reply(n) for n in range(1, 6))]
     await put(store, *commands)
     assert await run(store, handle, 6) == []
     assert [c for c in handled if c != start] == commands[1:]
@@ -79,7 +85,7 @@ async def test_commands_arrive_as_they_were_recorded(store: Store) -> None:
 async def test_a_command_that_cannot_be_handled_ends_in_one_apology(store: Store) -> None:
     await store.sessions.save(SESSION, expected=0)
 
-    async def handle(_command: SessionCommand | Start) -> None:
+    async def handle(_command: Queued) -> None:
         raise StoreUnavailable("The disk is full.")
 
     await put(store, reply(1))
@@ -93,7 +99,7 @@ async def test_a_job_that_is_no_command_ends_in_one_apology(store: Store) -> Non
     job = NewJob(lane=TURN_LANE, key="s1", dedupe="x", payload={"kind": "dance", "session_id": "s1"})
     await store.jobs.enqueue(job, now=AT)
 
-    async def handle(_command: SessionCommand | Start) -> None:
+    async def handle(_command: Queued) -> None:
         raise AssertionError("not reached")
 
     assert await run(store, handle, 1) == ["sorry-1"]
@@ -102,7 +108,7 @@ async def test_a_job_that_is_no_command_ends_in_one_apology(store: Store) -> Non
 async def test_without_a_session_there_is_nobody_to_apologise_to(store: Store) -> None:
     handled: list[str] = []
 
-    async def handle(command: SessionCommand | Start) -> None:
+    async def handle(command: Queued) -> None:
         handled.append(command.command_id)
         if command.command_id == "c1":
             raise StoreUnavailable("The disk is full.")
@@ -110,3 +116,22 @@ async def test_without_a_session_there_is_nobody_to_apologise_to(store: Store) -
     await put(store, reply(1, "nobody"), reply(2, "nobody"))
     assert await run(store, handle, 1) == []
     assert handled == ["c1", "c1", "c2"]
+
+
+async def test_a_look_that_nobody_asked_for_waits_its_turn_and_ends_without_an_apology(store: Store) -> None:
+    """S115: in order with the person's commands of that session."""
+    await store.sessions.save(SESSION, expected=0)
+    handled: list[str] = []
+
+    async def handle(command: Queued) -> None:
+        handled.append(command.command_id)
+        if isinstance(command, LookAgain):
+            raise StoreUnavailable("The disk is full.")
+
+    look = LookAgain(command_id="look:1", session_id="s1")
+    await put(store, reply(1))
+    assert await store.jobs.enqueue(look_job(look), now=AT)
+    assert not await store.jobs.enqueue(look_job(look), now=AT)
+    await put(store, reply(2))
+    assert await run(store, handle, 2) == []
+    assert handled == ["c1", "look:1", "look:1", "c2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
@@ -30,6 +31,7 @@ _OF_USER = (
     .order_by(*_LATEST_FIRST)
     .limit(bindparam("at_most"))
 )
+_SINCE = select(SESSION).where(SESSION.c.touched_at >= bindparam("moment")).order_by(*_LATEST_FIRST)
 _EVERY = select(SESSION)
 _STANDS = select(SESSION.c.version, SESSION.c.channel, SESSION.c.thread_ts).where(SESSION.c.id == bindparam("of_id"))
 _INSERT = insert(SESSION)
@@ -59,6 +61,9 @@ class SqlSessions:
 
     async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
         return await self._all(_OF_USER, of_user=user_id, at_most=limit)
+
+    async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
+        return await self._all(_SINCE, moment=moment)
 
     async def first_person(self) -> str | None:
         every = await self._all(_EVERY)

@@ -1,0 +1,68 @@
+"""What is changed on the calendar shows up in the open thread by itself: the real program over CalDAV, no click."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import all_steps
+from tests.scenarios.person import Person, eventually
+from tests.scenarios.program import Program
+from tests.scenarios.test_whole_day import MONDAY, at
+
+pytestmark = pytest.mark.process
+
+WITHIN = 10.0
+"""Seconds from the change on the calendar to the words in the thread."""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    running = Program(tmp_path / "data", environment={"FATEFORGER_NOW": MONDAY})
+    running.start()
+    yield running
+    running.kill()
+
+
+def shows(person: Person, *expected: str, not_any_more: str = "", since: float) -> None:
+    """The card that stands says so, within the time promised."""
+
+    def look() -> bool:
+        said = str(person.card())
+        return all(e in said for e in expected) and (not not_any_more or not_any_more not in said)
+
+    eventually(look, f"{expected} on the card:\n{person.says()}", deadline=WITHIN - (time.monotonic() - since))
+
+
+def test_edits_on_the_calendar_show_up_in_the_thread_without_a_click(program: Program) -> None:
+    """S200, S202, S213, S242: a moved block, a deleted one, a meeting on top of one; one card throughout; then a restart,
+    and it is watched on."""
+    person = program.person()
+    for _ in all_steps(person):
+        pass
+    calendar = CalDav(program.caldav_url())
+    thread = [message["ts"] for message in person.thread()]
+
+    began = time.monotonic()
+    calendar.move("Prepare talk", "20260302T090000", "20260302T150000", "20260302T100000", "20260302T160000")
+    shows(person, "15:00–16:00", "You changed “Prepare talk”", not_any_more="09:00–10:00", since=began)
+
+    began = time.monotonic()
+    calendar.delete("Answer mail")
+    shows(person, "You deleted “Answer mail”", not_any_more="11:50–12:20", since=began)
+
+    began = time.monotonic()
+    calendar.put("drill", "Fire drill", at(10, 30), at(11))
+    shows(person, "New on your calendar: “Fire drill”, 10:30–11:00.", "“Write report” runs into", since=began)
+    assert [message["ts"] for message in person.thread()] == thread
+
+    program.restart()
+    calendar = CalDav(program.caldav_url())
+    began = time.monotonic()
+    calendar.retitle("Fire drill", "Bomb scare")
+    shows(person, "“Fire drill” is now called “Bomb scare”.", since=began)
+    assert [message["ts"] for message in person.thread()] == thread
+    assert sorted(calendar.titles()) == ["Bomb scare", "Lunch", "Prepare talk", "Write report"]
