@@ -59,7 +59,7 @@ class Settings(BaseSettings):
         "refine", description="When blocks reach the calendar: at each change (refine) or only on Commit (commit)."
     )
     watch_seconds: float = Field(
-        5.0, ge=0, le=600, description="How often an open session looks at its day on the calendar by itself; 0 never."
+        5, ge=0, le=600, description="Seconds between looks at the day of an open session, to see edits; 0 for none."
     )
     database_url: str | None = Field(
         None, description="PostgreSQL URL for state; left out, a SQLite file in the data directory."
