@@ -12,7 +12,9 @@ from fateforger.journal.model import OpState
 from fateforger.plan import zone
 from fateforger.session.model import Session
 from fateforger.sync import desired_day, mirror, numbered, plan_sync, told
-from fateforger.sync.model import MANAGED, WRITES, EventImage, Snapshot, SyncPlan
+from fateforger.sync.canonical import Canon, canon, is_timed
+from fateforger.sync.merge import TIME
+from fateforger.sync.model import MANAGED, WRITES, DesiredDay, EventImage, Head, Ledger, Snapshot, SyncPlan
 from fateforger.turn.model import DayReading
 
 
@@ -27,7 +29,8 @@ def reading_of(session: Session, look: Look) -> DayReading:
     if plan is None or not look.ledger.heads or (plan.date, plan.tz) != _day(snapshot):
         return DayReading(snapshot=snapshot)
     wanted = desired_day(plan, overlapping=True)
-    compared = plan_sync(wanted, look.snapshot, look.ledger, op_ids=numbered("look"))
+    ledger = as_last_agreed(look.ledger, wanted, session.snapshot)
+    compared = plan_sync(wanted, look.snapshot, ledger, op_ids=numbered("look"))
     news = _news(compared, snapshot, session.snapshot)
     mirrored = plan if compared.brakes else mirror(plan, news)
     if mirrored == plan:
@@ -35,6 +38,29 @@ def reading_of(session: Session, look: Look) -> DayReading:
     return DayReading(
         snapshot=snapshot, plan=mirrored, noticed=told(news, zone(session.tz)), settled=not compared.writes
     )
+
+
+def as_last_agreed(ledger: Ledger, wanted: DesiredDay, shown: Snapshot | None) -> Ledger:
+    """The ledger, with what the plan and the last look agreed upon as what is known of each block, field by field. A
+    block that the person moved, and moves back before that was ever recorded, was moved back by them, not by the plan.
+    """
+    if shown is None or shown.day != wanted.day:
+        return ledger
+    known, blocks = _by_id(shown), {block.key: canon(block.fields) for block in wanted.blocks}
+    return ledger.model_copy(
+        update={"heads": tuple(_agreed(h, blocks.get(h.key), known.get(h.event_id)) for h in ledger.heads)}
+    )
+
+
+def _agreed(head: Head, ours: Canon | None, shown: EventImage | None) -> Head:
+    if ours is None or shown is None or shown.gone or not is_timed(shown):
+        return head
+    seen = canon(shown)
+    both = {name: value for name, value in ours._asdict().items() if getattr(seen, name) == value}
+    if ("start" in both) != ("end" in both):
+        both = {name: value for name, value in both.items() if name not in TIME}
+    base, asked = (fields.model_copy(update=both) for fields in (head.base, head.asked))
+    return head.model_copy(update={"base": base, "wanted": asked})
 
 
 def without_raw(snapshot: Snapshot) -> Snapshot:

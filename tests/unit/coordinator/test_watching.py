@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.google_calendar import Fail, Race
-from tests.unit.coordinator.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting
+from tests.unit.coordinator.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting, open_house_at
 from tests.unit.coordinator.test_person_edits import drag, event
 
 from fateforger.coordinator.looking import Read
@@ -372,6 +373,27 @@ async def test_a_block_restored_at_the_last_moment_is_not_deleted(watch: Watch, 
     assert await watch.carry_out() == 1
     assert len(watch.house.calendar.writes) == writes
     assert watch.house.on_calendar()["Mail"] == "10:10-11:10"
+    await watch.after()
+    assert "**10:10–11:10** Mail" in anna.words
+    await anna.press("Redo")
+    assert watch.house.on_calendar()["Mail"] == "10:10-11:10"
+
+
+async def test_a_block_dragged_there_and_back_while_a_draft_waits(tmp_path: Path) -> None:
+    """S200, K1 commit: nothing can be noted while the draft differs, and still both drags are the person's."""
+    house = await open_house_at(tmp_path, calendar_write="commit")
+    anna = Person(house)
+    watch = Watch(house, anna)
+    await anna.to_committed("Report", "Mail")
+    await anna.press("Back to refine")
+    await anna.choose("Report", "15 min earlier")
+    for by, shown in ((240, "14:10–15:10"), (-240, "10:10–11:10"), (30, "10:40–11:40"), (-30, "10:10–11:10")):
+        drag(house, "Mail", by)
+        assert await watch.after() == 1
+        assert f"**{shown}** Mail" in anna.words
+    await anna.press("Commit to calendar")
+    assert house.on_calendar() == {"Report": "08:45-09:45", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    await house.close()
 
 
 async def test_a_command_that_comes_first_is_not_undone(watch: Watch, anna: Person) -> None:
