@@ -329,9 +329,9 @@ class Jobs(Protocol):
         """Give the job up, and let its key go on; it is kept for people to look at."""
         ...
 
-    async def take_back(self) -> int:
-        """End all claims, and say how many there were. Only for a caller who knows that no worker is alive: at start,
-        alone on its database, it need not wait for the leases of a process that died."""
+    async def take_back(self, owner: str) -> int:
+        """End all claims of an owner, and say how many there were. Only for a caller who knows that no worker of that
+        name is alive: at start it need not wait for the leases of the process that bore its name and died."""
         ...
 
     async def wait(self, lane: str, *, seconds: float) -> None:

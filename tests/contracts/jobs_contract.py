@@ -204,14 +204,16 @@ class JobsContract:
         assert await other.finish(held)
 
     async def test_claims_of_the_dead_can_be_taken_back_at_once(self, jobs: Jobs, other: Jobs) -> None:
-        """S161: and a worker that was alive after all finds its claim lost."""
-        await put(jobs, "a1")
-        await put(jobs, "b1", "b")
-        lost = await taken(jobs)
-        assert await other.take_back() == 1
+        """S161: and a worker that was alive after all finds its claim lost. Those of others stay."""
+        for name in ("a1", "b1", "c1"):
+            await put(jobs, name, name[0])
+        lost = await taken(jobs, owner="dead")
+        held = await taken(other, owner="alive")
+        assert await other.take_back("dead") == 1
         assert not await jobs.finish(lost)
-        assert await names(other) == ["a1", "b1"]
-        assert await other.take_back() == 0
+        assert await names(other) == ["a1", "c1"]
+        assert await other.take_back("dead") == 0
+        assert await other.finish(held)
 
     async def test_a_buried_job_frees_its_key(self, jobs: Jobs) -> None:
         await put(jobs, "a1")

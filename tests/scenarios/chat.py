@@ -92,19 +92,21 @@ class Chat:
 @asynccontextmanager
 async def chat_at(
     workspace: Workspace,
-    folder: Path,
+    where: Path | str,
     *,
     jobs: Callable[[Store], Jobs] = lambda store: store.jobs,
     outbox: Callable[[Store], Outbox] = lambda store: store.outbox,
     prepare: Callable[[ScriptedDoor], None] = lambda _door: None,
+    replica: str = "one",
 ) -> AsyncIterator[Chat]:
-    """The chat side over the database in a folder, connected until the block ends."""
-    store = open_store(folder / "state.sqlite")
+    """The chat side over a database, or the one in a folder, connected until the block ends."""
+    store = open_store(where if isinstance(where, str) else where / "state.sqlite")
     door = ScriptedDoor(store.sessions)
     prepare(door)
     try:
         room, _ = await open_room(
             login(workspace),
+            replica=replica,
             door=door,
             jobs=jobs(store),
             outbox=outbox(store),

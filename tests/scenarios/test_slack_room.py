@@ -19,6 +19,7 @@ from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.local.workspace import RATE_LIMITED, Fault, Workspace
 from fateforger.slack import phrases
 from fateforger.slack.app import open_room
+from fateforger.slack.sender import SENDING_LANE
 
 GENERAL = "C0000GENERAL"
 ALEX, ROBIN = "U0000ALEX", "U0000ROBIN"
@@ -62,7 +63,7 @@ async def settled(chat: Chat) -> None:
     """Until no job and no message waits."""
 
     async def nothing_waits() -> bool:
-        with_open = "SELECT (SELECT count(*) FROM job WHERE state = 'open')"
+        with_open = f"SELECT (SELECT count(*) FROM job WHERE state = 'open' AND lane <> '{SENDING_LANE}')"
         queued = " + (SELECT count(*) FROM outbox WHERE state = 'queued')"
         waiting = await chat.store.database.read(lambda c: c.exec_driver_sql(with_open + queued).scalar())
         return waiting == 0
@@ -488,6 +489,25 @@ async def test_a_turn_that_fails_for_a_moment_is_handled_all_the_same(chat: Chat
 # --- stopping and starting ------------------------------------------------------------------------------------
 
 
+async def test_two_programs_on_one_database_answer_once(workspace: Workspace, postgres: str, alex: Person) -> None:
+    """S161: whichever gets a payload, and whichever sends."""
+    async with chat_at(workspace, postgres) as chat, chat_at(workspace, postgres, replica="two"):
+        plans = [await alex.start() for _ in range(3)]
+        for ts in plans:
+            for word in ("one", "two", "three"):
+                await alex.say(word, ts)
+        for ts in plans:
+            await alex.sees(ts, "3 steps")
+        await settled(chat)
+        for ts in plans:
+            thread = await alex.thread(ts)
+            posted = [str(m["metadata"]["event_payload"]["id"]) for m in thread if m.get("metadata")]
+            assert len(posted) == len(set(posted))
+            newest = steps([m for m in thread if m["user"] != ALEX][-1])
+            assert sorted(newest) == ["one", "three", "two"]
+    assert len(await alex.roots()) == 3
+
+
 async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
     """S241: the state card of the earlier process is still updated in place."""
     async with chat_at(workspace, tmp_path):
@@ -539,6 +559,7 @@ async def test_a_login_that_does_not_work_ends_in_one_sentence(
         with pytest.raises(error, match=sentence):
             await open_room(
                 login(workspace, **changes),
+                replica="two",
                 door=chat.door,
                 jobs=chat.store.jobs,
                 outbox=chat.store.outbox,

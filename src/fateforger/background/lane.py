@@ -7,7 +7,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from uuid import uuid4
 
 from fateforger.errors import InternalError, StoreError, UserError, VersionConflict
 from fateforger.ports import Clock, Job, Jobs
@@ -50,7 +49,8 @@ class LanePolicy:
 
 
 class LaneWorkers:
-    """A few workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` has it."""
+    """A few workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` has it.
+    ``owner`` names this process in its claims: unlike any other that runs, and the same after a restart."""
 
     def __init__(
         self,
@@ -59,6 +59,7 @@ class LaneWorkers:
         perform: Perform,
         given_up: GivenUp,
         *,
+        owner: str,
         clock: Clock,
         policy: LanePolicy | None = None,
     ) -> None:
@@ -68,7 +69,7 @@ class LaneWorkers:
         self._given_up = given_up
         self._clock = clock
         self._policy = policy or LanePolicy()
-        self._owner = f"{lane}-{uuid4().hex[:12]}"
+        self._owner = owner
         self._running: set[asyncio.Task[None]] = set()
         self._nudge = asyncio.Event()
         self._stopping = False

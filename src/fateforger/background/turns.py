@@ -30,6 +30,7 @@ def turn_workers(
     sessions: Sessions,
     handle: Handle,
     *,
+    owner: str,
     clock: Clock,
     after: Callable[[], None] = lambda: None,
     policy: LanePolicy | None = None,
@@ -47,7 +48,7 @@ def turn_workers(
         if await apologise(sessions, job):
             after()
 
-    return LaneWorkers(jobs, TURN_LANE, perform, given_up, clock=clock, policy=policy)
+    return LaneWorkers(jobs, TURN_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
 
 
 def look_job(look: LookAgain) -> NewJob:

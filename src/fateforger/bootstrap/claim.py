@@ -1,10 +1,11 @@
-"""One running program per data directory, and one writing command at a time."""
+"""One running program per data directory, and one writing command at a time; and how to tell programs apart."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fateforger.errors import BadInput, StoreUnavailable
@@ -44,3 +45,26 @@ def claimed(data_dir: Path, lock: str = HOUSE) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def replica_name(data_dir: Path) -> str:
+    """What the program of a data directory is called among others on one database: unlike any other, and the same
+    after a restart, also on another machine. So it can go on at once with what it held when it died, and cannot touch
+    what others hold. Raises ``StoreUnavailable``."""
+    return once_made(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
+
+
+def once_made(path: Path, make: Callable[[], str]) -> str:
+    """The line in a file that only its owner can read; made whole when it is not there. Raises ``StoreUnavailable``."""
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+            draft.touch(mode=0o600)
+            draft.write_text(make())
+            with contextlib.suppress(FileExistsError):
+                os.link(draft, path)
+            draft.unlink()
+        return path.read_text().strip()
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot use {path}: {error.strerror}.", where="data_dir") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import socket
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store import Store, open_store
-from fateforger.bootstrap.claim import DOOR, claimed
+from fateforger.bootstrap.claim import DOOR, claimed, replica_name
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports import Calendar, Clock, Journal
@@ -117,17 +116,21 @@ def _calendar_over(settings: Settings, endpoint: str, *, key: str | None, budget
 
 
 def local_key(settings: Settings) -> str:
-    """The journal's name of the calendar behind our own server."""
-    return f"{LOCAL_CALENDAR}:{settings.caldav_url}" if settings.caldav_url else LOCAL_CALENDAR
+    """The journal's name of the calendar behind our own server. An embedded calendar is in the data directory; where
+    its journal is not, it needs a name that no other one has."""
+    if settings.caldav_url:
+        return f"{LOCAL_CALENDAR}:{settings.caldav_url}"
+    return f"{LOCAL_CALENDAR}@{replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
 
 
-def submitter(calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
-    """The engine. ``role`` names whoever holds the lock of that role on this machine: after a crash the next one takes
-    its lease over at once."""
+def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
+    """The engine. ``role`` says whose lock on the data directory the caller holds: after a crash the next one to hold
+    it takes the lease over at once."""
     from fateforger.commit import CalendarSubmitter, Outside  # noqa: PLC0415  heavy
 
     outside = Outside(calendar, store.journal, clock, asyncio.sleep)
-    return CalendarSubmitter(outside, owner=f"{role}@{socket.gethostname()}", new_id=lambda: uuid.uuid4().hex)
+    owner = f"{role}@{replica_name(settings.data_dir)}"
+    return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
 
 
 @asynccontextmanager
@@ -149,7 +152,7 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
             stack.push_async_callback(web.stop)
             calendar = embedded_calendar(settings, f"{web.url}/mcp")
         stack.push_async_callback(calendar.aclose)
-        yield Ground(settings, clock, store, calendar, submitter(calendar, store, clock, role="door"))
+        yield Ground(settings, clock, store, calendar, submitter(settings, calendar, store, clock, role="door"))
 
 
 @asynccontextmanager

@@ -8,12 +8,11 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
-from fateforger.bootstrap.claim import claimed
+from fateforger.bootstrap.claim import claimed, once_made, replica_name
 from fateforger.bootstrap.ground import (
     embedded_calendar,
     google_calendar,
@@ -28,7 +27,7 @@ from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.watching import Watcher
-from fateforger.errors import BadInput, WorldError
+from fateforger.errors import WorldError
 from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 from fateforger.ports import Calendar, Clock
 from fateforger.slack.app import open_room
@@ -65,7 +64,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             stack.callback(workspace.close)
             routes.append(Mount("/", workspace.app))
         await web.start(Starlette(routes=routes))
-        engine = submitter(calendar, store, clock, role="house")
+        engine = submitter(settings, calendar, store, clock, role="house")
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
             submitter=engine,
@@ -74,12 +73,18 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             calendar_owner=settings.calendar_owner,
         )
         stack.push_async_callback(coordinator.aclose)
-        if settings.database_url is None:
-            await store.jobs.take_back()  # the data directory is ours alone, so whoever claimed these is dead
+        replica = replica_name(settings.data_dir)
+        await store.jobs.take_back(replica)  # the data directory is ours alone, so whoever claimed these is dead
         settling = asyncio.create_task(_settle(engine), name="recovery")
         stack.push_async_callback(_ended, settling)
         room, team = await open_room(
-            login, door=coordinator, jobs=store.jobs, outbox=store.outbox, sessions=store.sessions, clock=clock
+            login,
+            replica=replica,
+            door=coordinator,
+            jobs=store.jobs,
+            outbox=store.outbox,
+            sessions=store.sessions,
+            clock=clock,
         )
         stack.push_async_callback(room.close)
         coordinator.on_owing(room.wake)
@@ -145,20 +150,9 @@ def _login(settings: Settings, web: WebServer) -> SlackLogin:
             app_token=settings.slack_app_token.get_secret_value(),
             base_url=settings.slack_api_base_url or SLACK_URL,
         )
-    secret = _secret(settings.data_dir / "workspace.secret")
+    # The local page's own token.
+    secret = once_made(settings.data_dir / "workspace.secret", lambda: secrets.token_hex(16))
     return SlackLogin(bot_token=f"xoxb-{secret}", app_token=f"xapp-{secret}", base_url=f"{web.url}/api/")
-
-
-def _secret(path: Path) -> str:
-    """The local page's own token: made once, readable by its owner only."""
-    try:
-        return path.read_text().strip()
-    except FileNotFoundError:
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(16))
-        return path.read_text().strip()
-    except OSError as error:
-        raise BadInput(f"I cannot read {path}: {error.strerror}.", where="data_dir") from None
 
 
 def _workspace(settings: Settings, clock: Clock, web: WebServer, login: SlackLogin, *, pane: bool) -> Workspace:

@@ -36,6 +36,7 @@ from fateforger.slack.latest import Latest
 from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
+from fateforger.slack.sender import SENDING, sender
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class SlackRoom:
         login: SlackLogin,
         session: aiohttp.ClientSession,
         *,
+        replica: str,
         door: Door,
         jobs: Jobs,
         outbox: Outbox,
@@ -64,6 +66,8 @@ class SlackRoom:
         desk = Desk(door, jobs, people, asides, errands, latest, poster, clock=clock)
         forms = FormRoom(door, desk, client, asides, errands)
         delivery = Delivery(outbox, sessions, poster, asides, clock=clock)
+        self._jobs = jobs
+        self._clock = clock
         self._login = login
         self._session = session
         self._client = client
@@ -73,9 +77,12 @@ class SlackRoom:
         self._sockets: list[AsyncSocketModeHandler] = []
         self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._lanes: tuple[LaneWorkers, ...] = (
-            turn_workers(jobs, sessions, door.handle, clock=clock, after=self._dispatcher.wake, policy=turns),
-            greeters(jobs, door, poster, clock=clock),
+            turn_workers(
+                jobs, sessions, door.handle, owner=replica, clock=clock, after=self._dispatcher.wake, policy=turns
+            ),
+            greeters(jobs, door, poster, owner=replica, clock=clock),
         )
+        self._sender = sender(jobs, self._dispatcher.run, owner=replica, policy=turns, clock=clock)
 
     @property
     def uses_oauth(self) -> bool:
@@ -89,7 +96,8 @@ class SlackRoom:
     async def connect(self) -> Workspace:
         """Check the tokens, go on with what was left undone, and open the sockets. Raises as :func:`check` does."""
         workspace = await check(self._login, self._client)
-        self._dispatcher.start()
+        await self._jobs.enqueue(SENDING, now=self._clock.now())
+        self._sender.start()
         for lane in self._lanes:
             lane.start()
         self._sockets = [new_socket(self._app, self._login) for _ in range(self._login.connections)]
@@ -109,7 +117,8 @@ class SlackRoom:
         await self._intake.close()
         await asyncio.gather(*(socket.close_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
         await asyncio.gather(*(lane.stop() for lane in self._lanes))
-        await self._dispatcher.stop()
+        self._dispatcher.halt()
+        await self._sender.stop(grace_seconds=12.0)
         await self._errands.home(seconds=2.0)
         await self._session.close()
 
@@ -117,6 +126,7 @@ class SlackRoom:
 async def open_room(
     login: SlackLogin,
     *,
+    replica: str,
     door: Door,
     jobs: Jobs,
     outbox: Outbox,
@@ -125,7 +135,8 @@ async def open_room(
     pace: PacePolicy | None = None,
     turns: LanePolicy | None = None,
 ) -> tuple[SlackRoom, Workspace]:
-    """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``clock`` has to tick: retries and leases live by it.
+    """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``replica`` names this program among those on the same
+    database, the same after a restart. ``clock`` has to tick: retries and leases live by it.
     ``pace`` is by default Slack's for Slack itself, and none for what stands in for it.
 
     Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached; then nothing is
@@ -134,6 +145,7 @@ async def open_room(
     room = SlackRoom(
         login,
         new_session(),
+        replica=replica,
         door=door,
         jobs=jobs,
         outbox=outbox,

@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 BATCH = 20
 EVERYTHING = 10_000
 IDLE_SECONDS = 0.5
+GRACE_SECONDS = 10.0
 LONGEST_BACKOFF_SECONDS = 60.0
 _EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -33,7 +34,8 @@ async def wait_for(event: asyncio.Event, seconds: float) -> None:
 
 
 class Dispatcher:
-    """One per database. :meth:`wake` says that a message may be due; otherwise it looks twice a second."""
+    """Runs in one program per database at a time. :meth:`wake` says that a message may be due; otherwise it looks twice
+    a second."""
 
     def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock, wait: Wait = wait_for) -> None:
         self._outbox = outbox
@@ -44,35 +46,37 @@ class Dispatcher:
         self._failures: dict[str, int] = {}
         self._awake = asyncio.Event()
         self._halted = asyncio.Event()
-        self._running: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to send. Call it inside a running loop."""
-        self._running = asyncio.create_task(self._run())
 
     def wake(self) -> None:
         self._awake.set()
 
-    async def stop(self, *, grace_seconds: float = 10.0) -> None:
-        """Begin nothing more, and let what is being sent arrive."""
+    def halt(self) -> None:
+        """Begin nothing more; :meth:`run` returns when what is being sent has arrived."""
         self._halted.set()
         self._awake.set()
-        if self._running is not None:
-            await self._running
-        if self._sending:
-            _, late = await asyncio.wait(self._sending.values(), timeout=grace_seconds)
+
+    async def run(self) -> None:
+        """Send until :meth:`halt`; cancelled, it stops at once. Afterwards nothing is being sent. What was posted by
+        whoever ran before, or in an earlier run, is recognised."""
+        try:
+            await self._send_until_halted()
+            if self._sending:
+                await asyncio.wait(self._sending.values(), timeout=GRACE_SECONDS)
+        finally:
+            late = list(self._sending.values())
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _run(self) -> None:
+    async def _send_until_halted(self) -> None:
         failures = 0
         remembered = False
         while not self._halted.is_set():
             self._awake.clear()
             try:
                 if not remembered:
-                    # Whatever waits now may have been sent by a process that died before it could say so.
+                    # Whatever waits now may have been sent by a process that died, or lost its turn, before it could
+                    # say so.
                     self._delivery.doubt(
                         item.id for item in await self._outbox.pending(now=_EVER_AFTER, limit=EVERYTHING)
                     )

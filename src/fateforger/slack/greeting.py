@@ -38,7 +38,7 @@ def first_greeting(opened: MessagesOpened) -> NewJob:
     )
 
 
-def greeters(jobs: Jobs, door: Door, poster: Poster, *, clock: Clock) -> LaneWorkers:
+def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
     """Workers that post the welcome card in the person's thread, or at the top of their direct messages."""
 
     async def perform(job: Job) -> None:
@@ -56,7 +56,7 @@ def greeters(jobs: Jobs, door: Door, poster: Poster, *, clock: Clock) -> LaneWor
     async def given_up(_job: Job, _error: str) -> None:
         return
 
-    return LaneWorkers(jobs, GREETING_LANE, perform, given_up, clock=clock, policy=LanePolicy(workers=2))
+    return LaneWorkers(jobs, GREETING_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
 
 
 async def retire_welcome(poster: Poster, door: Door, where: Sent) -> None:

@@ -64,7 +64,7 @@ async def nothing(_job: Job) -> None:
 
 @asynccontextmanager
 async def at_work(store: Store, desk: Desk, policy: LanePolicy = FAST) -> AsyncIterator[LaneWorkers]:
-    workers = LaneWorkers(store.jobs, "lane", desk.perform, desk.give_up, clock=SystemClock(), policy=policy)
+    workers = LaneWorkers(store.jobs, "lane", desk.perform, desk.give_up, owner="w", clock=SystemClock(), policy=policy)
     workers.start()
     try:
         yield workers

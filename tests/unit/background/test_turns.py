@@ -56,6 +56,7 @@ async def run(store: Store, handle: Handle, turns: int) -> list[str]:
         store.jobs,
         store.sessions,
         handle,
+        owner="w",
         clock=SystemClock(),
         after=calls.release,
         policy=FAST,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from fateforger.bootstrap.claim import claimed
-from fateforger.bootstrap.ground import local_calendar, ticking_clock
+from fateforger.adapters.store import open_store
+from fateforger.bootstrap.claim import claimed, replica_name
+from fateforger.bootstrap.ground import google_calendar, local_calendar, local_key, submitter, ticking_clock
 from fateforger.bootstrap.web import WebServer
 from fateforger.config import read_settings
 from fateforger.errors import BadInput, StoreUnavailable
@@ -41,6 +43,32 @@ def test_one_program_per_data_directory(tmp_path: Path) -> None:
         pass
     with claimed(tmp_path):
         assert (tmp_path.stat().st_mode & 0o777) == 0o700
+
+
+def test_a_program_keeps_its_name_and_shares_it_with_no_other(tmp_path: Path) -> None:
+    """S161: what a program held when it died is known by this name; what another one holds is not."""
+    names = [replica_name(tmp_path / folder) for folder in ("a", "b", "a", "b")]
+    assert names[:2] == names[2:]
+    assert len(set(names)) == 2
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()] == [0o600]
+
+
+async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path, postgres: str) -> None:
+    """S161: also on one machine, each with a data directory of its own."""
+    store = open_store(postgres)
+    engines = []
+    for folder in ("a", "b"):
+        settings = read_settings(data_dir=tmp_path / folder, database_url=postgres)
+        calendar = google_calendar(settings, "http://127.0.0.1:9/mcp", role="house")
+        engines.append(submitter(settings, calendar, store, ticking_clock(settings), role="house"))
+
+        assert local_key(settings).startswith("local@replica-")
+    one, two = engines
+    now = datetime.now(UTC)
+    async with one._holding():
+        assert await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1) is None
+    assert await two.recover() == ()
+    await store.aclose()
 
 
 def test_a_data_directory_that_cannot_be(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ async def test_sockets_that_do_not_open_end_in_one_sentence() -> None:
     with pytest.raises(WorldError, match="no socket to it can be opened"):
         await open_room(
             SlackLogin("xoxb-1", "xapp-1", url, open_seconds=0.2),
+            replica="one",
             door=ScriptedDoor(store.sessions),
             jobs=store.jobs,
             outbox=store.outbox,

@@ -86,7 +86,7 @@ _BURY = (
 # A new fence here too: a worker that was alive after all finds its claim lost.
 _TAKE_BACK = (
     update(JOB)
-    .where(JOB.c.leased_until.is_not(None), JOB.c.state == _OPEN)
+    .where(JOB.c.owner == bindparam("of_owner"), JOB.c.leased_until.is_not(None), JOB.c.state == _OPEN)
     .values(owner=None, leased_until=None, fence=JOB.c.fence + 1)
 )
 
@@ -128,8 +128,10 @@ class SqlJobs:
     async def bury(self, job: Job, error: str) -> bool:
         return await self._give_up(_BURY, job, why=error)
 
-    async def take_back(self) -> int:
-        return await self._database.write(lambda connection: connection.execute(_TAKE_BACK).rowcount)
+    async def take_back(self, owner: str) -> int:
+        return await self._database.write(
+            lambda connection: connection.execute(_TAKE_BACK, {"of_owner": owner}).rowcount
+        )
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)

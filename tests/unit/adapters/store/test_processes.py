@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts.journal_examples import CALENDAR, DAY, event_id
-from tests.contracts.stores import new_file
+from tests.contracts.stores import Kind, new_database, new_file
 from tests.unit.adapters.store.programs import LEASE
 
 from fateforger.adapters.store import Store, open_store
@@ -78,17 +78,25 @@ async def found(store: Store) -> list[tuple[str, int]]:
     return steps
 
 
-async def test_processes_share_the_work_and_take_over_from_the_dead(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["file", "postgres"])
+async def test_processes_share_the_work_and_take_over_from_the_dead(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: Kind
+) -> None:
     """S115, S161: first in, first out per key, one at a time, each job finished once, whoever dies."""
-    path, log = new_file(tmp_path), tmp_path / "log"
-    store = open_store(path)
+    with new_database(kind, request, tmp_path) as where:
+        await shared(where, tmp_path / "log")
+    assert_in_order([line.split() for line in (tmp_path / "log").read_text().splitlines()])
+
+
+async def shared(where: str, log: Path) -> None:
+    store = open_store(where)
     for n in range(40):
         job = NewJob("turns", f"k{n % 4}", f"j{n:02d}", {"fatal": n == 13})
         assert await store.jobs.enqueue(job, now=datetime.now(UTC))
     with (
-        program("work", path, log, "a") as a,
-        program("work", path, log, "b") as b,
-        program("work", path, log, "c") as c,
+        program("work", where, log, "a") as a,
+        program("work", where, log, "b") as b,
+        program("work", where, log, "c") as c,
     ):
         dead = await first_stuck([a, b, c])
         dead.kill()
@@ -96,7 +104,9 @@ async def test_processes_share_the_work_and_take_over_from_the_dead(tmp_path: Pa
             returned = await asyncio.to_thread(process.wait, 30 * LEASE)
             assert (returned == 0) == (process is not dead)
     await store.aclose()
-    lines = [line.split() for line in log.read_text().splitlines()]
+
+
+def assert_in_order(lines: list[list[str]]) -> None:
     assert len([line for line in lines if line[:3] == ["begin", "k1", "j13"]]) >= 2
     for k in range(4):
         jobs = [f"j{n:02d}" for n in range(40) if n % 4 == k]

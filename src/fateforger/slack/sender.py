@@ -1,0 +1,37 @@
+"""Who sends: of all programs on one database one at a time, and another one when it dies."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.errors import FateforgerError
+from fateforger.ports import Clock, Job, Jobs, NewJob
+
+SENDING_LANE = "sending"
+SENDING = NewJob(lane=SENDING_LANE, key="outbox", dedupe="outbox")
+"""The job of sending what the outbox holds. It is put on its lane once and never ends, so that whoever holds its claim
+is the one who sends: two would post the same message twice."""
+
+_FOR_EVER = 10**9
+
+
+def sender(
+    jobs: Jobs, send: Callable[[], Awaitable[None]], *, owner: str, policy: LanePolicy, clock: Clock
+) -> LaneWorkers:
+    """The worker that calls ``send`` when it holds the job, and cancels it when it lost the job; ``send`` returns when
+    the program stops."""
+
+    async def perform(_job: Job) -> None:
+        try:
+            await send()
+        except FateforgerError as error:
+            raise TryLater(error.message) from error
+        raise TryLater("the program stops", 0.0)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    alone = replace(policy, workers=1, tries=_FOR_EVER)
+    return LaneWorkers(jobs, SENDING_LANE, perform, given_up, owner=owner, clock=clock, policy=alone)
