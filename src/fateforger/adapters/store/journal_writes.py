@@ -41,7 +41,7 @@ _MARK = (
     update(OP)
     .where(
         OP.c.tx_id == bindparam("of_tx"),
-        OP.c.op_id.in_(bindparam("of_ops", expanding=True)),
+        OP.c.op_id == bindparam("of_op"),
         UNSETTLED,
     )
     .values(state=bindparam("new_state"), attempts=OP.c.attempts + bindparam("more"))
@@ -93,14 +93,10 @@ def begin(connection: Connection, transaction: Transaction) -> None:
 
 def mark(connection: Connection, transaction_id: str, op_ids: frozenset[str], state: OpState) -> None:
     """Set the state of ops that have not ended; all of them, or ``InternalError``."""
-    values = {
-        "of_tx": transaction_id,
-        "of_ops": list(op_ids),
-        "new_state": state,
-        "more": 1 if state is OpState.INFLIGHT else 0,
-    }
-    if connection.execute(_MARK, values).rowcount != len(op_ids):
-        raise InternalError(f"Transaction {transaction_id}: an op to be {state} is unknown or has ended.")
+    values = {"of_tx": transaction_id, "new_state": state, "more": 1 if state is OpState.INFLIGHT else 0}
+    for op_id in sorted(op_ids):
+        if connection.execute(_MARK, values | {"of_op": op_id}).rowcount != 1:
+            raise InternalError(f"Transaction {transaction_id}: op {op_id}, to be {state}, is unknown or has ended.")
 
 
 def settle(

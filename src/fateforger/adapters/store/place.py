@@ -71,6 +71,7 @@ def _sqlite(url: URL) -> Engine:
     engine = create_engine(
         url,
         poolclass=StaticPool,
+        pool_reset_on_return=None,  # each transaction is ended by who began it; a rollback more each time costs as much
         connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS, "isolation_level": None},
     )
     event.listen(engine, "connect", _prepare)
