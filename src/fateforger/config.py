@@ -68,6 +68,10 @@ class Settings(BaseSettings):
         None, description="MCP endpoint of a google-calendar-mcp server; left out, the embedded calendar."
     )
     calendar_id: str = Field("primary", description="Which of that server's calendars is written to.")
+    calendars_read: str = Field(
+        "",
+        description="Other calendars to plan around: names or ids with commas between, or selected (ticked), or all.",
+    )
     calendar_account: str | None = Field(None, description="Account name in that server, when it has several.")
     caldav_url: str | None = Field(
         None, description="Your own CalDAV server or collection for the local calendar server; left out, Radicale."

@@ -24,7 +24,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.serving import served
 
-from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
+from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, open_mcp_calendar
 from fateforger.local.calendar import LocalCalendarConfig, open_local_calendar
 from fateforger.ports import Calendar, Done, Exists, Gone
 
@@ -98,6 +98,16 @@ class TestMcpCalendarOverAServerWithETags(OverMemory):
         tools, calendar = particular
         tools.calendars = {"team@example.com": OneCalendar(store)}
         return calendar
+
+
+class TestSeveralCalendarsOverGoogleMcp(OverMemory):
+    """What is written to is one calendar, whatever else is read."""
+
+    @pytest.fixture
+    def calendar(self, plain: Opened, store: GoogleStore) -> Calendar:
+        tools, calendar = plain
+        tools.calendars = {"primary": OneCalendar(store), "family@example.com": OneCalendar(GoogleStore(), "Family")}
+        return SeveralCalendars(calendar, "Family")
 
 
 @dataclass

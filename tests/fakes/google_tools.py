@@ -33,6 +33,7 @@ _KEPT = ("location", "reminders", "visibility", "attendees")
 
 DECLARED: Mapping[str, tuple[str, ...]] = {
     "list-calendars": ("account",),
+    "manage-accounts": ("action", "account_id"),
     "list-events": ("calendarId", "timeMin", "timeMax", "timeZone", "fields", "privateExtendedProperty", "account"),
     "get-event": ("calendarId", "eventId", "fields", "account"),
     "create-event": (
@@ -95,6 +96,7 @@ class OneCalendar:
     store: GoogleStore
     summary: str = "owner@example.com"
     access_role: str = "owner"
+    selected: bool = True
 
 
 @dataclass
@@ -113,6 +115,9 @@ class GoogleTools:
         _check_arguments(tool, a)
         if tool == "list-calendars":
             return self._list_calendars()
+        if tool == "manage-accounts":
+            self.spent += 1
+            return {"accounts": [{"account_id": self.account, "status": "active"}], "total_accounts": 1}
         calendar = self._calendar(a, tool)
         if tool in ("create-event", "update-event", "delete-event") and calendar.access_role == "reader":
             raise GoogleError(403, "You need to have writer access to this calendar.")
@@ -151,7 +156,7 @@ class GoogleTools:
                 "colorId": "16",
                 "backgroundColor": "#4986e7",
                 "foregroundColor": "#000000",
-                "selected": True,
+                **({"selected": True} if c.selected else {}),
                 "accessRole": c.access_role,
                 "defaultReminders": [],
                 **({"primary": True} if i == "primary" else {}),
@@ -289,6 +294,7 @@ def _check_arguments(tool: str, a: Mapping[str, Any]) -> None:
     problems = [f"Invalid input: expected string, received null at {name}" for name, v in a.items() if v is None]
     required = {
         "list-calendars": (),
+        "manage-accounts": ("action",),
         "list-events": ("calendarId",),
         "create-event": ("calendarId", "summary", "start", "end"),
     }

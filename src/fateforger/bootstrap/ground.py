@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store import Store, open_store
@@ -20,7 +21,7 @@ from fateforger.ports import Calendar, Clock, Journal
 if TYPE_CHECKING:
     from fateforger.adapters.calendar import RequestBudget
     from fateforger.commit import CalendarSubmitter
-    from fateforger.local.calendar import LocalCalendar
+    from fateforger.local.calendar import LocalCalendar, LocalCalendarConfig
 
 GOOGLE_REQUESTS = {"house": 130, "door": 60}
 """How many requests to Google a minute each role of this program may cost. Both may run at once, and what the calendar
@@ -63,19 +64,11 @@ async def open_state(settings: Settings) -> Store:
 async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
     """The calendar server of our own, over Radicale or the person's CalDAV server. Raises ``CalendarUnreachable``,
     ``BadInput`` for a port that is taken."""
-    from fateforger.local.calendar import LocalCalendarConfig, open_local_calendar  # noqa: PLC0415  heavy
+    from fateforger.local.calendar import open_local_calendar  # noqa: PLC0415  heavy
     from fateforger.local.calendar.errors import ServiceError  # noqa: PLC0415  heavy
 
-    config = LocalCalendarConfig(
-        data_dir=settings.data_dir / "calendar",
-        time_zone=settings.time_zone,
-        caldav_url=settings.caldav_url,
-        username=settings.caldav_username,
-        password=settings.caldav_password.get_secret_value() if settings.caldav_password else None,
-        radicale_port=port,
-    )
     try:
-        calendar = await open_local_calendar(config, now=clock.now)
+        calendar = await open_local_calendar(local_calendar_config(settings, port=port), now=clock.now)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise CalendarUnreachable(f"The local calendar cannot start: {error.strerror or error}.") from None
@@ -87,7 +80,29 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
     except ServiceError as error:
         raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
     async with calendar:
+        if settings.calendar_id == "primary" and not calendar.account.main_is_certain:
+            raise BadInput(which_to_write([about.name for about in calendar.account.calendars if about.writable]))
         yield calendar
+
+
+def local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendarConfig:
+    """Where the calendar behind our own server is kept."""
+    from fateforger.local.calendar import LocalCalendarConfig  # noqa: PLC0415  heavy
+
+    return LocalCalendarConfig(
+        data_dir=settings.data_dir / "calendar",
+        time_zone=settings.time_zone,
+        caldav_url=settings.caldav_url,
+        username=settings.caldav_username,
+        password=settings.caldav_password.get_secret_value() if settings.caldav_password else None,
+        radicale_port=port,
+    )
+
+
+def which_to_write(names: Sequence[str]) -> str:
+    """What to say when there are several calendars and nobody said which one to write to."""
+    listed = ", ".join(f"“{name}”" for name in names[:20])
+    return f"There are several calendars I could write to: {listed}. Name one with FATEFORGER_CALENDAR_ID."
 
 
 def google_calendar(settings: Settings, endpoint: str, *, role: str) -> Calendar:
@@ -103,9 +118,9 @@ def embedded_calendar(settings: Settings, endpoint: str) -> Calendar:
 
 
 def _calendar_over(settings: Settings, endpoint: str, *, key: str | None, budget: RequestBudget | None) -> Calendar:
-    from fateforger.adapters.calendar import open_mcp_calendar  # noqa: PLC0415  heavy
+    from fateforger.adapters.calendar import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
 
-    return open_mcp_calendar(
+    calendar = open_mcp_calendar(
         endpoint,
         time_zone=settings.time_zone,
         calendar_id=settings.calendar_id,
@@ -113,13 +128,17 @@ def _calendar_over(settings: Settings, endpoint: str, *, key: str | None, budget
         key=key,
         budget=budget,
     )
+    return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
 
 
 def local_key(settings: Settings) -> str:
     """The journal's name of the calendar behind our own server. An embedded calendar is in the data directory; where
     its journal is not, it needs a name that no other one has."""
     if settings.caldav_url:
-        return f"{LOCAL_CALENDAR}:{settings.caldav_url}"
+        which = "" if settings.calendar_id == "primary" else f"#{settings.calendar_id}"
+        address = urlsplit(settings.caldav_url)
+        bare = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+        return f"{LOCAL_CALENDAR}:{bare}{which}"
     return f"{LOCAL_CALENDAR}@{replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
 
 

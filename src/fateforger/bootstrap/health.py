@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Awaitable, Callable
 
+from fateforger.bootstrap.calendars import SERVER_FIX, look_at_calendars
 from fateforger.bootstrap.check import Check
 from fateforger.config import Settings
 from fateforger.errors import FateforgerError
@@ -22,7 +23,7 @@ async def examine(settings: Settings, *, ask_model: bool = False) -> tuple[Check
         ("python", _python),
         ("data", _data),
         ("state", _state),
-        ("calendar", _calendar),
+        ("calendar", look_at_calendars),
         ("slack", _slack),
     )
     checks = [await _within_time(name, part, settings) for name, part in parts]
@@ -42,8 +43,7 @@ _FIXES = {
     "python": "Install Python 3.11 or newer.",
     "data": "Choose another directory with --data-dir or FATEFORGER_DATA_DIR.",
     "state": "Move the database away, or choose another directory with --data-dir.",
-    "calendar": "Check FATEFORGER_CALENDAR_URL (or FATEFORGER_CALDAV_URL) and that the server runs; leave it out for"
-    " the embedded calendar.",
+    "calendar": SERVER_FIX,
     "slack": "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; leave both out for the local page.",
 }
 
@@ -75,45 +75,6 @@ async def _state(settings: Settings) -> Check:
     if settings.database_url:
         return Check("state", "real", "The database answers.")
     return Check("state", "local", f"SQLite at {where}.")
-
-
-async def _calendar(settings: Settings) -> Check:
-    if settings.calendar_url:
-        from fateforger.adapters.calendar import look_at_server  # noqa: PLC0415  heavy
-
-        report = await look_at_server(settings.calendar_url, account=settings.calendar_account)
-        writable = [c.summary for c in report.calendars if c.writable]
-        names = ", ".join(writable[:5]) or "none"
-        message = f"{report.server} {report.version} answers in {report.seconds:.1f} s; calendars to write to: {names}."
-        if not writable:
-            return Check("calendar", "broken", message, "Log in to a Google account with a calendar of its own.")
-        return Check("calendar", "real", message)
-    if settings.caldav_url:
-        return await _caldav(settings)
-    return Check(
-        "calendar",
-        "local",
-        f"The embedded CalDAV calendar, in {settings.time_zone}.",
-        "For Google set FATEFORGER_CALENDAR_URL, for any CalDAV calendar FATEFORGER_CALDAV_URL.",
-    )
-
-
-async def _caldav(settings: Settings) -> Check:
-    import httpx  # noqa: PLC0415  heavy
-
-    password = settings.caldav_password.get_secret_value() if settings.caldav_password else ""
-    auth = (settings.caldav_username, password) if settings.caldav_username else None
-    try:
-        async with httpx.AsyncClient(timeout=8, follow_redirects=True) as http:
-            answer = await http.request("PROPFIND", str(settings.caldav_url), auth=auth, headers={"Depth": "0"})
-    except httpx.HTTPError as error:
-        return Check("calendar", "broken", f"The CalDAV server cannot be reached: {error}.", _FIXES["calendar"])
-    if answer.status_code in {401, 403}:
-        fix = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSWORD (often an app password)."
-        return Check("calendar", "broken", "The CalDAV server refuses the login.", fix)
-    if answer.status_code >= 400:
-        return Check("calendar", "broken", f"The CalDAV server answers {answer.status_code}.", _FIXES["calendar"])
-    return Check("calendar", "real", "The CalDAV server answers.")
 
 
 async def _slack(settings: Settings) -> Check:

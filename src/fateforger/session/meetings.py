@@ -16,6 +16,7 @@ class Meeting:
     """An event of the calendar that is not part of this plan; ``start`` and ``end`` in the session's zone.
 
     ``busy`` is false for events shown as free and for declined invitations: they are shown, and block nothing.
+    ``calendar`` is the name of the calendar it is on, when that is not the one the plan is written to.
     """
 
     id: str
@@ -23,6 +24,7 @@ class Meeting:
     start: datetime
     end: datetime
     busy: bool
+    calendar: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def on_calendar(session: Session) -> OnCalendar:
             continue
         if not isinstance(event.start, datetime) or not isinstance(event.end, datetime):
             if _covers(event.start, event.end, session.date):
-                all_day.append(_title(event))
+                all_day.append(_title(event) if event.calendar is None else f"{_title(event)} ({event.calendar})")
             continue
         if event.start >= last or (event.end <= first and event.start < first):
             continue
@@ -88,7 +90,7 @@ def _covers(start: object, end: object, day: date) -> bool:
 
 def _meeting(event: EventImage, tz: str, start: datetime, end: datetime) -> Meeting:
     local = zone(tz)
-    return Meeting(event.id, _title(event), start.astimezone(local), end.astimezone(local), event.busy)
+    return Meeting(event.id, _title(event), start.astimezone(local), end.astimezone(local), event.busy, event.calendar)
 
 
 def _title(event: EventImage) -> str:

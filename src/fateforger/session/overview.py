@@ -37,9 +37,10 @@ def overview(session: Session) -> str:
 
 
 def meeting_line(meeting: Meeting, day: date) -> str:
-    """``**09:30-10:00** Standup``, clipped to the day."""
+    """``**09:30-10:00** Standup``, clipped to the day; with the name of its calendar, when that is another one."""
+    where = "" if meeting.calendar is None else f" · {plain(meeting.calendar, 30)}"
     note = "" if meeting.busy else " · shown as free"
-    return f"**{clipped(meeting, day)}** {plain(meeting.title)}{beyond(meeting, day)}{note}"
+    return f"**{clipped(meeting, day)}** {plain(meeting.title)}{beyond(meeting, day)}{where}{note}"
 
 
 def clipped(meeting: Meeting, day: date) -> str:

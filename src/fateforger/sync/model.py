@@ -123,6 +123,8 @@ class EventImage(BaseModel):
     enriched: bool = False
     """True when people added what we never write: guests, a conference, attachments."""
     html_link: str | None = None
+    calendar: str | None = None
+    """The name of the calendar it is on, when that is not the one that is written to."""
     raw: Mapping[str, Any] = Field(default_factory=dict)
 
     @property
@@ -149,6 +151,21 @@ class EventImage(BaseModel):
     @property
     def marker(self) -> Marker | None:
         return Marker.read(self.properties)
+
+    def elsewhere(self, calendar_id: str, calendar: str) -> EventImage:
+        """The event as one of another calendar, which nothing can take for ours: its id has the calendar's before it
+        (no :class:`OwnedId` has a slash), it bears no marker, and is nobody's that could be written to. Without this,
+        a block of ours that the person moved to another calendar would look like one that is still on this one."""
+        return self.model_copy(
+            update={
+                "id": f"{calendar_id}/{self.id}",
+                "series_id": None if self.series_id is None else f"{calendar_id}/{self.series_id}",
+                "organized_by_me": False,
+                "properties": {},
+                "calendar": calendar,
+                "raw": {name: self.raw[name] for name in ("iCalUID",) if name in self.raw},
+            }
+        )
 
 
 class DesiredBlock(BaseModel):

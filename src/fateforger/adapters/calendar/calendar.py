@@ -17,6 +17,7 @@ from fateforger.adapters.calendar.arguments import (
     list_arguments,
     update_arguments,
 )
+from fateforger.adapters.calendar.directory import CalendarEntry, list_calendars
 from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, WRITE_SECONDS
 from fateforger.adapters.calendar.outcomes import Write
 from fateforger.adapters.calendar.refusals import Refusal
@@ -59,6 +60,20 @@ class McpCalendar:
     @property
     def key(self) -> str:
         return self._key
+
+    @property
+    def calendar_id(self) -> str:
+        """Which calendar of its server it is: an id, a name or ``primary``."""
+        return self._target.calendar_id
+
+    @property
+    def time_zone(self) -> str:
+        """The IANA zone in which all-day events are placed."""
+        return self._target.time_zone
+
+    async def calendars(self) -> tuple[CalendarEntry, ...]:
+        """All calendars of the login. Raises :class:`~fateforger.errors.CalendarError`."""
+        return await list_calendars(self._tools, account=self._target.account)
 
     @property
     def traits(self) -> CalendarTraits:

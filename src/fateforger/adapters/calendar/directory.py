@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from fateforger.adapters.calendar.connection import Trouble
-from fateforger.adapters.calendar.endpoint import described, read_endpoint
-from fateforger.adapters.calendar.outcomes import error_of
-from fateforger.adapters.calendar.refusals import read_refusal
+from fateforger.adapters.calendar.budget import RequestBudget
+from fateforger.adapters.calendar.endpoint import read_endpoint
 from fateforger.adapters.calendar.session import McpSession
-from fateforger.adapters.calendar.wire import CalendarsAnswer, Unreadable, WireCalendar, read_answer
-from fateforger.errors import CalendarIncomplete, CalendarUnreachable
+from fateforger.adapters.calendar.tools import CalendarTools, Refused
+from fateforger.adapters.calendar.wire import CalendarsAnswer, WireCalendar
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +24,13 @@ class CalendarEntry:
     time_zone: str | None
     access_role: str
     primary: bool = False
+    selected: bool = False
+    """Ticked in Google's own page."""
+
+    @property
+    def readable(self) -> bool:
+        """Whether its events can be read, and not only when it is busy."""
+        return self.access_role in ("owner", "writer", "reader")
 
     @property
     def writable(self) -> bool:
@@ -53,7 +58,7 @@ async def look_at_server(
     """
     async with aclosing(McpSession(read_endpoint(where, environment))) as session:
         begun = time.monotonic()
-        calendars = await list_calendars(session, account=account)
+        calendars = await list_calendars(CalendarTools(session, RequestBudget(None)), account=account)
         welcome = await session.open()
         return ServerReport(
             server=welcome.server,
@@ -64,22 +69,14 @@ async def look_at_server(
         )
 
 
-async def list_calendars(session: McpSession, *, account: str | None = None) -> tuple[CalendarEntry, ...]:
+async def list_calendars(tools: CalendarTools, *, account: str | None = None) -> tuple[CalendarEntry, ...]:
     """The calendars of an account (of all, when none is named), the primary one first, then by name.
 
     Raises :class:`~fateforger.errors.CalendarError`.
     """
-    arguments = {} if account is None else {"account": account}
-    server = described(session.endpoint)
-    try:
-        reply = await session.call("list-calendars", arguments, repeatable=True)
-        if reply.failed:
-            raise error_of(read_refusal(reply.text), reply.text)
-        answer = read_answer(reply.text, CalendarsAnswer)
-    except Trouble as trouble:
-        raise CalendarUnreachable(f"I cannot reach {server}: {trouble}.") from None
-    except Unreadable as problem:
-        raise CalendarIncomplete(f"I do not understand {server}: {problem}.") from None
+    answer = await tools.ask("list-calendars", {} if account is None else {"account": account}, CalendarsAnswer)
+    if isinstance(answer, Refused):
+        raise answer.error
     return tuple(sorted(map(_entry, answer.calendars), key=lambda c: (not c.primary, c.summary.casefold(), c.id)))
 
 
@@ -90,4 +87,5 @@ def _entry(calendar: WireCalendar) -> CalendarEntry:
         time_zone=calendar.time_zone,
         access_role=calendar.access_role,
         primary=calendar.primary,
+        selected=calendar.selected,
     )

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from fateforger.adapters.calendar.budget import RequestBudget, cost_of
-from fateforger.adapters.calendar.connection import Reply, Trouble
+from fateforger.adapters.calendar.connection import NotConnected, Reply, Trouble
 from fateforger.adapters.calendar.endpoint import described
 from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, CALLS_AT_ONCE
-from fateforger.adapters.calendar.outcomes import Write, error_of, outcome_of
+from fateforger.adapters.calendar.outcomes import Write, error_of, outcome_of, shown
 from fateforger.adapters.calendar.refusals import Refusal, read_refusal
 from fateforger.adapters.calendar.session import McpSession
-from fateforger.adapters.calendar.wire import Unreadable, read_answer
+from fateforger.adapters.calendar.wire import AccountsAnswer, Unreadable, read_answer
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarUnreachable
 from fateforger.ports import Limited, Outcome, Unknown
 
@@ -47,6 +47,8 @@ class CalendarTools:
         self.session = session
         self._budget = budget
         self._turn = asyncio.Semaphore(at_once)
+        self._asking = asyncio.Lock()
+        self._only_account: str | None = None
 
     @property
     def server(self) -> str:
@@ -97,6 +99,7 @@ class CalendarTools:
     async def _call(
         self, tool: str, arguments: Mapping[str, Any], *, repeatable: bool, patience: float
     ) -> Reply | Limited:
+        arguments = await self._with_account(arguments)
         while True:
             async with self._turn:
                 wait = self._budget.wait_for(cost_of(tool))
@@ -110,6 +113,27 @@ class CalendarTools:
                 return Limited(wait)
             patience -= wait
             await self._budget.sleep(wait)
+
+    async def _with_account(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Without a login to look in, the server looks for the calendar in a list that it keeps for five minutes, also
+        when it is empty because Google failed once. So the only login is named, where there is only one."""
+        if "account" in arguments or arguments.get("calendarId", "primary") == "primary":
+            return arguments
+        async with self._asking:
+            if self._only_account is None:
+                self._only_account = await self._sole_account()
+        return {**arguments, "account": self._only_account} if self._only_account else arguments
+
+    async def _sole_account(self) -> str:
+        """The one login of the server; an empty text when there are several, or the server knows of none."""
+        if "manage-accounts" not in (await self.session.open()).tools:
+            return ""
+        with self._budget.spending(1):
+            reply = await self.session.call("manage-accounts", {"action": "list"}, repeatable=True)
+        if reply.failed:
+            raise NotConnected(shown(reply.text))
+        accounts = read_answer(reply.text, AccountsAnswer).accounts
+        return accounts[0].account_id if len(accounts) == 1 else ""
 
     def _too_many(self, seconds: float) -> Refused:
         """The login's budget is used up; nothing was sent."""

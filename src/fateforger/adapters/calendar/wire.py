@@ -121,6 +121,17 @@ class WireCalendar(_Wire):
     time_zone: str | None = None
     access_role: str = "reader"
     primary: bool = False
+    selected: bool = False
+
+
+class Account(_Wire):
+    account_id: str = Field(alias="account_id")
+
+
+class AccountsAnswer(_Wire):
+    """What ``manage-accounts`` answers to the action ``list``."""
+
+    accounts: tuple[Account, ...]
 
 
 class CalendarsAnswer(_Wire):

@@ -3,6 +3,6 @@
 Without a CalDAV address it brings its own server (Radicale). Any CalDAV program can read and write the same calendar.
 """
 
-from fateforger.local.calendar.opening import LocalCalendar, LocalCalendarConfig, open_local_calendar
+from fateforger.local.calendar.opening import LocalCalendar, LocalCalendarConfig, find_calendars, open_local_calendar
 
-__all__ = ["LocalCalendar", "LocalCalendarConfig", "open_local_calendar"]
+__all__ = ["LocalCalendar", "LocalCalendarConfig", "find_calendars", "open_local_calendar"]

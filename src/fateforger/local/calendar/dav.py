@@ -20,6 +20,8 @@ from fateforger.local.calendar.errors import (
     ConnectionLost,
     Forbidden,
     NoAnswer,
+    NoRoom,
+    NotDav,
     NotFound,
     PreconditionFailed,
     RateLimited,
@@ -33,19 +35,20 @@ _TIME_LIMIT = 3.0
 _PAUSES = (0.1, 0.5)
 _MOST_HOPS = 5
 _REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
-_MESSAGES = {500: "Backend Error", 503: "Service Unavailable", 507: "Insufficient Storage"}
+_MESSAGES = {500: "Backend Error", 503: "Service Unavailable"}
 _BY_STATUS: dict[int, type[ServiceError]] = {
     400: BadRequest, 401: Unauthorized, 403: Forbidden, 404: NotFound, 405: Forbidden, 409: Conflict,
-    410: NotFound, 412: PreconditionFailed, 429: RateLimited,
+    410: NotFound, 412: PreconditionFailed, 423: RateLimited, 429: RateLimited, 507: NoRoom,
 }  # fmt: skip
 
 
 class Dav:
     """One account at one server.
 
-    Each try of a request has 3 s in all. Reads are tried up to three times when the server answers 5xx or hangs up, and
-    follow redirects within the same host, where the password belongs. Writes are sent once, because nobody can tell
-    here whether the first one arrived.
+    Each try of a request has 3 s in all, unless another `time_limit` is given. Reads are tried up to three times when
+    the server answers 5xx or hangs up, and follow redirects within the same domain, where the password belongs (but
+    never from https to http, where everybody could read it). Writes are sent once, because nobody can tell here whether
+    the first one arrived.
     """
 
     def __init__(
@@ -98,9 +101,9 @@ class Dav:
         headers = {"Depth": str(depth), "Content-Type": "application/xml; charset=utf-8"}
         response = await self.request(method, url, body=body, headers=headers)
         try:
-            return read_multistatus(response.content)
+            return read_multistatus(response.content, str(response.url))
         except ValueError as error:
-            raise ServerTrouble(f"The calendar server's answer was not understood ({error})") from error
+            raise NotDav(f"The calendar server's answer was not understood ({error})") from error
 
     async def _once(
         self, method: str, url: str, body: bytes | str | None, headers: Mapping[str, str]
@@ -121,18 +124,29 @@ def _checked(response: httpx.Response) -> httpx.Response:
     if status < 300:
         return response
     if status < 400:
-        raise ServerTrouble(f"The calendar server sends us elsewhere: {response.headers.get('Location', 'nowhere')}")
-    if status >= 500:
+        raise NotDav(f"The calendar server sends us elsewhere: {response.headers.get('Location', 'nowhere')}")
+    if status >= 500 and status not in _BY_STATUS:
         raise ServerTrouble(_MESSAGES.get(status, response.reason_phrase or f"Status {status}"))
     raise _BY_STATUS.get(status, BadRequest)
 
 
 def _elsewhere(response: httpx.Response) -> str | None:
-    """Where a redirect within the same host leads, or None."""
+    """Where a redirect within the same domain leads, or None."""
     if not response.has_redirect_location:
         return None
-    target = response.url.join(response.headers["Location"])
-    return str(target) if target.host == response.url.host else None
+    here, target = response.url, response.url.join(response.headers["Location"])
+    if here.scheme == "https" and target.scheme != "https":
+        return None
+    return str(target) if target.host == here.host or _domain(target.host) == _domain(here.host) else None
+
+
+def _domain(host: str) -> str:
+    """The part of a host's name that belongs to one owner: `icloud.com` of `p34-caldav.icloud.com`. Where the last but
+    one label is short (`co.uk`) it takes one more; an address of numbers belongs to itself."""
+    labels = host.lower().split(".")
+    if labels[-1].isdecimal() or ":" in host:
+        return host
+    return ".".join(labels[-3 if len(labels) > 2 and len(labels[-2]) <= 3 else -2 :])
 
 
 def _public(url: str) -> str:

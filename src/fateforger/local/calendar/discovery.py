@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from fateforger.local.calendar.collection import About
 from fateforger.local.calendar.content_lines import read_lines
 from fateforger.local.calendar.dav import Dav
-from fateforger.local.calendar.errors import NotFound
+from fateforger.local.calendar.errors import BadRequest, Forbidden, NotDav, NotFound
 from fateforger.local.calendar.guests import address_of
 from fateforger.local.calendar.multistatus import DavResponse, propfind, qualified
 from fateforger.local.calendar.times import zone_named
@@ -18,57 +18,81 @@ _OF_CALENDAR = (
     "D:resourcetype", "D:displayname", "D:current-user-privilege-set", "D:current-user-principal", "A:calendar-color",
     "C:calendar-timezone", "C:calendar-description", "C:supported-calendar-component-set",
 )  # fmt: skip
+_OF_PRINCIPAL = ("C:calendar-home-set", "C:calendar-user-address-set", "C:schedule-inbox-URL")
 _WRITING = ("D:write", "D:write-content", "D:all")
 
 
 @dataclass(frozen=True)
 class Account:
-    """The calendars of one account, the main one first, and the account's own e-mail addresses in lower case."""
+    """The calendars of one account, the main one first, and the account's own e-mail addresses in lower case.
+
+    `main_is_certain` says that somebody chose the main one: the address, its name, the server's own setting, or that no
+    other may be written to. Otherwise it is the first of several, and might be another one tomorrow.
+    """
 
     calendars: tuple[About, ...]
     addresses: tuple[str, ...]
+    main_is_certain: bool = True
 
 
 async def discover(dav: Dav, url: str, *, time_zone: str, name: str, key: str | None = None) -> Account:
-    """Find the calendars at an address that is a calendar itself, or leads to an account's calendars.
+    """Find the calendars at an address that is a calendar itself, or leads to an account's calendars: at the address,
+    or else at the server's well-known one.
 
-    The main calendar is the one at the address, else the one called `name`, else the first that may be written to.
-    `time_zone` counts where a calendar names none. Raises `NotFound` when there is no calendar.
+    The main calendar is the one at the address, else the one called `name`, else the server's default for invitations,
+    else the first that may be written to. `time_zone` counts where a calendar names none. Raises `NotFound` when there
+    is no calendar.
     """
-    here = (await dav.multistatus("PROPFIND", url, propfind(*_OF_CALENDAR), depth=0))[0]
-    if _is_calendar(here):
-        return Account((_about(here, url, time_zone, key),), await _addresses(dav, url, here))
-    principal = here.href_in("D:current-user-principal") or await _well_known(dav, url)
+    here = await _look(dav, url, *_OF_CALENDAR)
+    if here is not None and _is_calendar(here):
+        return Account((_about(here, url, time_zone, key),), await _addresses(dav, here))
+    principal = None if here is None else here.href_in("D:current-user-principal")
+    if principal is None:
+        well_known = await _look(dav, urljoin(url, "/.well-known/caldav"), "D:current-user-principal")
+        principal = None if well_known is None else well_known.href_in("D:current-user-principal")
     if principal is None:
         raise NotFound(f"There is no calendar at {url}, and it does not lead to one")
-    principal_url = urljoin(url, principal)
-    names = ("C:calendar-home-set", "C:calendar-user-address-set")
-    found = (await dav.multistatus("PROPFIND", principal_url, propfind(*names), depth=0))[0]
-    home = urljoin(principal_url, found.href_in("C:calendar-home-set") or "")
-    listed = await dav.multistatus("PROPFIND", home, propfind(*_OF_CALENDAR), depth=1)
-    calendars = [_about(r, urljoin(home, r.href), time_zone, None) for r in listed if _is_calendar(r)]
+    account = await _look(dav, principal, *_OF_PRINCIPAL)
+    homes = [] if account is None else account.hrefs_in("C:calendar-home-set")
+    if account is None or not homes:
+        raise NotFound(f"The account at {url} has no place for calendars")
+    listed = [r for home in homes for r in await dav.multistatus("PROPFIND", home, propfind(*_OF_CALENDAR), depth=1)]
+    calendars = {r.href: _about(r, r.href, time_zone, None) for r in listed if _is_calendar(r)}
     if not calendars:
         raise NotFound(f"The account at {url} has no calendar for events")
-    main = sorted(calendars, key=lambda about: (about.name != name, not about.writable, about.url))
-    return Account(tuple(main), _mail_addresses(found))
+    return await _ordered(dav, account, list(calendars.values()), name)
 
 
-async def _well_known(dav: Dav, url: str) -> str | None:
-    try:
-        at = urljoin(url, "/.well-known/caldav")
-        found = await dav.multistatus("PROPFIND", at, propfind("D:current-user-principal"), depth=0)
-    except NotFound:
+async def _ordered(dav: Dav, account: DavResponse, calendars: list[About], name: str) -> Account:
+    default = await _default(dav, account)
+    main = sorted(calendars, key=lambda a: (a.name != name, a.url != default, not a.writable, a.url))
+    certain = main[0].name == name or main[0].url == default or sum(a.writable for a in main) < 2
+    return Account(tuple(main), _mail_addresses(account), certain)
+
+
+async def _default(dav: Dav, account: DavResponse) -> str | None:
+    """The calendar to which the server adds invitations (RFC 6638), which is the person's main one."""
+    inbox = account.href_in("C:schedule-inbox-URL")
+    if inbox is None:
         return None
-    return found[0].href_in("D:current-user-principal") if found else None
+    found = await _look(dav, inbox, "C:schedule-default-calendar-URL")
+    default = None if found is None else found.href_in("C:schedule-default-calendar-URL")
+    return None if default is None else _as_folder(default)
 
 
-async def _addresses(dav: Dav, url: str, here: DavResponse) -> tuple[str, ...]:
+async def _look(dav: Dav, url: str, *names: str) -> DavResponse | None:
+    """The properties of one address; None when nobody there speaks of properties at all (a web page, nothing)."""
+    try:
+        found = await dav.multistatus("PROPFIND", url, propfind(*names), depth=0)
+    except (NotFound, Forbidden, BadRequest, NotDav):
+        return None
+    return found[0] if found else None
+
+
+async def _addresses(dav: Dav, here: DavResponse) -> tuple[str, ...]:
     principal = here.href_in("D:current-user-principal")
-    if principal is None:
-        return ()
-    asked = propfind("C:calendar-user-address-set")
-    found = await dav.multistatus("PROPFIND", urljoin(url, principal), asked, depth=0)
-    return _mail_addresses(found[0]) if found else ()
+    found = None if principal is None else await _look(dav, principal, "C:calendar-user-address-set")
+    return () if found is None else _mail_addresses(found)
 
 
 def _mail_addresses(principal: DavResponse) -> tuple[str, ...]:
@@ -78,14 +102,15 @@ def _mail_addresses(principal: DavResponse) -> tuple[str, ...]:
 
 
 def _is_calendar(found: DavResponse) -> bool:
-    if not found.contains("D:resourcetype", "C:calendar"):
+    """Whether events can be in it. Nextcloud shows calendars in its bin among the others."""
+    if not found.contains("D:resourcetype", "C:calendar") or found.contains("D:resourcetype", "NC:deleted-calendar"):
         return False
     kinds = found.properties.get(qualified("C:supported-calendar-component-set"))
     return kinds is None or not len(kinds) or any(kind.get("name") == "VEVENT" for kind in kinds)
 
 
 def _about(found: DavResponse, url: str, time_zone: str, key: str | None) -> About:
-    url = url if url.endswith("/") else f"{url}/"
+    url = _as_folder(url)
     parts = urlsplit(url)
     slug = parts.path.rstrip("/").rpartition("/")[2] or "calendar"
     told = "D:current-user-privilege-set"
@@ -99,6 +124,10 @@ def _about(found: DavResponse, url: str, time_zone: str, key: str | None) -> Abo
         description=found.text("C:calendar-description"),
         writable=qualified(told) not in found.properties or any(found.contains(told, p) for p in _WRITING),
     )
+
+
+def _as_folder(url: str) -> str:
+    return url if url.endswith("/") else f"{url}/"
 
 
 def _zone(timezone: str | None) -> ZoneInfo | None:

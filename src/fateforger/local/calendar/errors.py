@@ -4,7 +4,9 @@
     ├── ToolError            a finished sentence, shown as it is
     └── ServiceError         the calendar behind the tools refused or failed
         ├── BadRequest · Unauthorized · Forbidden · NotFound · Conflict · Gone · PreconditionFailed · RateLimited
-        ├── ServerTrouble    it answered 5xx (a full disk included)
+        ├── NoRoom           it has no room for it, and wrote nothing (507)
+        ├── ServerTrouble    it answered 5xx
+        │   └── NotDav       it answered something else than a CalDAV server does, or sends us away
         ├── ConnectionLost   it did not answer because nobody is there
         └── NoAnswer         it did not answer in time
 
@@ -80,9 +82,19 @@ class RateLimited(ServiceError):
     default = "Rate Limit Exceeded"
 
 
+class NoRoom(Forbidden):
+    """Refused for good rather than failed: trying again makes no room."""
+
+    default = "Forbidden. The calendar server has no room left for it."
+
+
 class ServerTrouble(ServiceError):
     template = "MCP error -32603: Google API server error: {0}"
     default = "Backend Error"
+
+
+class NotDav(ServerTrouble):
+    """Perhaps there is a web page at that address."""
 
 
 class ConnectionLost(ServiceError):

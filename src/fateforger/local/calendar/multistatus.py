@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from urllib.parse import urljoin
 from xml.etree import ElementTree as ET
 
 DAV, CALDAV = "DAV:", "urn:ietf:params:xml:ns:caldav"
 SERVER, APPLE = "http://calendarserver.org/ns/", "http://apple.com/ns/ical/"
-_PREFIXES = {"D": DAV, "C": CALDAV, "CS": SERVER, "A": APPLE}
+NEXTCLOUD = "http://nextcloud.com/ns"
+_PREFIXES = {"D": DAV, "C": CALDAV, "CS": SERVER, "A": APPLE, "NC": NEXTCLOUD}
 
 
 @dataclass(frozen=True)
 class DavResponse:
-    """One `response` of a multistatus: its path, its own status, and the properties found (status 200)."""
+    """One `response` of a multistatus: its address, its own status, and the properties found (status 200).
+
+    Addresses are whole: what the server names by its path alone is at the server that answered, which after a redirect
+    is not the one that was asked.
+    """
 
     href: str
     status: int
     properties: dict[str, ET.Element]
+    answered_at: str = ""
 
     def text(self, name: str) -> str | None:
         """The text of a property given as `D:displayname`, or None when absent or empty."""
@@ -26,9 +33,13 @@ class DavResponse:
         return element.text if element is not None and element.text else None
 
     def href_in(self, name: str) -> str | None:
+        """The first address in a property."""
+        return next(iter(self.hrefs_in(name)), None)
+
+    def hrefs_in(self, name: str) -> list[str]:
         element = self.properties.get(qualified(name))
-        found = None if element is None else element.find(qualified("D:href"))
-        return found.text if found is not None else None
+        found = [] if element is None else element.findall(qualified("D:href"))
+        return [urljoin(self.answered_at, href.text.strip()) for href in found if href.text]
 
     def contains(self, name: str, child: str) -> bool:
         """Whether a property has an element of that name anywhere inside."""
@@ -41,24 +52,25 @@ def qualified(name: str) -> str:
     return f"{{{_PREFIXES[prefix]}}}{local}"
 
 
-def read_multistatus(body: bytes) -> list[DavResponse]:
-    """Parse a multistatus body; raises `ValueError` when it is none."""
+def read_multistatus(body: bytes, url: str) -> list[DavResponse]:
+    """Parse a multistatus body that came from `url`; raises `ValueError` when it is none."""
     try:
         root = ET.fromstring(body)  # noqa: S314  expat 2.6 caps entity expansion, and the server is the user's own
     except ET.ParseError as error:
         raise ValueError(f"not XML: {error}") from error
     if root.tag != qualified("D:multistatus"):
         raise ValueError(f"not a multistatus: {root.tag}")
-    return list(_responses(root))
+    return list(_responses(root, url))
 
 
-def _responses(root: ET.Element) -> Iterator[DavResponse]:
+def _responses(root: ET.Element, url: str) -> Iterator[DavResponse]:
     for response in root.iter(qualified("D:response")):
         properties: dict[str, ET.Element] = {}
         for propstat in response.iter(qualified("D:propstat")):
             if _status(propstat) == 200:
                 properties.update({p.tag: p for prop in propstat.iter(qualified("D:prop")) for p in prop})
-        yield DavResponse(response.findtext(qualified("D:href"), ""), _status(response), properties)
+        href = urljoin(url, response.findtext(qualified("D:href"), "").strip())
+        yield DavResponse(href, _status(response), properties, url)
 
 
 def _status(element: ET.Element) -> int:

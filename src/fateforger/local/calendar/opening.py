@@ -30,6 +30,9 @@ from fateforger.local.calendar.times import zone_named
 from fateforger.local.calendar.tools import CalendarTools
 from fateforger.local.calendar.tools.calendars import Calendars
 
+_REMOTE_SECONDS = 4.5
+"""For one request to a server elsewhere. A write is two of them, for which our callers wait ten seconds."""
+
 
 @dataclass(frozen=True)
 class LocalCalendarConfig:
@@ -58,6 +61,7 @@ class LocalCalendar:
 
     def __init__(self, parts: _Parts, stop: asyncio.Event, task: asyncio.Task[None]) -> None:
         self.caldav_url = parts.calendars.primary.about.url
+        self.account = parts.account
         self.tools = parts.tools
         self.server = parts.server
         self.mcp_app = parts.mcp_app
@@ -81,6 +85,7 @@ class LocalCalendar:
 
 @dataclass(frozen=True)
 class _Parts:
+    account: Account
     calendars: Calendars
     tools: CalendarTools
     server: Server[Any]
@@ -132,9 +137,8 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
             dav = await stack.enter_async_context(Dav(username=USER, on_this_machine=True))
             account = await _embedded_account(dav, radicale.calendar_url, config, now())
         else:
-            url, username, password = _address(config.caldav_url, config)
-            dav = await stack.enter_async_context(Dav(username=username, password=password))
-            account = await discover(dav, url, time_zone=config.time_zone, name=config.calendar_name)
+            dav = await stack.enter_async_context(_remote(config, config.caldav_url))
+            account = await _remote_account(dav, config, config.caldav_url)
         register = Register(config.data_dir / "events.sqlite")
         stack.callback(register.close)
         collections = tuple(Collection(dav, about) for about in account.calendars)
@@ -145,7 +149,23 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         server = mcp_server(tools)
         mcp_app = server.streamable_http_app(json_response=True)
         await stack.enter_async_context(server.session_manager.run())
-        yield _Parts(calendars, tools, server, mcp_app, pane_app(calendars, changes))
+        yield _Parts(account, calendars, tools, server, mcp_app, pane_app(calendars, changes))
+
+
+async def find_calendars(config: LocalCalendarConfig) -> Account:
+    """The calendars at the configured CalDAV address, without opening anything. Raises a `ServiceError`."""
+    url = config.caldav_url or ""
+    async with _remote(config, url) as dav:
+        return await _remote_account(dav, config, url)
+
+
+def _remote(config: LocalCalendarConfig, url: str) -> Dav:
+    _, username, password = _address(url, config)
+    return Dav(username=username, password=password, time_limit=_REMOTE_SECONDS)
+
+
+async def _remote_account(dav: Dav, config: LocalCalendarConfig, url: str) -> Account:
+    return await discover(dav, _address(url, config)[0], time_zone=config.time_zone, name=config.calendar_name)
 
 
 async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig, now: datetime) -> Account:

@@ -19,7 +19,7 @@ NAMED = {"calendarId": "primary", "eventId": "planfocus00001"}
 FULL: dict[Fault, str] = {
     500: "MCP error -32603: Google API server error: Backend Error",
     503: "MCP error -32603: Google API server error: Service Unavailable",
-    507: "MCP error -32603: Google API server error: Insufficient Storage",
+    507: "MCP error -32600: Access denied: Forbidden. The calendar server has no room left for it.",
     400: "MCP error -32600: Bad Request: Bad Request. Details: Bad Request",
     401: "MCP error -32600: Google API error: Invalid Credentials. Details: Invalid Credentials (Authorization)",
     403: "MCP error -32600: Access denied: You need to have writer access to this calendar.",
@@ -29,7 +29,7 @@ FULL: dict[Fault, str] = {
 BARE: dict[Fault, str] = {
     500: "Backend Error",
     503: "Service Unavailable",
-    507: "Insufficient Storage",
+    507: "Forbidden. The calendar server has no room left for it.",
     401: "Invalid Credentials",
     403: "You need to have writer access to this calendar.",
     429: "Rate Limit Exceeded",
@@ -174,7 +174,7 @@ async def test_but_not_for_ever(tools: AtTheTools, wire: Wire) -> None:
 
 async def test_no_answer_in_time(wire: Wire) -> None:
     wire.meets("GET", "hang")
-    async with Dav(username="me", on_this_machine=True, time_limit=0.05) as dav:
+    async with Dav(username="me", on_this_machine=True, time_limit=0.5) as dav:
         with pytest.raises(NoAnswer) as silence:
             await dav.request("GET", wire.url)
     assert silence.value.bare == "The operation was aborted."

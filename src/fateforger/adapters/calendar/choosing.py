@@ -1,0 +1,64 @@
+"""Which calendars a person means by a few words in their settings."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+from fateforger.adapters.calendar.directory import CalendarEntry
+from fateforger.errors import CalendarNotFound
+
+MOST_READ = 20
+"""Each calendar costs a request at every look at a day."""
+
+
+def choose_read(entries: Sequence[CalendarEntry], wanted: str, *, written: str) -> tuple[CalendarEntry, ...]:
+    """The calendars to read besides the one that is written to, each once, in the order of ``entries``.
+
+    ``wanted`` is ``selected`` (those that the person ticked), ``all``, or names and ids with commas between them.
+    ``written`` is an id, a name or ``primary``. Raises ``CalendarNotFound`` with a sentence about the first word that
+    names no calendar, or more than one.
+    """
+    word = wanted.strip().lower()
+    if word in ("all", "selected"):
+        meant = [entry for entry in entries if entry.readable and (entry.selected or word == "all")]
+    else:
+        meant = [find_calendar(entries, name) for name in wanted.split(",") if name.strip()]
+    main = find_calendar(entries, written)
+    chosen = tuple(entry for entry in entries if entry in meant and entry != main)
+    if len(chosen) > MOST_READ:
+        raise CalendarNotFound(
+            f"FATEFORGER_CALENDARS_READ means {len(chosen)} calendars; I can read {MOST_READ} besides the one I write"
+            " to. Name the ones that matter.",
+            where="calendars_read",
+        )
+    return chosen
+
+
+def find_calendar(entries: Sequence[CalendarEntry], name: str) -> CalendarEntry:
+    """The calendar of that id or name (exactly, else whatever the case of its letters). Raises ``CalendarNotFound``."""
+    name = name.strip()
+    tests: tuple[Callable[[CalendarEntry], bool], ...] = (
+        lambda e: e.id == name or (e.primary and name == "primary"),
+        lambda e: e.summary == name,
+        lambda e: e.summary.casefold() == name.casefold(),
+    )
+    for test in tests:
+        found = [entry for entry in entries if test(entry)]
+        if len(found) > 1:
+            ids = ", ".join(entry.id for entry in found)
+            raise CalendarNotFound(
+                f"You have {len(found)} calendars called “{name}”; name the one you mean by its id: {ids}."
+            )
+        if found:
+            return found[0]
+    raise CalendarNotFound(f"You have no calendar called “{name}”. {_offer(entries, name)}")
+
+
+def _offer(entries: Sequence[CalendarEntry], name: str) -> str:
+    by_name = {entry.summary.casefold(): entry.summary for entry in entries}
+    near = difflib.get_close_matches(name.casefold(), by_name, n=1, cutoff=0.7)
+    if near:
+        return f"Did you mean “{by_name[near[0]]}”?"
+    listed = ", ".join(f"“{summary}”" for summary in list(by_name.values())[:MOST_READ])
+    return f"There are: {listed}." if listed else "There are none at all."

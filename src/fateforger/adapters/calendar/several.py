@@ -1,0 +1,117 @@
+"""One calendar to write to, and others of the same login whose events are planned around."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from fateforger.adapters.calendar.arguments import start_instant
+from fateforger.adapters.calendar.calendar import McpCalendar
+from fateforger.adapters.calendar.choosing import choose_read
+from fateforger.adapters.calendar.directory import CalendarEntry
+from fateforger.errors import CalendarError, CalendarUnreachable
+from fateforger.ports import CalendarTraits, Outcome
+from fateforger.sync.model import EventFields, EventImage, Marker, OwnedId
+
+LIST_KEPT_SECONDS = 600.0
+"""For so long the list of calendars counts as known."""
+
+
+class SeveralCalendars:
+    """The calendar port that writes to ``main`` and reads others as well.
+
+    What comes from another calendar can never be taken for ours: it has an id of another form and no marker (see
+    :meth:`EventImage.elsewhere`), and every write, and every question by id, goes to ``main`` alone. A meeting that is
+    on several of them is shown once. When one of them cannot be read there is no answer at all, since the time it
+    takes up would seem to be free.
+    """
+
+    def __init__(self, main: McpCalendar, wanted: str, *, now: Callable[[], float] = time.monotonic) -> None:
+        """``wanted`` as in :func:`~fateforger.adapters.calendar.choosing.choose_read`; it is looked up when first
+        needed."""
+        self._main = main
+        self._wanted = wanted
+        self._now = now
+        self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
+
+    @property
+    def key(self) -> str:
+        return self._main.key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self._main.traits
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        others = await self._others()
+        own, *rest = await asyncio.gather(
+            self._main.window(start, end), *(self._window(other, start, end) for other in others)
+        )
+        events = [*own, *without_copies(own, (event for events in rest for event in events))]
+        zone = self._main.time_zone
+        return tuple(sorted(events, key=lambda event: (start_instant(event.start, zone), event.id)))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._main.get(event_id)
+
+    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+        return await self._main.create(event_id, fields, marker)
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        return await self._main.update(event_id, changes, marker, expect=expect, seen=seen)
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        return await self._main.delete(event_id, expect=expect)
+
+    async def aclose(self) -> None:
+        await self._main.aclose()
+
+    async def _others(self) -> tuple[CalendarEntry, ...]:
+        if self._known is None or self._now() - self._known[0] > LIST_KEPT_SECONDS:
+            entries = await self._main.calendars()
+            self._known = (self._now(), choose_read(entries, self._wanted, written=self._main.calendar_id))
+        return self._known[1]
+
+    async def _window(self, other: CalendarEntry, start: datetime, end: datetime) -> Sequence[EventImage]:
+        try:
+            events = await self._main.beside(other.id).window(start, end)
+        except CalendarError as error:
+            raise _about(error, other) from error
+        return [event.elsewhere(other.id, other.summary) for event in events]
+
+
+def without_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> list[EventImage]:
+    """The events of other calendars that are not on one before. The same meeting is there under the same
+    ``iCalUID`` at the same time; a copy that takes up time counts although one before was declined."""
+    kept: list[EventImage] = []
+    known: dict[tuple[object, ...], bool] = {}
+    for event in own:
+        known[_meeting(event)] = event.busy or known.get(_meeting(event), False)
+    for event in others:
+        meeting = _meeting(event)
+        if meeting not in known or (event.busy and not known[meeting]):
+            kept.append(event)
+            known[meeting] = event.busy
+    return kept
+
+
+def _meeting(event: EventImage) -> tuple[object, ...]:
+    return event.raw.get("iCalUID") or event.id, event.start, event.end
+
+
+def _about(error: CalendarError, other: CalendarEntry) -> CalendarError:
+    said = f"I cannot read your calendar “{other.summary}”, so I do not know your whole day. {error.message}"
+    if isinstance(error, CalendarUnreachable):
+        return CalendarUnreachable(said, where=error.where, retry_after=error.retry_after)
+    return type(error)(said, where=error.where)

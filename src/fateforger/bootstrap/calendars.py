@@ -1,0 +1,100 @@
+"""Which calendars are written to and read, as ``doctor`` says it: each name looked up, each mistake with its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fateforger.bootstrap.check import Check
+from fateforger.config import Settings
+from fateforger.errors import CalendarNotFound
+
+if TYPE_CHECKING:
+    from fateforger.adapters.calendar import CalendarEntry
+
+_MOST_NAMES = 8
+SERVER_FIX = (
+    "Check FATEFORGER_CALENDAR_URL (or FATEFORGER_CALDAV_URL) and that the server runs; leave it out for the embedded"
+    " calendar."
+)
+NAMES_FIX = "Check the names in FATEFORGER_CALENDAR_ID and FATEFORGER_CALENDARS_READ."
+CALDAV_LOGIN_FIX = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSWORD (often an app password)."
+
+
+async def look_at_calendars(settings: Settings) -> Check:
+    """The calendar that is configured, and the others that are read."""
+    if settings.calendar_url:
+        return await _google(settings, settings.calendar_url)
+    if settings.caldav_url:
+        return await _caldav(settings)
+    return Check(
+        "calendar",
+        "local",
+        f"The embedded CalDAV calendar, in {settings.time_zone}.",
+        "For Google set FATEFORGER_CALENDAR_URL, for any CalDAV calendar FATEFORGER_CALDAV_URL.",
+    )
+
+
+async def _google(settings: Settings, url: str) -> Check:
+    from fateforger.adapters.calendar import look_at_server  # noqa: PLC0415  heavy
+
+    report = await look_at_server(url, account=settings.calendar_account)
+    server = f"{report.server} {report.version} answers in {report.seconds:.1f} s"
+    if not any(calendar.writable for calendar in report.calendars):
+        fix = "Log in to a Google account with a calendar of its own."
+        return Check("calendar", "broken", f"{server}, but offers no calendar to write to.", fix)
+    return _named(settings, report.calendars, server)
+
+
+async def _caldav(settings: Settings) -> Check:
+    from fateforger.adapters.calendar import CalendarEntry  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.ground import local_calendar_config, which_to_write  # noqa: PLC0415  heavy
+    from fateforger.local.calendar import find_calendars  # noqa: PLC0415  heavy
+    from fateforger.local.calendar.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
+
+    try:
+        account = await find_calendars(local_calendar_config(settings))
+    except Unauthorized:
+        return Check("calendar", "broken", "The CalDAV server refuses the login.", CALDAV_LOGIN_FIX)
+    except NotFound as error:
+        return Check("calendar", "broken", f"{error}.", "Check FATEFORGER_CALDAV_URL; docs/caldav.md has examples.")
+    except ServiceError as error:
+        return Check("calendar", "broken", f"The CalDAV server cannot be used: {error}.", SERVER_FIX)
+    main = account.calendars[0]
+    entries = [
+        CalendarEntry(
+            id=about.calendar_id,
+            summary=about.name,
+            time_zone=about.zone.key,
+            access_role="writer" if about.writable else "reader",
+            primary=about is main,
+            selected=True,
+        )
+        for about in account.calendars
+    ]
+    if settings.calendar_id == "primary" and not account.main_is_certain:
+        return Check("calendar", "broken", which_to_write([e.summary for e in entries if e.writable]), NAMES_FIX)
+    return _named(settings, entries, "The CalDAV server answers")
+
+
+def _named(settings: Settings, entries: Sequence[CalendarEntry], server: str) -> Check:
+    from fateforger.adapters.calendar import choose_read, find_calendar  # noqa: PLC0415  heavy
+
+    try:
+        written = find_calendar(entries, settings.calendar_id)
+        read = choose_read(entries, settings.calendars_read, written=settings.calendar_id)
+    except CalendarNotFound as error:
+        return Check("calendar", "broken", f"{server}. {error.message}", NAMES_FIX)
+    if not written.writable:
+        fix = "Name another one with FATEFORGER_CALENDAR_ID, or ask its owner for the right to change it."
+        return Check("calendar", "broken", f"{server}, but “{written.summary}” may only be read.", fix)
+    also = f", and read {_listed([entry.summary for entry in read])}" if read else ""
+    left = [e.summary for e in entries if e.readable and e not in read and e != written]
+    more = f" Not looked at: {_listed(left)} (FATEFORGER_CALENDARS_READ)." if left else ""
+    return Check("calendar", "real", f"{server}; I write to “{written.summary}”{also}.{more}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"“{name}”" for name in names[:_MOST_NAMES])
+    more = len(names) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,259 @@
+"""One calendar is written to, several are read: nothing of another one can be taken for ours, or be missing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
+from tests.factories.days import Time, engine_over, twelve_blocks
+from tests.fakes.google_mcp import GoogleMcp, Says
+from tests.fakes.google_store import GoogleStore
+from tests.fakes.google_tools import GoogleTools, OneCalendar
+from tests.fakes.memory_journal import MemoryJournal
+
+from fateforger.adapters.calendar import (
+    CalendarEntry,
+    RequestBudget,
+    SeveralCalendars,
+    choose_read,
+    find_calendar,
+    open_mcp_calendar,
+)
+from fateforger.adapters.calendar.several import LIST_KEPT_SECONDS
+from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
+from fateforger.ports import Gone
+from fateforger.sync.model import EventImage, Ledger, OwnedId, Snapshot
+from fateforger.sync.ownership import sort_sides
+
+FAMILY, WORK = "family123@group.calendar.google.com", "ada@work.example"
+DAY = (NINE - 9 * HOUR, NINE + 15 * HOUR)
+
+
+@dataclass
+class Desk:
+    """Three calendars of one login; ``calendar`` writes to the primary one."""
+
+    server: GoogleMcp
+    calendar: SeveralCalendars
+    passed: list[float] = field(default_factory=lambda: [0.0])
+
+    def store(self, calendar_id: str) -> GoogleStore:
+        return self.server.tools.calendars[calendar_id].store
+
+    def meeting(self, calendar_id: str, event_id: str, title: str = "Standup", **more: Any) -> EventImage:
+        at: dict[str, Any] = {"start": NINE, "end": NINE + HOUR} | more
+        return self.store(calendar_id).user_create(title, event_id=event_id, **at)
+
+    async def day(self) -> list[tuple[str, str | None]]:
+        return [(event.summary, event.calendar) for event in await self.calendar.window(*DAY)]
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    tools = GoogleTools(
+        {
+            "primary": OneCalendar(GoogleStore(), "Me"),
+            FAMILY: OneCalendar(GoogleStore(), "Family", "writer"),
+            WORK: OneCalendar(GoogleStore(), "Work", "reader", selected=False),
+        }
+    )
+    async with GoogleMcp(tools) as server, aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin")) as main:
+        passed = [0.0]
+        yield Desk(server, SeveralCalendars(main, "Family, work", now=lambda: passed[0]), passed)
+
+
+async def test_all_of_them_are_shown_with_their_names(desk: Desk) -> None:
+    """S76"""
+    desk.meeting("primary", "mine00001", "Dentist")
+    desk.meeting(FAMILY, "theirs0001", "Swimming", start=NINE - HOUR, end=NINE)
+    desk.meeting(WORK, "theirs0002", "Review", start=NINE + HOUR, end=NINE + 2 * HOUR)
+    desk.meeting(WORK, "theirs0003", "Fair", start=date(2026, 3, 2), end=date(2026, 3, 3))
+    assert await desk.day() == [("Fair", "Work"), ("Swimming", "Family"), ("Dentist", None), ("Review", "Work")]
+
+
+async def test_every_call_names_the_login_and_the_zone(desk: Desk) -> None:
+    await desk.day()
+    asked = {a["calendarId"]: (a.get("account"), a["timeZone"]) for a in desk.server.asked("list-events")}
+    zone = "Europe/Berlin"
+    assert asked == {"primary": (None, zone), FAMILY: ("normal", zone), WORK: ("normal", zone)}
+    assert len(desk.server.asked("manage-accounts")) == 1
+
+
+async def test_our_own_block_on_another_calendar_is_a_meeting(desk: Desk) -> None:
+    """S75: the person moved it there, with its id and our mark."""
+    created = await put(desk.calendar)
+    await desk.calendar.delete(owned())
+    desk.meeting(FAMILY, owned(), "Deep work", properties=created.properties)
+    (event,) = await desk.calendar.window(*DAY)
+    assert (event.summary, event.calendar, event.marker, event.series_id) == ("Deep work", "Family", None, None)
+    assert (OwnedId.is_one(event.id), event.organized_by_me, event.busy) == (False, False, True)
+    sides = sort_sides(Snapshot(day=date(2026, 3, 2), tz="Europe/Berlin", events=(event,)), Ledger())
+    assert (sides.owned, sides.foreign) == ((), (event,))
+    assert await desk.calendar.update(owned(), {"summary": "Mine"}, marker("t2-0")) == Gone()
+    assert desk.store(FAMILY).live(owned()).summary == "Deep work"
+
+
+async def test_writes_and_questions_go_to_the_one_calendar(desk: Desk) -> None:
+    await put(desk.calendar)
+    await desk.calendar.update(owned(), {"summary": "Other"}, marker("t2-0"))
+    assert await desk.calendar.get(owned()) is not None
+    await desk.calendar.delete(owned())
+    written = [a["calendarId"] for tool, a in desk.server.requests if tool not in ("list-events", "list-calendars")]
+    assert set(written) == {"primary"}
+    assert (desk.store(FAMILY).events, desk.store(WORK).events) == ({}, {})
+
+
+def copy_of(event: EventImage, **more: Any) -> dict[str, Any]:
+    return {"title": event.summary, "extras": {"iCalUID": f"{event.id}@google.com"}} | more
+
+
+async def test_the_same_meeting_is_shown_once(desk: Desk) -> None:
+    mine = desk.meeting("primary", "mine00001")
+    desk.meeting(FAMILY, "copy00001", **copy_of(mine))
+    desk.meeting(WORK, "copy00002", **copy_of(mine))
+    assert await desk.day() == [("Standup", None)]
+
+
+async def test_a_copy_at_another_time_is_another_meeting(desk: Desk) -> None:
+    mine = desk.meeting("primary", "mine00001")
+    desk.meeting(FAMILY, "copy00001", **copy_of(mine, start=NINE + HOUR, end=NINE + 2 * HOUR))
+    assert await desk.day() == [("Standup", None), ("Standup", "Family")]
+
+
+async def test_what_takes_up_time_somewhere_takes_up_time(desk: Desk) -> None:
+    """Declined on one calendar and accepted on another: it is planned around, once."""
+    mine = desk.meeting("primary", "mine00001", busy=False)
+    desk.meeting(FAMILY, "copy00001", **copy_of(mine))
+    desk.meeting(WORK, "copy00002", **copy_of(mine))
+    assert [(e.calendar, e.busy) for e in await desk.calendar.window(*DAY)] == [("Family", True), (None, False)]
+
+
+async def test_one_that_cannot_be_read_is_no_empty_one(desk: Desk) -> None:
+    """sync.md 4.10: never a silent half."""
+    desk.meeting("primary", "mine00001")
+    await desk.day()
+    del desk.server.tools.calendars[FAMILY]
+    with pytest.raises(CalendarNotFound, match="I cannot read your calendar “Family”, so I do not know your whole day"):
+        await desk.day()
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("MCP error -32600: Google API error: The operation was aborted.", CalendarUnreachable),
+        ("MCP error -32600: Access denied: Rate Limit Exceeded", CalendarUnreachable),
+        ("Something new", CalendarIncomplete),
+    ],
+)
+async def test_an_error_of_any_of_them_is_one(desk: Desk, text: str, error: type[CalendarError]) -> None:
+    await desk.day()
+    desk.server.inject(Says(text), tool="list-events")
+    with pytest.raises(error):
+        await desk.day()
+
+
+async def test_the_list_is_looked_up_again_after_a_while(desk: Desk) -> None:
+    await desk.day()
+    await desk.day()
+    assert len(desk.server.asked("list-calendars")) == 1
+    desk.passed[0] = LIST_KEPT_SECONDS + 1
+    desk.server.tools.calendars[FAMILY].summary = "All of us"
+    with pytest.raises(CalendarNotFound, match="no calendar called “Family”"):
+        await desk.day()
+
+
+async def test_they_share_one_budget(desk: Desk) -> None:
+    """Three requests for the login, the list and the accounts; then one for each calendar and look."""
+    budget = RequestBudget(6)
+    async with aclosing(open_mcp_calendar(desk.server.url, time_zone="Europe/Berlin", budget=budget)) as main:
+        several = SeveralCalendars(main, "all")
+        await several.window(*DAY)
+        with pytest.raises(CalendarUnreachable, match="very often in the last minute"):
+            await several.window(*DAY)
+
+
+async def test_a_plan_is_written_beside_all_of_them(desk: Desk) -> None:
+    """S78: a meeting of another calendar stands for a block like one of the person's own."""
+    eight = NINE - HOUR
+    desk.meeting(FAMILY, "theirs0001", "k0", start=eight, end=eight + timedelta(minutes=15))
+    result = await engine_over(desk.calendar, MemoryJournal(), Time()).submit_plan(twelve_blocks(), cause="1")
+    assert (result.status, result.created) == ("changed", 11)
+    assert len(desk.store("primary").shown()) == 11
+    assert list(desk.store(FAMILY).shown()) == ["theirs0001"]
+
+
+# --- names ---
+
+
+def entry(name: str, *, at: str | None = None, role: str = "owner", **more: bool) -> CalendarEntry:
+    return CalendarEntry(at or f"{name.lower()}@example.com", name, None, role, **more)
+
+
+ME = entry("Me", primary=True, selected=True)
+ENTRIES = (
+    ME,
+    entry("Family", selected=True),
+    entry("Holidays", role="reader"),
+    entry("Boss", role="freeBusyReader", selected=True),
+    entry("Twin", at="twin1@example.com"),
+    entry("Twin", at="twin2@example.com"),
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ("", []),
+        ("primary", []),
+        ("me, Family", ["Family"]),
+        ("holidays,FAMILY,family@example.com,", ["Family", "Holidays"]),
+        ("selected", ["Family"]),
+        ("All", ["Family", "Holidays", "Twin", "Twin"]),
+        ("twin2@example.com", ["Twin"]),
+    ],
+)
+def test_which_ones_are_meant(wanted: str, names: list[str]) -> None:
+    assert [found.summary for found in choose_read(ENTRIES, wanted, written="primary")] == names
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("Famliy", "You have no calendar called “Famliy”. Did you mean “Family”?"),
+        (
+            "Choir",
+            "You have no calendar called “Choir”. There are: “Me”, “Family”, “Holidays”, “Boss”, “Twin”.",
+        ),
+        (
+            "twin",
+            "You have 2 calendars called “twin”; name the one you mean by its id: twin1@example.com, twin2@example.com.",
+        ),
+    ],
+)
+def test_a_wrong_name(name: str, sentence: str) -> None:
+    with pytest.raises(CalendarNotFound) as said:
+        find_calendar(ENTRIES, name)
+    assert said.value.message == sentence
+    with pytest.raises(CalendarNotFound) as said:
+        choose_read(ENTRIES, f"Family,{name}", written="primary")
+    assert said.value.message == sentence
+
+
+def test_too_many_to_look_at() -> None:
+    many = [ME, *(entry(f"C{n}") for n in range(21))]
+    with pytest.raises(CalendarNotFound, match="means 21 calendars; I can read 20 besides"):
+        choose_read(many, "all", written="Me")
+
+
+def test_an_event_of_another_calendar_has_nothing_of_ours() -> None:
+    image = EventImage(
+        id="x", start=NINE, end=NINE + HOUR, series_id="s", properties=marker().properties(), raw={"a": 1}
+    )
+    there = image.elsewhere("c@example.com", "C")
+    assert (there.id, there.series_id, there.properties, there.raw) == ("c@example.com/x", "c@example.com/s", {}, {})
+    assert there.fields == fields(summary="", description="", color_id=None)

@@ -1,0 +1,126 @@
+"""What ``doctor`` says of calendars: which is written to, which are read, and which name is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.fakes.google_mcp import GoogleMcp
+from tests.fakes.google_store import GoogleStore
+from tests.fakes.google_tools import GoogleTools, OneCalendar
+
+from fateforger.adapters.calendar import MOST_A_MINUTE
+from fateforger.bootstrap.calendars import look_at_calendars
+from fateforger.bootstrap.ground import GOOGLE_REQUESTS, local_calendar, local_key, ticking_clock
+from fateforger.config import Settings, read_settings
+from fateforger.errors import BadInput
+from fateforger.local.calendar.embedded import EmbeddedRadicale
+
+MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop>
+<D:displayname>{name}</D:displayname></D:prop></D:set></C:mkcalendar>"""
+
+
+@pytest.fixture
+async def google() -> AsyncIterator[GoogleMcp]:
+    tools = GoogleTools(
+        {
+            "primary": OneCalendar(GoogleStore(), "Me"),
+            "family@example.com": OneCalendar(GoogleStore(), "Family", "writer"),
+            "holidays@example.com": OneCalendar(GoogleStore(), "Holidays", "reader"),
+        }
+    )
+    async with GoogleMcp(tools) as server:
+        yield server
+
+
+@pytest.fixture
+def caldav(tmp_path: Path) -> Iterator[str]:
+    """An account with two calendars."""
+    server = EmbeddedRadicale(tmp_path / "elsewhere")
+    root = f"http://127.0.0.1:{server.port}"
+    with httpx.Client(auth=("me", ""), trust_env=False) as http:
+        http.request("PROPFIND", f"{root}/me/", headers={"Depth": "0"})
+        for name in ("Home", "Work"):
+            http.request("MKCALENDAR", f"{root}/me/{name.lower()}/", content=MAKE.format(name=name)).raise_for_status()
+    yield f"{root}/"
+    server.stop()
+
+
+async def said(settings: Settings) -> tuple[str, str]:
+    check = await look_at_calendars(settings)
+    return check.state, check.message.partition(" answers in ")[2][4:] or check.message
+
+
+@pytest.mark.parametrize(
+    ("given", "state", "message"),
+    [
+        ({}, "real", "; I write to “Me”. Not looked at: “Family”, “Holidays” (FATEFORGER_CALENDARS_READ)."),
+        (
+            {"calendar_id": "family", "calendars_read": "Me,holidays"},
+            "real",
+            "; I write to “Family”, and read “Me”, “Holidays”.",
+        ),
+        ({"calendars_read": "all"}, "real", "; I write to “Me”, and read “Family”, “Holidays”."),
+        ({"calendars_read": "Famly"}, "broken", ". You have no calendar called “Famly”. Did you mean “Family”?"),
+        ({"calendar_id": "Holidays"}, "broken", ", but “Holidays” may only be read."),
+    ],
+)
+async def test_google(google: GoogleMcp, given: dict[str, str], state: str, message: str) -> None:
+    found, words = await said(read_settings(calendar_url=google.url, **given))
+    assert (found, words.removeprefix("s")) == (state, message)
+
+
+@pytest.mark.parametrize(
+    ("given", "state", "message"),
+    [
+        (
+            {},
+            "broken",
+            "There are several calendars I could write to: “Home”, “Work”. Name one with FATEFORGER_CALENDAR_ID.",
+        ),
+        (
+            {"calendar_id": "Work"},
+            "real",
+            "The CalDAV server answers; I write to “Work”. Not looked at: “Home” (FATEFORGER_CALENDARS_READ).",
+        ),
+        (
+            {"calendar_id": "work", "calendars_read": "home"},
+            "real",
+            "The CalDAV server answers; I write to “Work”, and read “Home”.",
+        ),
+    ],
+)
+async def test_caldav(caldav: str, given: dict[str, str], state: str, message: str) -> None:
+    assert await said(read_settings(caldav_url=caldav, caldav_username="me", **given)) == (state, message)
+
+
+async def test_an_address_without_calendars(caldav: str) -> None:
+    check = await look_at_calendars(read_settings(caldav_url=f"{caldav}nowhere/", caldav_username="nobody"))
+    assert (check.state, check.message) == ("broken", f"The account at {caldav}nowhere/ has no calendar for events.")
+    check = await look_at_calendars(read_settings(caldav_url="http://127.0.0.1:9/"))
+    assert (
+        check.message
+        == "The CalDAV server cannot be used: request to http://127.0.0.1:9/ failed, reason: connect ECONNREFUSED."
+    )
+
+
+async def test_nothing_is_written_to_a_calendar_that_nobody_chose(caldav: str, tmp_path: Path) -> None:
+    settings = read_settings(data_dir=tmp_path, caldav_url=caldav, caldav_username="me")
+    with pytest.raises(BadInput, match="Name one with FATEFORGER_CALENDAR_ID"):
+        async with local_calendar(settings, ticking_clock(settings)):
+            pass
+    chosen = settings.model_copy(update={"calendar_id": "Work"})
+    async with local_calendar(chosen, ticking_clock(chosen)) as calendar:
+        assert [about.name for about in calendar.account.calendars] == ["Home", "Work"]
+
+
+def test_the_journals_name_of_a_calendar_holds_no_password() -> None:
+    settings = read_settings(caldav_url="https://me:secret@dav.example.com/cal/", calendar_id="Work")
+    assert local_key(settings) == "local:https://dav.example.com/cal/#Work"
+    assert local_key(read_settings(calendar_id="Work")) == "local"
+
+
+def test_the_roles_together_stay_below_googles_limit() -> None:
+    assert sum(GOOGLE_REQUESTS.values()) < MOST_A_MINUTE
