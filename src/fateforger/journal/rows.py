@@ -1,0 +1,161 @@
+"""The history of a day as a person reads it: what was written when, by which click, and what can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, assert_never
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
+from fateforger.journal.standing import Way, stands, took_back, way_back, wrote
+from fateforger.plan import zone
+from fateforger.sync.model import WRITES
+from fateforger.sync.sentences import counts_words, op_words
+
+MOST_NAMED = 3
+_NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
+
+Deed = Literal["change", "retry", "commit", "undo_update", "undo_group", "door"]
+"""By which click a transaction came about, as its context says (``deed``)."""
+Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
+
+
+class HistoryRow(BaseModel):
+    """One write or undo of a day. ``title`` names the click, ``said`` what it was about; ``deeds`` are its counts in
+    words and ``named`` a few of its ops. ``button`` is what can be done about it; then ``gone`` further writes go
+    with it, and ``again`` are done again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    transaction: str
+    at: datetime
+    title: str
+    said: str = ""
+    deeds: str
+    named: tuple[str, ...] = ()
+    more: int = 0
+    """Ops that are not named."""
+    standing: Standing
+    button: Literal["undo", "redo"] | None = None
+    gone: int = 0
+    again: int = 0
+
+    @property
+    def state(self) -> str:
+        """How it stands, in words."""
+        match self.standing:
+            case "done" | "done again" | "under way":
+                return self.standing
+            case "partly":
+                return "partly done"
+            case "waiting":
+                return "waiting to go on"
+            case "undone":
+                return "taken back"
+            case "nothing":
+                return "nothing was written"
+            case _:
+                assert_never(self.standing)
+
+    @property
+    def warning(self) -> str | None:
+        """What else the button does, as a sentence; ``None`` when there is nothing else."""
+        parts = []
+        if self.gone:
+            parts.append(f"takes back the {_writes(self.gone)} after it")
+        if self.again:
+            parts.append(f"does {_writes(self.again)} again")
+        return f"This also {' and '.join(parts)}." if parts else None
+
+
+def rows_of(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
+    """The rows of one day. ``history`` is the whole of it, the newest first. What only noted something is left out.
+    Rows of another session than ``session`` say so."""
+    known = {t.id: t for t in history}
+    return tuple(_row(t, history, redo=is_redo(t, known), session=session) for t in history if wrote(t))
+
+
+def is_redo(transaction: Transaction, known: dict[str, Transaction]) -> bool:
+    """Whether it took back an undo: what it went back to is the last that it took back."""
+    targets = took_back(transaction)
+    found = known.get(targets[-1]) if targets else None
+    return found is not None and found.kind == "undo"
+
+
+def _row(t: Transaction, history: Sequence[Transaction], *, redo: bool, session: str | None) -> HistoryRow:
+    writes = [r for r in t.records if r.op.verb in WRITES]
+    done = [r for r in writes if r.state is OpState.APPLIED]
+    tz = zone(t.tz)
+    named = tuple(op_words(r.op, tz, done=True) for r in done[:MOST_NAMED])
+    button = _button(t, redo=redo)
+    way = None if button is None else way_back(history, t)
+    return HistoryRow(
+        transaction=t.id,
+        at=t.created_at,
+        title=_title(t, redo=redo, session=session),
+        said=str(t.context.get("said", "")),
+        deeds=_deeds(writes, done),
+        named=named,
+        more=len(done) - len(named),
+        standing=_standing(t, done),
+        button=button,
+        gone=0 if way is None else len(way.gone - {t.id}),
+        again=0 if way is None else _again(t, way),
+    )
+
+
+def _title(t: Transaction, *, redo: bool, session: str | None) -> str:
+    other = t.context.get("session")
+    whose = "" if session is None or other in {None, session} else ", in another thread"
+    if t.kind == "undo":
+        deed = "Redo" if redo else {"undo_update": "Undo last update"}.get(t.context.get("deed", ""), "Undo")
+    else:
+        names = {"change": "Your change", "retry": "Try again", "commit": "Commit"}
+        deed = names.get(t.context.get("deed", ""), "Commit" if t.context.get("commit") else "")
+    if not deed:
+        return "Written from the command line" if other is None else f"Your change{whose}"
+    return f"{deed} from the command line" if other is None else f"{deed}{whose}"
+
+
+def _deeds(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> str:
+    parts = [counts_words(r.op for r in done)] if done else []
+    missing = sum(r.state in _NOT_DONE or (r.state is OpState.SKIPPED and bool(r.error)) for r in writes)
+    waiting = sum(not r.state.settled for r in writes)
+    parts += [f"{missing} not done"] if missing else []
+    parts += [f"{waiting} still waiting"] if waiting else []
+    return ", ".join(parts) or "nothing written"
+
+
+def _standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:
+    match t.state:
+        case TxState.APPLYING:
+            return "under way"
+        case TxState.PAUSED:
+            return "waiting"
+        case TxState.UNDONE:
+            return "undone" if t.kind == "submit" else "done again"
+        case TxState.COMMITTED | TxState.PARTIAL if not done:
+            return "nothing"
+        case TxState.COMMITTED:
+            return "done"
+        case TxState.PARTIAL:
+            return "partly"
+        case _:
+            assert_never(t.state)
+
+
+def _button(t: Transaction, *, redo: bool) -> Literal["undo", "redo"] | None:
+    """A redo has none of its own: what it did again has its rows."""
+    if t.kind == "submit":
+        return "undo" if stands(t) else None
+    return "redo" if t.undoable and not redo else None
+
+
+def _again(t: Transaction, way: Way) -> int:
+    """Writes that stand again beyond those that this very undo took back."""
+    return len(way.again - set(took_back(t)))
+
+
+def _writes(count: int) -> str:
+    return "1 write" if count == 1 else f"{count} writes"

@@ -1,0 +1,140 @@
+"""Ops in words: what will be written to a calendar, or what was. The one place for the words of ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from fateforger.errors import InternalError
+from fateforger.plan import zone
+from fateforger.sync.mirror import told
+from fateforger.sync.model import WRITES, EventImage, OwnedId, SyncOp, SyncPlan, Verb
+from fateforger.sync.words import clock, quoted
+
+_DONE = {
+    "Add": "Added",
+    "Move": "Moved",
+    "Change": "Changed",
+    "Rename": "Renamed",
+    "Give": "Gave",
+    "Remove": "Removed",
+    "Leave": "Left",
+}
+_COUNTED = ("added", "moved", "changed", "removed")
+_PLANNED = {"added": "to add", "moved": "to move", "changed": "to change", "removed": "to remove"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWords:
+    """A sync plan in words: ``todo`` are its writes; ``left`` what is left alone, and why; ``notes`` the person's own
+    changes and what else there is to say; ``brakes`` what needs a yes first."""
+
+    counts: str
+    todo: tuple[str, ...]
+    left: tuple[str, ...]
+    notes: tuple[str, ...]
+    brakes: tuple[str, ...]
+
+
+def plan_words(plan: SyncPlan) -> PlanWords:
+    """What a sync plan would do."""
+    tz = zone(plan.tz)
+    left = [op for op in plan.ops if op.verb in {Verb.RELEASE, Verb.SKIP} and op.before is not None]
+    linked = [op.reason for op in plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
+    return PlanWords(
+        counts=counts_words(plan.writes, planned=True),
+        todo=tuple(op_words(op, tz) for op in plan.writes),
+        left=tuple(op_words(op, tz) for op in left),
+        notes=(*told(plan, tz), *linked, *plan.warnings),
+        brakes=tuple(brake.sentence for brake in plan.brakes),
+    )
+
+
+def op_words(op: SyncOp, tz: ZoneInfo, *, done: bool = False) -> str:
+    """``Add “Deep work” 09:00–10:30``, or ``Added ...`` once it is ``done``."""
+    words = _words(op, tz)
+    verb, _, rest = words.partition(" ")
+    return f"{_DONE[verb]} {rest}" if done else words
+
+
+def counts_words(ops: Iterable[SyncOp], *, planned: bool = False) -> str:
+    """``1 added, 2 moved``, or ``1 to add, 2 to move``; nothing for no writes."""
+    kinds = [kind_of(op) for op in ops if op.verb in WRITES]
+    counts = [(kinds.count(kind), _PLANNED[kind] if planned else kind) for kind in _COUNTED]
+    return ", ".join(f"{number} {kind}" for number, kind in counts if number)
+
+
+def kind_of(write: SyncOp) -> str:
+    """What a write does, as people count it: an update that changes a time is a move."""
+    match write.verb:
+        case Verb.CREATE:
+            return "added"
+        case Verb.DELETE:
+            return "removed"
+        case _:
+            return "moved" if write.changes.keys() & {"start", "end"} else "changed"
+
+
+def _words(op: SyncOp, tz: ZoneInfo) -> str:
+    title = quoted(op.summary)
+    match op.verb:
+        case Verb.CREATE:
+            return f"Add {title} {_when(op, tz)}"
+        case Verb.UPDATE:
+            return _update(op, tz)
+        case Verb.DELETE:
+            return f"Remove {title} {_when(op, tz)}"
+        case Verb.SKIP | Verb.RELEASE | Verb.NOOP | Verb.ADOPT | Verb.FORGET:
+            return f"Leave {title} alone: {op.reason}" if op.reason else f"Leave {title} alone"
+        case _:
+            assert_never(op.verb)
+
+
+def _when(op: SyncOp, tz: ZoneInfo) -> str:
+    if op.after is not None:
+        return clock(op.after.start, op.after.end, tz)
+    start, end = _times(op.before)
+    return clock(start, end, tz)
+
+
+def _update(op: SyncOp, tz: ZoneInfo) -> str:
+    """The title first, because the rest is about the block by its name."""
+    if op.before is None or op.after is None:
+        raise InternalError(f"Update {op.op_id} does not know what it changes.")
+    named = quoted(op.before.summary)
+    phrases: list[str] = []
+    if "summary" in op.changes:
+        phrases.append(f"Rename {named} to {quoted(op.after.summary)}")
+    if op.changes.keys() & {"start", "end"}:
+        phrases.append(_move(op, "it" if phrases else named, tz))
+    gifts = [
+        words for name, words in (("description", "new notes"), ("color_id", "another colour")) if name in op.changes
+    ]
+    if gifts:
+        phrases.append(f"Give {'it' if phrases else named} {' and '.join(gifts)}")
+    first, *others = phrases
+    return _joined([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
+
+
+def _move(op: SyncOp, named: str, tz: ZoneInfo) -> str:
+    if op.after is None:
+        raise InternalError(f"Update {op.op_id} does not know what it changes.")
+    start, end = _times(op.before)
+    after = op.after
+    if after.end - after.start == end - start:
+        return f"Move {named} from {start.astimezone(tz):%H:%M} to {after.start.astimezone(tz):%H:%M}"
+    return f"Change {named} from {clock(start, end, tz)} to {clock(after.start, after.end, tz)}"
+
+
+def _times(image: EventImage | None) -> tuple[datetime, datetime]:
+    if image is None or not isinstance(image.start, datetime) or not isinstance(image.end, datetime):
+        raise InternalError("A block of ours has a start and an end.")
+    return image.start, image.end
+
+
+def _joined(phrases: Sequence[str]) -> str:
+    *others, last = phrases
+    return f"{', '.join(others)} and {last}" if others else last
