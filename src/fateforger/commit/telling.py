@@ -32,11 +32,13 @@ def result_of(rounds: Sequence[Carried]) -> SyncResult:
     result = SyncResult(status, plan, tuple(carried.transaction for carried in rounds))
     if status == "changed" and not (result.created or result.updated or result.deleted):
         status = "unchanged"
-    sentences = (_done(result, status), *_waiting(last), *_not_done(transaction.records), *last.notes)
+    prefix = "Done again: " if transaction.context.get("deed") == "redo" else "Taken back: "
+    done = _done(result, status, prefix if status == "undone" else "")
+    sentences = (done, *_waiting(last), *_not_done(transaction.records), *last.notes)
     return SyncResult(status, plan, result.transactions, (*sentences, *_about(plan, undo=transaction.kind == "undo")))
 
 
-def _done(result: SyncResult, status: SyncStatus) -> str:
+def _done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
     deeds = [
         (f"{verb} {count} {'block' if count == 1 else 'blocks'}", where)
         for verb, count, where in (
@@ -50,14 +52,14 @@ def _done(result: SyncResult, status: SyncStatus) -> str:
         return UP_TO_DATE
     if not deeds:
         return (
-            "Taken back; there was nothing left to change."
+            f"{prefix.removesuffix(': ')}; there was nothing left to change."
             if status == "undone"
             else "Nothing was written to your calendar."
         )
     *others, last = (deed for deed, _ in deeds)
     words = f"{', '.join(others)} and {last}" if others else last
     where = deeds[0][1] if len(deeds) == 1 else "on"
-    return f"{'Taken back: ' if status == 'undone' else ''}I {words} {where} your calendar."
+    return f"{prefix}I {words} {where} your calendar."
 
 
 def _waiting(carried: Carried) -> list[str]:

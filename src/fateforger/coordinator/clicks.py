@@ -80,6 +80,28 @@ def _remove_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.RemoveBlock(**envelope, key=click.target)
 
 
+def _undo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.UndoWrite(**envelope, **_row(click))
+
+
+def _redo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.RedoWrite(**envelope, **_row(click))
+
+
+def _row(click: Click) -> dict[str, str]:
+    """A row of the history says which write it is, and which one was the newest when it was listed."""
+    transaction, _, newest = click.target.partition(" ")
+    return {"transaction": transaction, "newest": newest}
+
+
+def _plain(kind: type[commands.InSession], **values: Any) -> Executor:
+    return lambda envelope, _click: kind(**envelope, **values)  # type: ignore[return-value]  # kinds of SessionCommand only
+
+
+def _calendar_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.SetCalendarWrite(**envelope, when=click.value)
+
+
 def _chosen(click: Click, kind: type[date | time]) -> Any:
     if isinstance(click.value, kind):
         return click.value
@@ -101,6 +123,14 @@ EXECUTORS: Mapping[str, Executor] = {
     "block.swap_up": _swap_up,
     "block.swap_down": _swap_down,
     "block.remove": _remove_block,
+    "show_history": _plain(commands.ShowHistory),
+    "show_older_history": _plain(commands.ShowHistory, older=True),
+    "hide_history": _plain(commands.HideHistory),
+    "undo_write": _undo_write,
+    "redo_write": _redo_write,
+    "show_preview": _plain(commands.ShowPreview),
+    "hide_preview": _plain(commands.HidePreview),
+    "set_calendar_write": _calendar_write,
     **{move.value: _move(move) for move in Move if move is not Move.STAY},
 }
 """Every action of a card but ``form.*``, which opens a form, and ``start``, which only the chat side can carry out."""

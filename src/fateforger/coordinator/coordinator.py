@@ -10,9 +10,10 @@ from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.context import needs_day
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.looking import Look, Looker
-from fateforger.coordinator.messages import aside, owed
+from fateforger.coordinator.messages import aside, only_beside, owed
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.noticing import noticed
+from fateforger.coordinator.previewing import aged
 from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Sessions
 from fateforger.session import commands
@@ -21,7 +22,8 @@ from fateforger.session.commands import Click, Queued, SessionCommand, Start
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.sync import Prefer
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
-from fateforger.turn.model import DayReading, ReadCalendar, TurnInput
+from fateforger.turn.model import DayReading, GoBack, ReadCalendar, TurnInput
+from fateforger.turn.nodes.besides import LOOKS
 from fateforger.turn.nodes.turn_init import taken_in
 from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
 from fateforger.turn.run import run_turn
@@ -203,7 +205,12 @@ class PlanningCoordinator:
         prefer: Prefer = "plan" if reading is not None and reading.snapshot is not None else "calendar"
         for effect in outcome.effects:
             after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id, prefer=prefer)
-        after, messages = owed(before, after.touched(command.command_id, command.at), command.command_id)
+        if after.history is not None and outcome.effects:
+            went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
+            after = await self._effects.past.refreshed(after, said=went_back)
+        after = aged(before, after).touched(command.command_id, command.at)
+        messages_of = only_beside if isinstance(command, LOOKS) else owed
+        after, messages = messages_of(before, after, command.command_id)
         await self._sessions.save(after, expected=before.version, outgoing=messages)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.snapshot is None and after.snapshot_error is None:

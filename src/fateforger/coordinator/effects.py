@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol, assert_never
 
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
 from fateforger.coordinator.looking import Looker, Read
 from fateforger.coordinator.mirroring import reading_of
+from fateforger.coordinator.past import Historian, Past
+from fateforger.coordinator.previewing import Previewer, previewed
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.plan import TBPlan
 from fateforger.session.model import Session
 from fateforger.sync import Prefer
 from fateforger.sync.model import BrakeKind
-from fateforger.turn.model import DayReading, Effect, ReadCalendar, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.turn.model import (
+    DayReading,
+    Effect,
+    GoBack,
+    Preview,
+    ReadCalendar,
+    ReadHistory,
+    UndoGroup,
+    UndoUpdate,
+    WriteCalendar,
+)
 from fateforger.turn.nodes.turn_init import taken_in
 
 
-class Submitter(Protocol):
+class Submitter(Historian, Previewer, Protocol):
     """What the coordinator needs of :class:`fateforger.commit.CalendarSubmitter`."""
 
     @property
@@ -37,9 +49,11 @@ class Submitter(Protocol):
         only_note: bool = False,
     ) -> SyncResult: ...
 
-    async def undo_transaction(self, transaction_id: str, *, cause: str) -> SyncResult: ...
+    async def undo_transaction(
+        self, transaction_id: str, *, cause: str, context: Mapping[str, Any] | None = None
+    ) -> SyncResult: ...
 
-    async def undo_group(self, group: str, *, cause: str) -> SyncResult: ...
+    async def undo_group(self, group: str, *, cause: str, context: Mapping[str, Any] | None = None) -> SyncResult: ...
 
 
 class Effects:
@@ -49,6 +63,7 @@ class Effects:
     def __init__(self, submitter: Submitter, looker: Looker, *, calendar_wait: float) -> None:
         self._submitter = submitter
         self._looker = looker
+        self.past = Past(submitter, looker)
         self._calendar_wait = calendar_wait
 
     async def carry_out(
@@ -66,6 +81,12 @@ class Effects:
                 return await self._undo_update(effect, session, before, cause)
             case UndoGroup():
                 return await self._undo_group(effect, session, before, cause)
+            case ReadHistory():
+                return await self.past.show(effect, session)
+            case GoBack():
+                return await self.past.go_back(effect, session, before, cause)
+            case Preview():
+                return await previewed(effect, session, self._submitter, self._looker)
             case _:
                 assert_never(effect)
 
@@ -93,7 +114,7 @@ class Effects:
                 plan,
                 cause=cause,
                 group=effect.group,
-                context={"session": session.id, "commit": effect.commit},
+                context=_why(effect, session),
                 confirmed=tuple(BrakeKind(name) for name in session.brakes),
                 prefer=prefer,
             )
@@ -107,11 +128,12 @@ class Effects:
 
     async def _undo_update(self, effect: UndoUpdate, session: Session, before: Session, cause: str) -> Session:
         results: list[SyncResult] = []
+        context = {"session": session.id, "deed": "undo_update", "plan_before": _dumped(session.plan)}
         for number, transaction in enumerate(reversed(effect.transactions)):
             try:
                 # One cause finds one transaction, so each has its own.
                 own = cause if number == 0 else f"{cause}/{number}"
-                results.append(await self._submitter.undo_transaction(transaction, cause=own))
+                results.append(await self._submitter.undo_transaction(transaction, cause=own, context=context))
             except NotUndoable:
                 continue  # taken back already, by another door: what is left to do is the plan
             except (UserError, CalendarError) as error:
@@ -121,8 +143,9 @@ class Effects:
         return folding.update_undone(session, results)
 
     async def _undo_group(self, effect: UndoGroup, session: Session, before: Session, cause: str) -> Session:
+        context = {"session": session.id, "deed": "undo_group"}
         try:
-            result = await self._submitter.undo_group(effect.group, cause=cause)
+            result = await self._submitter.undo_group(effect.group, cause=cause, context=context)
         except NotUndoable as error:
             return folding.group_gone(session, error.message)
         except (UserError, CalendarError) as error:
@@ -130,3 +153,19 @@ class Effects:
         finally:
             self._looker.forget(session.date, session.tz)
         return folding.group_undone(session, result)
+
+
+def _why(effect: WriteCalendar, session: Session) -> dict[str, Any]:
+    """What the journal keeps with a write, for the history of the day: by which click it came about, what that was
+    about, and the plan before the changes that it writes, when it can be taken back together with them."""
+    context: dict[str, Any] = {"session": session.id, "commit": effect.commit, "deed": "commit"}
+    waiting = folding.waiting(session.refine_undo) if session.calendar_write == "refine" else ()
+    if not effect.commit:
+        context["deed"] = "change" if waiting else "retry"
+    if waiting:
+        context |= {"said": " ".join(s.sentence for s in waiting), "plan_before": _dumped(waiting[0].plan_before)}
+    return context
+
+
+def _dumped(plan: TBPlan | None) -> dict[str, Any] | None:
+    return None if plan is None else plan.model_dump(mode="json")

@@ -7,12 +7,9 @@ from collections.abc import Iterable, Sequence
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator.mirroring import after_writing
 from fateforger.coordinator.reporting import UNCHANGED, counts_words, report_of
+from fateforger.coordinator.standing import with_plan
 from fateforger.errors import ConfirmationNeeded
-from fateforger.plan import TBPlan
-from fateforger.session.frame import frame_mistake
 from fateforger.session.model import Notice, RefineUpdate, Session, SyncReport, Written
-from fateforger.session.overview import overview
-from fateforger.session.skeleton import graded
 from fateforger.stages import TimeboxingStage
 from fateforger.sync import mirror
 from fateforger.turn.nodes.refine import taken_back
@@ -35,7 +32,7 @@ def submitted(session: Session, result: SyncResult) -> Session:
     }
     if session.calendar_write == "refine" and ids:
         changes["refine_undo"] = signed(session, ids)
-    session = _with_plan(session, None if session.plan is None else mirror(session.plan, result.plan))
+    session = with_plan(session, None if session.plan is None else mirror(session.plan, result.plan))
     session = session.model_copy(update=changes)
     return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _told(session, report)
 
@@ -103,16 +100,21 @@ def signed(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdat
     written become one, because they can only be taken back together. What finishes a write that broke off belongs to
     the change that began it."""
     steps = session.refine_undo
-    waiting = 0
-    while waiting < len(steps) and not steps[-1 - waiting].transactions:
-        waiting += 1
-    if waiting:
-        kept, joined = steps[: len(steps) - waiting], steps[len(steps) - waiting :]
+    if joined := waiting(steps):
+        kept = steps[: -len(joined)]
         sentence = " ".join(step.sentence for step in joined)
         return (*kept, joined[0].model_copy(update={"transactions": transactions, "sentence": sentence}))
     if not steps or session.problem is None:
         return steps
     return (*steps[:-1], steps[-1].model_copy(update={"transactions": (*steps[-1].transactions, *transactions)}))
+
+
+def waiting(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate, ...]:
+    """The latest changes, as far as they wait to be written."""
+    count = 0
+    while count < len(steps) and not steps[-1 - count].transactions:
+        count += 1
+    return steps[len(steps) - count :]
 
 
 def _told(session: Session, report: SyncReport) -> Session:
@@ -148,12 +150,3 @@ def _minus(written: Written | None, undo: SyncReport) -> Written | None:
         deleted=max(0, written.deleted - undo.created),
     )
     return None if left == Written() else left
-
-
-def _with_plan(session: Session, plan: TBPlan | None) -> Session:
-    if plan is None or plan == session.plan:
-        return session
-    session = session.model_copy(update={"plan": plan})
-    if frame_mistake(session) is None:
-        session = graded(session)
-    return session.model_copy(update={"overview": overview(session)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fateforger.coordinator.besides import beside
 from fateforger.session.cards import Card
 from fateforger.session.model import Outgoing, Session
 from fateforger.turn.present import left_card, root_card, root_line, stage_card
@@ -27,7 +28,14 @@ def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, t
         farewell = left_card(after, before.stage)
         card = card.model_copy(update={"retire": (slot_of(before),), "farewell": farewell})
     messages.append(card)
+    messages += beside(before, after, cause)
     return after, tuple(messages)
+
+
+def only_beside(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
+    """The messages of a look at something beside the plan: the card of the stage stays as it is, also what it says."""
+    after = after.model_copy(update={"notice": before.notice})
+    return after, beside(before, after, cause)
 
 
 def aside(session: Session, cause: str, card: Card, *, to: str) -> Outgoing:

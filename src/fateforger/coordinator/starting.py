@@ -17,12 +17,14 @@ def session_id(start: Start) -> str:
 
 
 def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
-    """The session that a start begins. ``earlier`` are the person's sessions, the last touched first."""
+    """The session that a start begins. ``earlier`` are the person's sessions, the last touched first. When blocks are
+    written is as the person chose it last, else ``calendar_write``."""
     tz, notices = _zone(start.tz)
     day = start.date or day_to_plan(start.at, tz)
     if day < local_today(start.at, tz):
         notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
         day = day_to_plan(start.at, tz)
+    chosen = next((s.calendar_write_chosen for s in earlier if s.calendar_write_chosen is not None), None)
     frame = next((s.frame for s in earlier if s.frame.confirmed), FrameFacts())
     return Session(
         id=session_id(start),
@@ -33,7 +35,8 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
         touched_at=start.at,
         tz=tz,
         date=day,
-        calendar_write=calendar_write,
+        calendar_write=chosen or calendar_write,
+        calendar_write_chosen=chosen,
         frame=frame.model_copy(update={"confirmed": False}),
         notice=Notice(lines=notices) if notices else None,
     )

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from fateforger.session.model import Depth, FrameFacts, Task
+from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.stages import Move
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -161,6 +161,51 @@ class SwapBlock(InSession):
     direction: Literal[-1, 1]
 
 
+class ShowHistory(InSession):
+    """What was written for the day; ``older`` lists more of it."""
+
+    kind: Literal["show_history"] = "show_history"
+    older: bool = False
+
+
+class HideHistory(InSession):
+    kind: Literal["hide_history"] = "hide_history"
+
+
+class UndoWrite(InSession):
+    """Take back a write of the day's history, and what came after it. ``newest`` is the newest write that the history
+    showed: when there is another one by now, nothing is done."""
+
+    kind: Literal["undo_write"] = "undo_write"
+    transaction: str
+    newest: str
+
+
+class RedoWrite(InSession):
+    """Take back an undo of the day's history, and what came after it. ``newest`` as in :class:`UndoWrite`."""
+
+    kind: Literal["redo_write"] = "redo_write"
+    transaction: str
+    newest: str
+
+
+class ShowPreview(InSession):
+    """What would be written to the calendar now."""
+
+    kind: Literal["show_preview"] = "show_preview"
+
+
+class HidePreview(InSession):
+    kind: Literal["hide_preview"] = "hide_preview"
+
+
+class SetCalendarWrite(InSession):
+    """When blocks reach the calendar, for this session and the person's next ones (K1)."""
+
+    kind: Literal["set_calendar_write"] = "set_calendar_write"
+    when: CalendarWrite
+
+
 SessionCommand = (
     ChooseDate
     | TimeboxingCommitDate
@@ -177,6 +222,13 @@ SessionCommand = (
     | RemoveBlock
     | ShiftBlock
     | SwapBlock
+    | ShowHistory
+    | HideHistory
+    | UndoWrite
+    | RedoWrite
+    | ShowPreview
+    | HidePreview
+    | SetCalendarWrite
 )
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.plan import TBPlan
 from fateforger.session.cards import Card
+from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.model import Snapshot
 
@@ -137,6 +138,8 @@ class Session(BaseModel):
     tz: str
     date: Date
     calendar_write: CalendarWrite = "refine"
+    calendar_write_chosen: CalendarWrite | None = None
+    """What the person chose themselves, which their next session begins with."""
     frame: FrameFacts = FrameFacts()
     inputs: InputFacts = InputFacts()
     snapshot: Snapshot | None = None
@@ -164,6 +167,10 @@ class Session(BaseModel):
     """Names of what stopped the last write until the person says yes; Try again then means yes."""
     notice: Notice | None = None
     """Said on the next card and then forgotten."""
+    history: HistoryView | None = None
+    """The history of the day, while the person has it open."""
+    preview: PreviewView | None = None
+    """What would be written, while the person has it open."""
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""
     handled: tuple[str, ...] = ()
@@ -179,8 +186,10 @@ class Outgoing(BaseModel):
 
     ``slot`` names the message: the slot ``root`` starts the thread; a slot that was sent before is updated in place
     when it is still the latest message of the thread, otherwise sent anew. ``retire`` names slots whose controls
-    are to be taken away; they show ``farewell`` from then on, or keep their text when there is none. ``ephemeral_to``
-    makes it visible to that person only.
+    are to be taken away; they show ``farewell`` from then on, or keep their text when there is none; its own slot
+    among them means its message from before, should this one be sent anew. ``stays`` updates it where it is, whatever
+    came after it. A message ``beside`` the plan does not count as the latest. ``ephemeral_to`` makes it visible to
+    that person only.
     """
 
     model_config = _FROZEN
@@ -191,4 +200,6 @@ class Outgoing(BaseModel):
     card: Card
     retire: tuple[str, ...] = ()
     farewell: Card | None = None
+    stays: bool = False
+    beside: bool = False
     ephemeral_to: str | None = None

@@ -55,10 +55,11 @@ class Delivery:
             await self._sessions.attach_thread(item.session_id, where.channel, where.ts)
             self._threads[item.session_id] = where.ts
         # A message that says farewell begins a stage: what its slot showed before has had its own farewell already.
-        if before is not None and before != where and item.farewell is None:
+        anew = before is not None and before != where
+        if anew and item.farewell is None:
             await self._retire(item.session_id, item.slot)
         for slot in item.retire:
-            if slot != item.slot:
+            if slot != item.slot or anew:
                 await self._retire(item.session_id, slot, item.farewell)
         await self._outbox.sent(item.id, where, now=self._clock.now())
         self._forget(item)
@@ -80,19 +81,19 @@ class Delivery:
             found = await self._poster.find(item.channel, thread_ts, v)
             if found is not None:
                 return found
-        if before is not None and await self._may_change(item.slot, before, thread_ts):
+        if before is not None and await self._may_change(item, before, thread_ts):
             try:
-                await self._poster.change(before, item.card, session=session, v=v)
+                await self._poster.change(before, item.card, session=session, v=v, beside=item.beside)
             except MessageGone as gone:
                 log.info("the message %s is posted anew: %s", item.id, gone)
             else:
                 return before
-        return await self._poster.post(item.channel, thread_ts, item.card, session=session, v=v)
+        return await self._poster.post(item.channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
 
-    async def _may_change(self, slot: str, before: Sent, thread_ts: str | None) -> bool:
-        """The root stays where it is, also in a thread that was there before; any other message is changed only while
-        nothing came after it."""
-        return thread_ts is None or slot == ROOT or await self._poster.is_newest(before, thread_ts)
+    async def _may_change(self, item: Outgoing, before: Sent, thread_ts: str | None) -> bool:
+        """The root stays where it is, also in a thread that was there before, and so does what says so; any other
+        message is changed only while nothing came after it."""
+        return thread_ts is None or item.slot == ROOT or item.stays or await self._poster.is_newest(before, thread_ts)
 
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
         """Let the message of a slot say farewell, or take its controls away: they would be stale, and refused or
@@ -102,7 +103,8 @@ class Delivery:
         if where is None or shown is None:
             return
         try:
-            await self._poster.change(where, farewell or retired(shown.card), session=session_id, v=shown.id)
+            card = farewell or retired(shown.card)
+            await self._poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
         except (MessageGone, Refused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
 

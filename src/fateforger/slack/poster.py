@@ -32,8 +32,11 @@ class Poster:
         self._pace = pace
         self._latest = latest
 
-    async def post(self, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str) -> Sent:
-        """Post a card in a thread, or as the root of a new one."""
+    async def post(
+        self, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str, beside: bool = False
+    ) -> Sent:
+        """Post a card in a thread, or as the root of a new one. One that stands ``beside`` the others does not count
+        as the newest."""
 
         async def send(message: Rendered) -> Mapping[str, Any]:
             await self._pace.wait(channel)
@@ -43,17 +46,18 @@ class Poster:
                     thread_ts=thread_ts,
                     text=message.text,
                     blocks=message.blocks,
-                    metadata=_mark(v),
+                    metadata=_mark(v, beside=beside),
                     unfurl_links=False,
                     unfurl_media=False,
                 )
             )
 
         ts = str((await self._fitting(channel, send, card, session, v))["ts"])
-        self._latest.saw(channel, thread_ts or ts, ts)
+        if not beside:
+            self._latest.saw(channel, thread_ts or ts, ts)
         return Sent(channel, ts)
 
-    async def change(self, where: Sent, card: Card, *, session: str, v: str) -> None:
+    async def change(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
         """Give a message new content. Raises ``MessageGone`` when it is not there any more."""
 
         async def send(message: Rendered) -> Mapping[str, Any]:
@@ -63,7 +67,7 @@ class Poster:
                     ts=where.ts,
                     text=message.text,
                     blocks=message.blocks,
-                    metadata=_mark(v),
+                    metadata=_mark(v, beside=beside),
                 )
             )
 
@@ -102,18 +106,22 @@ class Poster:
                 return None
 
     async def is_newest(self, where: Sent, thread_ts: str) -> bool:
-        """Whether nothing came after a message in its thread."""
+        """Whether nothing came after a message in its thread, apart from messages of ours beside it."""
         known = self._latest.of(where.channel, thread_ts)
         if known is None:
             try:
                 later = await called(
-                    self._client.conversations_replies(channel=where.channel, ts=thread_ts, oldest=where.ts, limit=PAGE)
+                    self._client.conversations_replies(
+                        channel=where.channel, ts=thread_ts, oldest=where.ts, include_all_metadata=True, limit=PAGE
+                    )
                 )
             except (Refused, LoginTrouble) as trouble:
                 log.warning("cannot look in %s for what came later: %s", where.channel, trouble)
                 return True
             self._latest.saw(where.channel, thread_ts, where.ts)
             for message in later.get("messages", ()):
+                if _is_beside(message):
+                    continue
                 self._latest.saw(where.channel, thread_ts, str(message["ts"]))
             known = self._latest.of(where.channel, thread_ts)
         return known == where.ts
@@ -151,5 +159,10 @@ class Poster:
         raise refused
 
 
-def _mark(v: str) -> dict[str, Any]:
-    return {"event_type": MARK, "event_payload": {"id": v}}
+def _mark(v: str, *, beside: bool) -> dict[str, Any]:
+    return {"event_type": MARK, "event_payload": {"id": v, "beside": True} if beside else {"id": v}}
+
+
+def _is_beside(message: Mapping[str, Any]) -> bool:
+    metadata = message.get("metadata", {})
+    return metadata.get("event_type") == MARK and bool(metadata.get("event_payload", {}).get("beside"))

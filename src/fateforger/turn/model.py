@@ -82,7 +82,38 @@ class UndoGroup(BaseModel):
     group: str
 
 
-Effect = Annotated[ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup, Field(discriminator="kind")]
+class ReadHistory(BaseModel):
+    """Open the history of the day, or list ``more`` of it. ``asked`` is the click that asked for it."""
+
+    model_config = _FROZEN
+    kind: Literal["read_history"] = "read_history"
+    asked: str
+    more: bool = False
+
+
+class GoBack(BaseModel):
+    """Take back a transaction of the day and what came after it, if ``newest`` is still the newest write."""
+
+    model_config = _FROZEN
+    kind: Literal["go_back"] = "go_back"
+    transaction: str
+    newest: str
+    redo: bool
+
+
+class Preview(BaseModel):
+    """Find out what would be written now, and write nothing."""
+
+    model_config = _FROZEN
+    kind: Literal["preview"] = "preview"
+    asked: str
+    at: datetime
+
+
+Effect = Annotated[
+    ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup | ReadHistory | GoBack | Preview,
+    Field(discriminator="kind"),
+]
 
 
 class StageInput(BaseModel):

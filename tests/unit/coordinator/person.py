@@ -150,6 +150,26 @@ class Person:
         )
         await self.send(command)
 
+    async def press_beside(self, slot: str, label: str, *, row: str = "") -> None:
+        """Press the button with that label on the message beside the plan, in the row that shows the text."""
+        found = [button for text, button in self.buttons_beside(slot) if button.label == label and row in text]
+        assert len(found) == 1, f"{label!r} in {row!r} not among {self.buttons_beside(slot)}"
+        await self.click(found[0].action, found[0].target)
+
+    def buttons_beside(self, slot: str) -> list[tuple[str, Button]]:
+        """The buttons of a message beside the plan, each with the text of its row."""
+        found: list[tuple[str, Button]] = []
+        for part in self.messages[slot].card.parts:
+            if isinstance(part, Controls):
+                found += [("", c) for c in part.items if isinstance(c, Button)]
+            elif isinstance(part, Prose) and isinstance(part.control, Button):
+                found.append((part.text, part.control))
+        return found
+
+    def beside(self, slot: str) -> str:
+        """Everything that a message beside the plan says."""
+        return "\n".join(getattr(part, "text", "") for part in self.messages[slot].card.parts)
+
     async def press(self, label: str) -> None:
         """Press the button with that label on the card."""
         found = [c for c in self.controls() if isinstance(c, Button) and c.label == label]
@@ -233,7 +253,8 @@ class Person:
             return
         self.messages[message.slot] = message
         for slot in message.retire:
-            self.messages.pop(slot, None)
+            if slot != message.slot:
+                self.messages.pop(slot, None)
 
     @property
     def card(self) -> Card:

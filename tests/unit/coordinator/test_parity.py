@@ -34,9 +34,14 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     """Every action that a card offers, on a way through all stages and all their troubles."""
     found: set[tuple[TimeboxingStage, str]] = set()
 
+    beside = ("history", "preview")
+
     async def look() -> None:
         session = await anna.session()
         found.update((session.stage, action) for action in actions(anna))
+        found.update(
+            (session.stage, b.action) for slot in beside if slot in anna.messages for _, b in anna.buttons_beside(slot)
+        )
         shown = {c.action for c in anna.controls() if isinstance(c, Button)} | {"proceed"}
         assert {m.value for m in offered(session)} <= shown | {"commit_date"}
 
@@ -57,7 +62,15 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.choose("B", "15 min later")
     await look()
     house.calendar.calm()
+    await anna.press("Preview")
+    await look()
     await anna.press("Try again")
+    for _ in range(4):
+        await anna.choose("B", "15 min later")
+        await anna.choose("B", "15 min earlier")
+    await anna.press("History")
+    await look()
+    await anna.press("Undo last update")
     await look()
     house.calendar.inject(Answer(Rejected("No.")), verb="update")
     await anna.press("Back")

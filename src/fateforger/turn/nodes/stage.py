@@ -9,7 +9,7 @@ from fateforger.session.gates import gate
 from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import StageInput, StageOutput
-from fateforger.turn.nodes import capture_inputs, collect_constraints, date, refine, review_commit, skeleton
+from fateforger.turn.nodes import besides, capture_inputs, collect_constraints, date, refine, review_commit, skeleton
 
 Stage = Callable[[StageInput], StageOutput]
 
@@ -27,8 +27,11 @@ def run_stage(stage: StageInput) -> StageOutput:
     """Let the session's stage deal with its input. Input that cannot be used becomes a sentence on the card and changes
     nothing; Cancel and a Proceed that comes too early are the same everywhere."""
     session = stage.session
+    if stage.command is not None and (aside := besides.run(stage, stage.command)) is not None:
+        return aside
     if stage.asked is Move.CANCEL:
-        return StageOutput(session=session.model_copy(update={"status": SessionStatus.CANCELLED}))
+        ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None}
+        return StageOutput(session=session.model_copy(update=ended))
     if stage.asked is Move.PROCEED:
         standing = gate(session)
         if not standing.ready:

@@ -12,6 +12,7 @@ from fateforger.session.meetings import busy_meetings, on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.stages import Move
+from fateforger.turn.present import history
 from fateforger.turn.present.parts import missing, move_button, move_row, paragraphs, said
 
 MOST_LISTED = 25
@@ -73,7 +74,8 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
     if day.earlier:
         count = len(day.earlier)
         blocks = "a block" if count == 1 else f"{count} blocks"
-        parts.append(Note(text=f"Also {blocks} from an earlier plan of mine; a new plan takes their place."))
+        text = f"Also {blocks} from an earlier plan of mine; a new plan takes their place."
+        parts.append(Prose(text=text, control=history.SHOW))
     return tuple(parts)
 
 

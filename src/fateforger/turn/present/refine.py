@@ -13,6 +13,7 @@ from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clipped
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
+from fateforger.turn.present import history, preview
 from fateforger.turn.present.parts import (
     left_out,
     missing,
@@ -52,7 +53,13 @@ def card(session: Session) -> Card:
             *missing(session),
             *rows,
             *_more(chain[MOST_ROWS:]),
-            Controls(items=(Button(label="Add block", action="form.add_block"),)),
+            Controls(
+                items=(
+                    Button(label="Add block", action="form.add_block"),
+                    *((preview.SHOW,) if preview.offered(session) else ()),
+                    history.SHOW,
+                )
+            ),
             *_meetings(session),
             *warnings(session),
             *left_out(session.unplaced),
@@ -67,11 +74,27 @@ def _when_written(session: Session) -> tuple[Part, ...]:
     """Nobody should be surprised by what happens to their calendar (K1)."""
     if session.problem is not None:
         return ()
+    return (Prose(text=_when_words(session), control=_when_choice(session)),)
+
+
+def _when_words(session: Session) -> str:
     if session.calendar_write == "commit":
-        return (Note(text="Nothing goes to your calendar before you commit."),)
+        return "Nothing goes to your calendar before you commit; Preview shows what would."
     if session.written is None:
-        return (Note(text="Your first change puts the plan on your calendar, and each further one follows at once."),)
-    return (Note(text="Your calendar shows this plan; each change goes there at once."),)
+        return "Your first change puts the plan on your calendar, and each further one follows at once."
+    if any(not step.transactions for step in session.refine_undo):
+        return "Your next change puts all of this on your calendar, and each further one follows at once."
+    return "Your calendar shows this plan; each change goes there at once."
+
+
+def _when_choice(session: Session) -> Select:
+    choices = (Choice(label="With each change", value="refine"), Choice(label="Only on Commit", value="commit"))
+    return Select(
+        action="set_calendar_write",
+        placeholder="Write to calendar",
+        choices=choices,
+        selected=session.calendar_write,
+    )
 
 
 def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fateforger.session.cards import Card, Heading, Note, Part, plain
+from fateforger.session.cards import Card, Controls, Heading, Note, Part, plain
 from fateforger.session.days import day_words
 from fateforger.session.model import Session, SyncReport
 from fateforger.session.overview import overview
 from fateforger.stages import Move
+from fateforger.turn.present import history
 from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
 
 UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
@@ -42,7 +43,7 @@ def card(session: Session) -> Card:
             *paragraphs(overview(session)),
             *(warnings(session) if done else ()),
             *(quality_note(session.quality) if done else ()),
-            move_row(session, order),
+            Controls(items=(*move_row(session, order).items, history.SHOW)),
         ),
     )
 

@@ -1,0 +1,65 @@
+"""What the next write would do, found out without writing anything, not even to the journal."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from fateforger.coordinator.looking import Looker
+from fateforger.coordinator.mirroring import reading_of
+from fateforger.errors import CalendarError, UserError
+from fateforger.plan import TBPlan
+from fateforger.session.model import Session
+from fateforger.session.views import PreviewView
+from fateforger.sync import Prefer
+from fateforger.sync.model import SyncPlan
+from fateforger.sync.sentences import plan_words
+from fateforger.turn.constants import REREAD_WAIT
+from fateforger.turn.model import Preview
+
+
+class Previewer(Protocol):
+    """What a preview needs of :class:`fateforger.commit.CalendarSubmitter`."""
+
+    async def preview(self, plan: TBPlan, *, prefer: Prefer = "calendar") -> SyncPlan: ...
+
+
+async def previewed(effect: Preview, session: Session, submitter: Previewer, looker: Looker) -> Session:
+    """The session with the preview open: the calendar is looked at as it would be for a commit, and nothing of that
+    look is kept, so that the next one finds the same news."""
+    look = await looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+    reading = None if look is None else reading_of(session, look)
+    plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+    noticed: tuple[str, ...] = ()
+    prefer: Prefer = "calendar"
+    if reading is not None and reading.snapshot is not None:
+        plan, noticed, prefer = reading.plan or plan, reading.noticed, "plan"
+    try:
+        planned = await submitter.preview(plan, prefer=prefer)
+    except (UserError, CalendarError) as error:
+        return _open(session, PreviewView(asked=effect.asked, at=effect.at, problem=error.message))
+    words = plan_words(planned)
+    view = PreviewView(
+        asked=effect.asked,
+        at=effect.at,
+        counts=words.counts,
+        todo=words.todo,
+        left=words.left,
+        notes=tuple(dict.fromkeys((*noticed, *words.notes))),
+        brakes=words.brakes,
+    )
+    return _open(session, view)
+
+
+def aged(before: Session, after: Session) -> Session:
+    """The session with a preview from before this turn marked as out of date, when the turn changed what it is
+    about."""
+    view = after.preview
+    if view is None or view.stale or before.preview is None or view.asked != before.preview.asked:
+        return after
+    if (after.plan, after.written, after.snapshot) == (before.plan, before.written, before.snapshot):
+        return after
+    return _open(after, view.model_copy(update={"stale": True}))
+
+
+def _open(session: Session, view: PreviewView) -> Session:
+    return session.model_copy(update={"preview": view})

@@ -1,0 +1,70 @@
+"""What a session knows of its own writes, after some of them were taken back or done again in the history. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.journal import OpState, Transaction
+from fateforger.plan import TBPlan
+from fateforger.session.frame import frame_mistake
+from fateforger.session.model import RefineUpdate, Session, Written
+from fateforger.session.overview import overview
+from fateforger.session.skeleton import graded
+from fateforger.sync.model import Verb
+from fateforger.turn.nodes.refine import MOST_UNDO
+
+
+def with_plan(session: Session, plan: TBPlan | None) -> Session:
+    """The session with another plan, if there is one, graded and told anew."""
+    if plan is None or plan == session.plan:
+        return session
+    session = session.model_copy(update={"plan": plan})
+    if frame_mistake(session) is None:
+        session = graded(session)
+    return session.model_copy(update={"overview": overview(session)})
+
+
+def standing_as(session: Session, history: Sequence[Transaction], *, replaced: bool) -> Session:
+    """The session with its write group, the counts of what it wrote, and the changes that can be taken back, as they
+    follow from the day's ``history``, the newest first. ``replaced``: the plan is another one now, so changes of it
+    that never were written are gone."""
+    own = [t for t in reversed(history) if t.kind == "submit" and t.undoable and t.context.get("session") == session.id]
+    group = own[-1].group if own else None
+    written = _counted([t for t in own if t.group == group])
+    return session.model_copy(
+        update={"write_group": group, "written": written, "refine_undo": _steps(session, own, replaced=replaced)}
+    )
+
+
+def _steps(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
+    """Those whose writes all stand, those that stand again, and, at the end, those that wait to be written."""
+    standing = {t.id for t in own}
+    kept = [s for s in session.refine_undo if s.transactions and standing >= set(s.transactions)]
+    known = {transaction: step for step in kept for transaction in step.transactions}
+    steps: list[RefineUpdate] = []
+    for transaction in own:
+        step = known.get(transaction.id) or _again(transaction)
+        if step is not None:
+            if step not in steps:
+                steps.append(step)
+        elif steps and transaction.context.get("deed") == "retry":
+            steps[-1] = steps[-1].model_copy(update={"transactions": (*steps[-1].transactions, transaction.id)})
+    waiting = [] if replaced else [s for s in session.refine_undo if not s.transactions]
+    return (*steps, *waiting)[-MOST_UNDO:]
+
+
+def _again(transaction: Transaction) -> RefineUpdate | None:
+    before = transaction.context.get("plan_before")
+    if before is None:
+        return None
+    return RefineUpdate(
+        plan_before=TBPlan.model_validate(before),
+        transactions=(transaction.id,),
+        sentence=str(transaction.context.get("said", "")),
+    )
+
+
+def _counted(transactions: Sequence[Transaction]) -> Written | None:
+    done = [r.op.verb for t in transactions for r in t.records if r.state is OpState.APPLIED]
+    written = Written(created=done.count(Verb.CREATE), updated=done.count(Verb.UPDATE), deleted=done.count(Verb.DELETE))
+    return None if written == Written() else written

@@ -1,0 +1,44 @@
+"""What a person has open beside the plan: the history of its day, and a preview of the next write."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.journal.rows import HistoryRow
+
+FIRST_LISTED = 8
+MORE_LISTED = 12
+MOST_LISTED = 32
+"""Rows of a history, at first, with each click on *Show older*, and at most: Slack shows fifty parts of a message."""
+
+
+class HistoryView(BaseModel):
+    """The rows that are listed, the newest first, of ``total``. ``asked`` is the click that opened it: a new one brings
+    it to the end of the thread. ``newest`` is the newest write when it was made. ``lines`` say what the last click on
+    a row did."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    asked: str
+    rows: tuple[HistoryRow, ...] = ()
+    total: int = 0
+    listed: int = FIRST_LISTED
+    newest: str = ""
+    lines: tuple[str, ...] = ()
+
+
+class PreviewView(BaseModel):
+    """What would be written, in words, as of ``at``; or the ``problem`` that keeps it from being known. ``stale`` once
+    plan or calendar have changed since."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    asked: str
+    at: datetime
+    counts: str = ""
+    todo: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    brakes: tuple[str, ...] = ()
+    problem: str | None = None
+    stale: bool = False

@@ -1,0 +1,50 @@
+"""What can be asked for at every stage: the history of the day, a preview, and when to write."""
+
+from __future__ import annotations
+
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import CalendarWrite, Notice, Session
+from fateforger.stages import Move, TimeboxingStage
+from fateforger.turn.model import GoBack, Preview, ReadHistory, StageInput, StageOutput
+
+LOOKS = (commands.ShowHistory, commands.HideHistory, commands.ShowPreview, commands.HidePreview)
+"""Commands that only open or close something beside the plan."""
+_CHOSEN: dict[CalendarWrite, str] = {
+    "refine": "From now on each change goes to your calendar at once, with what is still waiting.",
+    "commit": "From now on nothing goes to your calendar before you commit; what is there stays.",
+}
+
+
+def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
+    """What such a command does; ``None`` for any other, which is the stage's own."""
+    session = stage.session
+    match command:
+        case commands.ShowHistory(older=older):
+            return StageOutput(session=session, effects=(ReadHistory(asked=stage.cause, more=older),))
+        case commands.HideHistory():
+            return StageOutput(session=session.model_copy(update={"history": None}))
+        case commands.ShowPreview():
+            return StageOutput(session=session, effects=(Preview(asked=stage.cause, at=stage.now),))
+        case commands.HidePreview():
+            return StageOutput(session=session.model_copy(update={"preview": None}))
+        case commands.UndoWrite() | commands.RedoWrite():
+            return _go_back(stage, command)
+        case commands.SetCalendarWrite(when=when):
+            return StageOutput(session=_writing(session, when))
+        case _:
+            return None
+
+
+def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite) -> StageOutput:
+    """A committed day that is not there as committed any more is being refined again (S53)."""
+    if stage.session.stage is TimeboxingStage.REVIEW_COMMIT:
+        return StageOutput(session=stage.session, move=Move.BACK, command=command)
+    redo = isinstance(command, commands.RedoWrite)
+    effect = GoBack(transaction=command.transaction, newest=command.newest, redo=redo)
+    return StageOutput(session=stage.session, effects=(effect,))
+
+
+def _writing(session: Session, when: CalendarWrite) -> Session:
+    notice = Notice(lines=(_CHOSEN[when],))
+    return session.model_copy(update={"calendar_write": when, "calendar_write_chosen": when, "notice": notice})
