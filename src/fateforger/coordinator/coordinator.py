@@ -122,7 +122,7 @@ class PlanningCoordinator:
         news = None if look is None else noticed(before, look)
         if news is None:
             return
-        after = news.session.touched(command.command_id, before.touched_at)
+        after = aged(before, news.session).touched(command.command_id, before.touched_at)
         after, messages = owed(before, after, command.command_id)
         await self._sessions.save(after, expected=before.version, outgoing=messages)
         # Only now: a plan that is not saved must not count as known to the engine.

@@ -237,7 +237,7 @@ async def test_when_the_calendar_is_written_is_said(house: House, anna: Person, 
     other = await open_house_at(tmp_path / "other", calendar_write="commit")
     bo = Person(other)
     await bo.to_refine("Report")
-    assert "Nothing goes to your calendar before you commit." in bo.words
+    assert "Nothing goes to your calendar before you commit; Preview shows what would." in bo.words
     await other.close()
 
 

@@ -20,6 +20,7 @@ from fateforger.session.model import (
     Written,
 )
 from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
+from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 
 
@@ -41,6 +42,9 @@ def test_every_field_survives_saving() -> None:
         problem="Away.",
         brakes=("mass_deletion",),
         notice=Notice(lines=("Hello.",)),
+        calendar_write_chosen="commit",
+        history=HistoryView(asked="c1", total=1),
+        preview=PreviewView(asked="c2", at=MORNING, todo=("Add “A” 09:00–10:00",)),
         root_line="Planning",
         handled=("c1",),
     )

@@ -79,7 +79,8 @@ def _when_written(session: Session) -> tuple[Part, ...]:
 
 def _when_words(session: Session) -> str:
     if session.calendar_write == "commit":
-        return "Nothing goes to your calendar before you commit; Preview shows what would."
+        hint = "; Preview shows what would" if preview.offered(session) else ""
+        return f"Nothing goes to your calendar before you commit{hint}."
     if session.written is None:
         return "Your first change puts the plan on your calendar, and each further one follows at once."
     if any(not step.transactions for step in session.refine_undo):
