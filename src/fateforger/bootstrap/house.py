@@ -21,7 +21,7 @@ from fateforger.bootstrap.ground import (
     submitter,
     ticking_clock,
 )
-from fateforger.bootstrap.mind import model_words
+from fateforger.bootstrap.mind import configured_model, model_words
 from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
@@ -64,6 +64,9 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             stack.callback(workspace.close)
             routes.append(Mount("/", workspace.app))
         await web.start(Starlette(routes=routes))
+        model = configured_model(settings)
+        if model is not None:
+            stack.push_async_callback(model.aclose)
         engine = submitter(settings, calendar, store, clock, role="house")
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
@@ -71,6 +74,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             clock=clock,
             calendar_write=settings.calendar_write,
             calendar_owner=settings.calendar_owner,
+            model=model,
         )
         stack.push_async_callback(coordinator.aclose)
         replica = replica_name(settings.data_dir)

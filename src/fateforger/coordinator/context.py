@@ -10,9 +10,12 @@ from fateforger.session.model import Session
 from fateforger.stages import Move, TimeboxingStage
 
 
-def needs_day(session: Session, command: SessionCommand) -> bool:
-    """Whether a command is better carried out with a fresh look at the calendar (S84, S202)."""
+def needs_day(session: Session, command: SessionCommand, *, words: bool = False) -> bool:
+    """Whether a command is better carried out with a fresh look at the calendar (S84, S202). With ``words`` a message
+    can mean any of the others."""
     match command:
+        case commands.TimeboxingUserReply():
+            return words and session.stage not in {TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS}
         case commands.StageAction(move=move):
             match session.stage:
                 case TimeboxingStage.DATE | TimeboxingStage.COLLECT_CONSTRAINTS:
@@ -33,6 +36,7 @@ def needs_day(session: Session, command: SessionCommand) -> bool:
             | commands.RemoveBlock()
             | commands.ShiftBlock()
             | commands.SwapBlock()
+            | commands.ApplyPatch()
         ):
             return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
         case _:

@@ -15,7 +15,7 @@ from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.noticing import noticed
 from fateforger.coordinator.previewing import aged
 from fateforger.errors import BadInput, StoreError, VersionConflict
-from fateforger.ports import Clock, Sessions
+from fateforger.ports import Clock, Model, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Queued, SessionCommand, Start
@@ -39,7 +39,7 @@ class PlanningCoordinator:
 
     It loads the session, assembles everything that the turn needs to know (S108), runs the turn, carries out the
     effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many
-    seconds a reply waits for a look at the calendar; then it goes out without.
+    seconds a reply waits for a look at the calendar; then it goes out without. ``model`` reads what is said in words.
     """
 
     def __init__(
@@ -51,9 +51,11 @@ class PlanningCoordinator:
         calendar_write: CalendarWrite = "refine",
         calendar_wait: float = CALENDAR_WAIT,
         calendar_owner: str | None = None,
+        model: Model | None = None,
     ) -> None:
         self._owing: Callable[[], None] = _nobody
         self._sessions = sessions
+        self._model = model
         self._calendar_write = calendar_write
         self._calendar_owner = calendar_owner
         self._looker = Looker(submitter.read, clock)
@@ -199,7 +201,7 @@ class PlanningCoordinator:
         if reading is not None:
             await self._effects.note(reading, before, command.command_id)
         turn = TurnInput(session=before, command=command, reading=reading)
-        outcome = await run_turn(turn)
+        outcome = await run_turn(turn, self._model)
         after = outcome.session
         # A wish that was made with the calendar in view goes before what the calendar shows; any other does not.
         prefer: Prefer = "plan" if reading is not None and reading.snapshot is not None else "calendar"
@@ -224,7 +226,7 @@ class PlanningCoordinator:
 
     async def _reading(self, session: Session, command: SessionCommand) -> DayReading | None:
         """A fresh look at the day for commands that draft, change or write a plan, if the calendar answers in time."""
-        if not needs_day(session, command):
+        if not needs_day(session, command, words=self._model is not None):
             return None
         look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
         return None if look is None else reading_of(session, look)

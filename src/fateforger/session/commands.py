@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from fateforger.ops import Patch
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.stages import Move
 
@@ -206,6 +207,13 @@ class SetCalendarWrite(InSession):
     when: CalendarWrite
 
 
+class ApplyPatch(InSession):
+    """Stage 4: several changes at once, as a model read them out of words or a program proposed them."""
+
+    kind: Literal["apply_patch"] = "apply_patch"
+    patch: Patch
+
+
 SessionCommand = (
     ChooseDate
     | TimeboxingCommitDate
@@ -229,6 +237,7 @@ SessionCommand = (
     | ShowPreview
     | HidePreview
     | SetCalendarWrite
+    | ApplyPatch
 )
 
 

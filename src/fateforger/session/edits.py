@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import assert_never
@@ -22,7 +23,14 @@ from fateforger.session.keys import minted
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Session
 
-BlockCommand = commands.AddBlock | commands.EditBlock | commands.RemoveBlock | commands.ShiftBlock | commands.SwapBlock
+BlockCommand = (
+    commands.AddBlock
+    | commands.EditBlock
+    | commands.RemoveBlock
+    | commands.ShiftBlock
+    | commands.SwapBlock
+    | commands.ApplyPatch
+)
 _TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
 _REMEDY = "Move one of them first, make one shorter, or let them trade places."
 
@@ -45,8 +53,15 @@ def edited(session: Session, command: BlockCommand) -> Edited:
     overlapped before (the person moved one on the calendar) do not stand in the way."""
     before = session.plan or TBPlan(date=session.date, tz=session.tz)
     patch = patch_for(session, before, command)
-    if isinstance(command, commands.EditBlock | commands.ShiftBlock):
-        patch = making_way(session, before, patch, command.key)
+    match command:
+        case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
+            patch = making_way(session, before, patch, {key})
+        case commands.ApplyPatch():
+            patch = making_way(session, before, patch, _placed(session, before, patch))
+        case commands.AddBlock() | commands.RemoveBlock() | commands.SwapBlock():
+            pass
+        case _:
+            assert_never(command)
     after = in_time_order(applied(before, patch))
     return Edited(before, after, told_difference(before, after))
 
@@ -73,19 +88,15 @@ def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patc
             return ops.Patch(ops=(ops.UpdateBlock(key=key, timing=_fixed(session, start, block.minutes)),))
         case commands.SwapBlock(key=key, direction=direction):
             return _swap(session, plan, key, direction)
+        case commands.ApplyPatch(patch=patch):
+            return patch
         case _:
             assert_never(command)
 
 
 def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
     """The patch applied, refusing only overlaps that were not there before. Raises ``UserError``."""
-    events = plan.events
-    for op in patch.ops:
-        events, _ = apply_op(events, op)
-    try:
-        after = plan.replace(events)
-    except ValidationError as error:
-        raise PlanInvalid(first_mistake(error).sentence) from None
+    after = unchecked(plan, patch)
     known = {(a.key, b.key) for a, b in overlaps(resolve(plan))}
     for first, second in overlaps(resolve(after)):
         if (first.key, second.key) not in known and (second.key, first.key) not in known:
@@ -93,29 +104,45 @@ def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
     return after
 
 
-def making_way(session: Session, plan: TBPlan, patch: ops.Patch, key: str) -> ops.Patch:
-    """The patch, and moves of the blocks behind the changed one that it runs into: each goes back just as far as it has
-    to, around meetings. A block that began before the changed one stays, and so does one with no room left;
-    :func:`applied` then says what is in the way."""
-    moved = by_time(_unchecked(plan, patch))
-    changed = next(b for b in moved if b.key == key)
-    busy = [(m.start.astimezone(UTC), m.end.astimezone(UTC)) for m in busy_meetings(session)]
-    free_from = changed.end.astimezone(UTC)
+def making_way(session: Session, plan: TBPlan, patch: ops.Patch, placed: AbstractSet[str]) -> ops.Patch:
+    """The patch, and moves of the blocks behind the ``placed`` ones that those run into: each goes back just as far as
+    it has to, around meetings and around what was placed. A block that began before the one it is in the way of stays,
+    and so does one with no room left; :func:`applied` then says what is in the way."""
+    moved = sorted(by_time(unchecked(plan, patch)), key=lambda b: (b.start.astimezone(UTC), b.key not in placed))
+    taken = [(m.start.astimezone(UTC), m.end.astimezone(UTC)) for m in busy_meetings(session)]
+    taken += [(b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in moved if b.key in placed]
     pushed: list[ops.UpdateBlock] = []
+    free_from: datetime | None = None
     for block in moved:
         start = block.start.astimezone(UTC)
-        if block.key == key or start < changed.start.astimezone(UTC) or block.event.type is ET.BACKGROUND:
+        if block.key in placed:
+            end = block.end.astimezone(UTC)
+            free_from = end if free_from is None else max(free_from, end)
+            continue
+        if free_from is None or block.event.type is ET.BACKGROUND:
             continue
         if start >= free_from:
-            break
-        start = _past(busy, free_from, block.duration)
+            free_from = None
+            continue
+        start = _past(taken, free_from, block.duration)
         try:
             timing = _fixed(session, start, block.minutes)
         except BadInput:
-            break
+            free_from = None
+            continue
         pushed.append(ops.UpdateBlock(key=block.key, timing=timing))
         free_from = start + block.duration
     return ops.Patch(ops=(*patch.ops, *pushed))
+
+
+def _placed(session: Session, plan: TBPlan, patch: ops.Patch) -> AbstractSet[str]:
+    """The blocks that a patch puts somewhere: the new ones, and those with another time than before. Raises
+    ``UserError`` for one that leaves the day."""
+    was = {block.key: (block.start, block.end) for block in resolve(plan)}
+    after = [block for block in resolve(unchecked(plan, patch)) if was.get(block.key) != (block.start, block.end)]
+    for block in after:
+        _fixed(session, block.start, block.minutes)
+    return {block.key for block in after if block.event.type is not ET.BACKGROUND}
 
 
 def _past(busy: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
@@ -126,11 +153,15 @@ def _past(busy: list[tuple[datetime, datetime]], start: datetime, length: timede
     return start
 
 
-def _unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
+def unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
+    """The patch applied, overlaps and all. Raises ``UserError`` for a block that is not there, or a mistake in one."""
     events = plan.events
     for op in patch.ops:
         events, _ = apply_op(events, op)
-    return plan.replace(events)
+    try:
+        return plan.replace(events)
+    except ValidationError as error:
+        raise PlanInvalid(first_mistake(error).sentence) from None
 
 
 def in_time_order(plan: TBPlan) -> TBPlan:

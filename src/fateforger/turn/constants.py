@@ -6,6 +6,16 @@ REREAD_WAIT = 1.5
 """How long a change waits for a fresh look at the day before it goes on with the last one."""
 TURN_LIMIT = 120.0
 """A turn that runs longer than this is broken."""
+DECISION_LIMIT = 20.0
+"""What does this message want?"""
+GATE_LIMIT = 35.0
+"""What does it say for the step at hand?"""
+PATCH_LIMIT = 60.0
+"""A change of the plan, all tries together."""
+PATCH_TRIES = 5
+"""How often a patch that does not fit is asked for again (S72)."""
+DRAFT_LIMIT = 120.0
+"""A first plan of the day; after that the solver's own is shown (S120)."""
 MOST_STEPS = 12
 """Nodes that one turn may run; the longest legal way has seven."""
 MOST_ROWS = 30

@@ -8,7 +8,8 @@ Between nodes travels a :class:`Step`; what is large in it is left out of the li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from autogen_agentchat.agents import BaseChatAgent
@@ -18,8 +19,12 @@ from autogen_agentchat.teams import DiGraphBuilder, GraphFlow
 from autogen_core import CancellationToken
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.ports import Model
+from fateforger.session.commands import SessionCommand, TimeboxingUserReply
+from fateforger.session.model import Notice
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage, target
 from fateforger.turn.constants import MOST_STEPS
+from fateforger.turn.hearing import hear
 from fateforger.turn.model import Effect, StageInput, TurnInput, TurnOutcome
 from fateforger.turn.nodes.decision import asked_of
 from fateforger.turn.nodes.presenter import presented
@@ -31,7 +36,8 @@ TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transitio
 
 
 class Step(BaseModel):
-    """What one node tells the next: the stage that the session stands in, and the move to make from there."""
+    """What one node tells the next: the stage that the session stands in, and the move to make from there. A message in
+    words may come to several commands: ``rest`` are those after the first; ``lines`` are to be said in the end."""
 
     model_config = ConfigDict(frozen=True)
     stage: TimeboxingStage
@@ -39,17 +45,19 @@ class Step(BaseModel):
     refused: bool = False
     turn: TurnInput | None = Field(None, exclude=True, repr=False)
     stage_input: StageInput | None = Field(None, exclude=True, repr=False)
+    rest: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
+    lines: tuple[str, ...] = Field((), exclude=True, repr=False)
     effects: tuple[Effect, ...] = Field((), exclude=True, repr=False)
     outcome: TurnOutcome | None = Field(None, exclude=True, repr=False)
 
 
 Message = StructuredMessage[Step]
-Work = Callable[[Step], Step]
+Work = Callable[[Step], Step | Awaitable[Step]]
 T = TypeVar("T")
 
 
 class Node(BaseChatAgent):
-    """A pure function as a node."""
+    """A function as a node. All are pure but the one that has a model read a message."""
 
     def __init__(self, name: str, work: Work) -> None:
         super().__init__(name, description=(work.__doc__ or name).strip())
@@ -60,11 +68,13 @@ class Node(BaseChatAgent):
         return (Message,)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        del cancellation_token  # nothing here waits
+        del cancellation_token  # the turn is cancelled as a task
         step = messages[-1]
         if not isinstance(step, StructuredMessage) or not isinstance(step.content, Step):
             raise TypeError(f"{self.name} was handed a {type(step).__name__}")
-        return Response(chat_message=Message(content=self._work(step.content), source=self.name))
+        done = self._work(step.content)
+        content = await done if inspect.isawaitable(done) else done
+        return Response(chat_message=Message(content=content, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         del cancellation_token  # a node remembers nothing
@@ -75,10 +85,10 @@ def stage_node(stage: TimeboxingStage) -> str:
     return f"stage_{stage.value}"
 
 
-def build_timeboxing_graphflow() -> GraphFlow:
-    """A fresh graph for one turn."""
+def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
+    """A fresh graph for one turn. ``model`` reads messages; without one they are not read."""
     builder = DiGraphBuilder()
-    works: dict[str, Work] = {TURN_INIT: _turn_init, DECISION: _decision, TRANSITION: _transition}
+    works: dict[str, Work] = {TURN_INIT: _turn_init, DECISION: _deciding_with(model), TRANSITION: _transition}
     works |= {stage_node(stage): _stage for stage in TimeboxingStage}
     works[PRESENTER] = _presenter
     for name, work in works.items():
@@ -104,10 +114,10 @@ def leading(stage: TimeboxingStage) -> dict[TimeboxingStage, frozenset[Move]]:
     return {goal: frozenset(m for m in moves if target(stage, m) is goal) for goal in goals if goal is not None}
 
 
-async def run(turn: TurnInput) -> TurnOutcome:
+async def run(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
     """One run of the graph."""
     task = Message(content=Step(stage=turn.session.stage, turn=turn), source="coordinator")
-    result = await build_timeboxing_graphflow().run(task=task)
+    result = await build_timeboxing_graphflow(model).run(task=task)
     last = result.messages[-1]
     if not isinstance(last, StructuredMessage) or last.content.outcome is None:
         raise RuntimeError(f"the turn ended at {last.source}, not at the presenter")
@@ -143,47 +153,75 @@ def _turn_init(step: Step) -> Step:
     return Step(stage=step.stage, stage_input=first)
 
 
-def _decision(step: Step) -> Step:
-    """Which move the command asks for."""
-    given = _given(step.stage_input)
-    asked = Move.STAY if given.command is None else asked_of(given.command)
+def _deciding_with(model: Model | None) -> Work:
+    async def decision(step: Step) -> Step:
+        """Which move the command asks for. A message in words is read first."""
+        given = _given(step.stage_input)
+        if model is None or not isinstance(given.command, TimeboxingUserReply):
+            return _asking(step, given, given.command)
+        heard = await hear(given.command, given.session, model)
+        if heard.trouble or not heard.commands:
+            notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
+            return _refusing(step, given, notice)
+        first, *rest = heard.commands
+        asking = _asking(step, given.model_copy(update={"command": first}), first)
+        return asking.model_copy(update={"rest": tuple(rest), "lines": heard.lines})
+
+    return decision
+
+
+def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> Step:
+    asked = Move.STAY if command is None else asked_of(command)
     return step.model_copy(update={"move": asked, "stage_input": given.model_copy(update={"asked": asked})})
+
+
+def _refusing(step: Step, given: StageInput, notice: Notice) -> Step:
+    session = given.session.model_copy(update={"notice": notice})
+    stopped = given.model_copy(update={"session": session})
+    return step.model_copy(update={"move": Move.STAY, "refused": True, "rest": (), "stage_input": stopped})
 
 
 def _transition(step: Step) -> Step:
     """Whether that is possible here."""
     given = _given(step.stage_input)
-    no = None if given.command is None else objection(given.session, given.command, given.asked)
-    if no is None:
-        return step
-    session = given.session.model_copy(update={"notice": no})
-    return Step(stage=step.stage, refused=True, stage_input=given.model_copy(update={"session": session}))
+    no = None if step.refused or given.command is None else objection(given.session, given.command, given.asked)
+    return step if no is None else _refusing(step, given, no)
 
 
 def _stage(step: Step) -> Step:
-    """Let a stage do its work, and hand over to the next where its move leads."""
+    """Let a stage do its work, command by command, and hand over to the next where a move leads."""
     given = _given(step.stage_input)
     output = run_stage(given)
-    effects = (*step.effects, *output.effects)
+    done = {"effects": (*step.effects, *output.effects)}
     goal = target(step.stage, output.move)
-    if goal is None or goal is step.stage:
-        ended = given.model_copy(update={"session": output.session})
-        return Step(stage=step.stage, stage_input=ended, effects=effects)
-    arriving = given.model_copy(
-        update={
-            "session": output.session.model_copy(update={"stage": goal}),
-            "asked": Move.STAY,
-            "command": output.command,
-            "arrived": output.move,
-        }
-    )
-    return Step(stage=goal, move=output.move, stage_input=arriving, effects=effects)
+    if goal is not None and goal is not step.stage:
+        arriving = given.model_copy(
+            update={
+                "session": output.session.model_copy(update={"stage": goal}),
+                "asked": Move.STAY,
+                "command": output.command,
+                "arrived": output.move,
+            }
+        )
+        return step.model_copy(update={**done, "stage": goal, "move": output.move, "stage_input": arriving})
+    here = given.model_copy(update={"session": output.session})
+    notice = output.session.notice
+    if not step.rest or (notice is not None and notice.refused):
+        return step.model_copy(update={**done, "move": Move.STAY, "rest": (), "stage_input": here})
+    command, *rest = step.rest
+    following = here.model_copy(update={"command": command, "arrived": None})
+    after = _transition(_asking(step.model_copy(update={**done, "rest": tuple(rest)}), following, command))
+    return after if after.refused else _stage(after)
 
 
 def _presenter(step: Step) -> Step:
     """What the turn came to."""
-    outcome = presented(_given(step.stage_input).session, step.effects)
-    return Step(stage=step.stage, outcome=outcome)
+    session = _given(step.stage_input).session
+    if step.lines:
+        said = session.notice or Notice(lines=step.lines)
+        lines = tuple(dict.fromkeys((*said.lines, *step.lines)))
+        session = session.model_copy(update={"notice": said.model_copy(update={"lines": lines})})
+    return Step(stage=step.stage, outcome=presented(session, step.effects))
 
 
 def _given(value: T | None) -> T:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
+from fateforger.ports import Model
 from fateforger.turn.constants import TURN_LIMIT
 from fateforger.turn.model import TurnInput, TurnOutcome
 
 
-async def run_turn(turn: TurnInput) -> TurnOutcome:
-    """Run one turn. Raises ``TimeoutError`` when it takes longer than any turn should."""
+async def run_turn(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
+    """Run one turn; ``model`` reads what is said in words. Raises ``TimeoutError`` when it takes longer than any turn
+    should."""
     from fateforger.turn.graph import run  # noqa: PLC0415  heavy
 
     async with asyncio.timeout(TURN_LIMIT):
-        return await run(turn)
+        return await run(turn, model)
 
 
 def warm_up() -> None:

@@ -179,7 +179,7 @@ def test_a_card_that_is_out_of_date_does_nothing() -> None:
     ("stage", "command", "sentence"),
     [
         (
-            TimeboxingStage.SKELETON,
+            TimeboxingStage.REFINE,
             said("add_tasks", tasks=[task("X").model_dump()]),
             "That belongs to the step “What to do”, which we have left; Back leads there.",
         ),

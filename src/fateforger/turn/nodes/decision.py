@@ -26,6 +26,7 @@ _HOME: dict[type[commands.InSession], TimeboxingStage] = {
     commands.RemoveBlock: TimeboxingStage.REFINE,
     commands.ShiftBlock: TimeboxingStage.REFINE,
     commands.SwapBlock: TimeboxingStage.REFINE,
+    commands.ApplyPatch: TimeboxingStage.REFINE,
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fateforger.session.commands import AddBlock, EditBlock, RemoveBlock, ShiftBlock, SwapBlock
 from fateforger.session.edits import BlockCommand, edited, told_difference
 from fateforger.session.keys import minted
 from fateforger.session.model import Notice, RefineUpdate, Session
@@ -17,7 +16,7 @@ MOST_UNDO = 20
 def run(stage: StageInput) -> StageOutput:
     """Carry out a change or a move of this stage. What is written is decided here; it is done by the coordinator."""
     session = stage.session
-    if isinstance(stage.command, AddBlock | EditBlock | RemoveBlock | ShiftBlock | SwapBlock):
+    if isinstance(stage.command, BlockCommand):
         return _change(stage, stage.command)
     if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
         group = session.write_group

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.session.commands import AddBlock, EditBlock, RemoveBlock, ShiftBlock, SwapBlock
+from fateforger.session.edits import BlockCommand
 from fateforger.session.keys import minted
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
@@ -11,7 +11,7 @@ from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
 def run(stage: StageInput) -> StageOutput:
     """Commit on arrival and again when asked to; a correction goes to Refine within the same turn (S52)."""
     session = stage.session
-    if isinstance(stage.command, AddBlock | EditBlock | RemoveBlock | ShiftBlock | SwapBlock):
+    if isinstance(stage.command, BlockCommand):
         return StageOutput(session=session, move=Move.BACK, command=stage.command)
     if stage.asked in {Move.BACK, Move.UNDO_SYNC}:
         return StageOutput(session=session, move=stage.asked)

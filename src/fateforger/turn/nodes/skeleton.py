@@ -7,6 +7,7 @@ from fateforger.session.overview import overview
 from fateforger.session.skeleton import basis, drafted
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput
+from fateforger.turn.nodes.facts import told
 from fateforger.turn.nodes.refine import MOST_UNDO
 
 KEPT = "Nothing that your draft was made from has changed, so I kept your plan as you refined it. Redo drafts it anew."
@@ -18,6 +19,9 @@ def run(stage: StageInput) -> StageOutput:
     session = stage.session
     if stage.asked in {Move.PROCEED, Move.BACK}:
         return StageOutput(session=session, move=stage.asked)
+    after = told(session, stage.command)
+    if after is not None:
+        session = after
     if stage.asked is Move.REDO or session.plan is None or session.draft_basis != basis(session):
         session = _anew(session)
     elif stage.arrived is not None and session.refine_undo:

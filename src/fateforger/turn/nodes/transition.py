@@ -11,6 +11,7 @@ from fateforger.session.moves import offered, seen
 from fateforger.stages import Move, TimeboxingStage, target
 from fateforger.turn.nodes.decision import NO_MODEL, home_of
 
+_TOLD = frozenset({TimeboxingStage.COLLECT_CONSTRAINTS, TimeboxingStage.CAPTURE_INPUTS})
 OUT_OF_DATE = "That card was out of date, so I did nothing. This is where we are."
 
 
@@ -31,7 +32,10 @@ def objection(session: Session, command: SessionCommand, asked: Move) -> Notice 
 
 
 def _reaches(stage: TimeboxingStage, home: TimeboxingStage) -> bool:
-    """A correction of the committed plan is carried out in Refine within the same turn (S52)."""
+    """A correction of the committed plan is carried out in Refine within the same turn (S52). What the day is made from
+    can be told at any step until the plan is refined."""
+    if home in _TOLD:
+        return stage in _TOLD or stage is TimeboxingStage.SKELETON
     return stage is TimeboxingStage.REVIEW_COMMIT and home is TimeboxingStage.REFINE
 
 

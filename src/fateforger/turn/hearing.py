@@ -1,0 +1,188 @@
+"""A message in the thread: what it wants, and which commands that makes (K4, S124). A model is asked twice at most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar, assert_never
+
+from pydantic import BaseModel
+
+from fateforger.errors import ModelError, ModelTimedOut, ModelUnusable, UserError
+from fateforger.ports import Model, Role
+from fateforger.session.commands import ApplyPatch, SessionCommand, TimeboxingUserReply
+from fateforger.session.model import Session
+from fateforger.session.moves import offered
+from fateforger.stages import Move, TimeboxingStage
+from fateforger.turn.asking import Question, ask
+from fateforger.turn.constants import DECISION_LIMIT, GATE_LIMIT
+from fateforger.turn.patcher import TimeboxPatcher
+from fateforger.turn.prompting import prompt_for
+from fateforger.turn.reading import facts, meaning
+from fateforger.turn.reading.facts import Row, Table
+from fateforger.turn.reading.values import (
+    AnswerWords,
+    DayWords,
+    Decision,
+    Intent,
+    PlannedDateResult,
+)
+
+T = TypeVar("T", bound=BaseModel)
+Stage = TimeboxingStage
+
+PURPOSES = {
+    Stage.DATE: "which day is planned, and in which time zone.",
+    Stage.COLLECT_CONSTRAINTS: "when the day starts and ends, and the lunch break; the meetings are known already.",
+    Stage.CAPTURE_INPUTS: "what the person wants to get done, how long it takes, and which of it matters most.",
+    Stage.SKELETON: "a first draft of the day, to look at.",
+    Stage.REFINE: "the plan, block by block: add, move, resize, rename, remove. Proceeding puts it on the calendar.",
+    Stage.REVIEW_COMMIT: "the plan is on the calendar. Changes are still possible.",
+}
+NOTHING = "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
+REMEDY = "The buttons and forms on this card do the same."
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a message comes to: ``commands`` in order, and words of the model for the person. ``trouble`` says why it
+    could not be read, when it could not."""
+
+    commands: tuple[SessionCommand, ...] = ()
+    lines: tuple[str, ...] = ()
+    trouble: tuple[str, ...] = ()
+
+
+async def hear(reply: TimeboxingUserReply, session: Session, model: Model) -> Heard:
+    """Read a message. Nothing is changed here, and nothing is raised for what a model does: a decision that fails or
+    takes too long counts as telling something, never as a move (S124)."""
+    ear = _Ear(reply, session, model)
+    try:
+        decision = await ear.decision()
+    except (ModelTimedOut, ModelUnusable):
+        decision = Decision(intent=Intent.ANSWER, also=False)
+    except ModelError as error:
+        return Heard(trouble=(error.message, REMEDY))
+    try:
+        heard = await _meant(ear, decision)
+    except ModelError as error:
+        return Heard(trouble=(error.message, REMEDY))
+    except UserError as error:
+        return Heard(trouble=(error.message,))
+    return heard if heard.commands or heard.lines else Heard(lines=(NOTHING,))
+
+
+async def _meant(ear: _Ear, decision: Decision) -> Heard:
+    match decision.intent:
+        case Intent.ASK:
+            return Heard(lines=(await ear.answer(),))
+        case Intent.ANSWER:
+            return await ear.told()
+        case Intent.PROCEED if decision.also:
+            told = await ear.told()
+            on = meaning.move_of(ear.reply, ear.session, Intent.PROCEED)
+            return Heard((*told.commands, on), told.lines) if not told.lines else told
+        case _:
+            return Heard((meaning.move_of(ear.reply, ear.session, decision.intent),))
+
+
+class _Ear:
+    """One message, in one session."""
+
+    def __init__(self, reply: TimeboxingUserReply, session: Session, model: Model) -> None:
+        self.reply = reply
+        self.session = session
+        self._model = model
+        self._now: datetime = reply.at
+
+    async def decision(self) -> Decision:
+        """What the message wants."""
+        possible = [move.value for move in offered(self.session) if move is not Move.STAY]
+        return await self._ask(
+            "decide",
+            Role.DECIDE,
+            Decision,
+            seconds=DECISION_LIMIT,
+            words={
+                **self._step(),
+                "possible": ", ".join([*possible, "answer", "ask"]),
+                "last_step": self.session.stage is Stage.REFINE,
+            },
+        )
+
+    async def answer(self) -> str:
+        """An answer to a question, from the tables alone."""
+        words = await self._ask(
+            "ask",
+            Role.GATE,
+            AnswerWords,
+            shown=(("frame", facts.frame_facts(self.session)),),
+            tables=(facts.tasks(self.session), facts.blocks(self.session), facts.meetings(self.session)),
+            words=self._step(),
+        )
+        return words.answer
+
+    async def told(self) -> Heard:
+        """What the message says for the step at hand."""
+        match self.session.stage:
+            case Stage.DATE:
+                return await self._date()
+            case Stage.COLLECT_CONSTRAINTS | Stage.CAPTURE_INPUTS | Stage.SKELETON:
+                return await self._facts()
+            case Stage.REFINE | Stage.REVIEW_COMMIT:
+                return await self._patch()
+            case _:
+                assert_never(self.session.stage)
+
+    async def _date(self) -> Heard:
+        tables = (facts.upcoming(self._now, self.session.tz),)
+        words = await self._ask("date", Role.GATE, PlannedDateResult, tables=tables)
+        return Heard(meaning.date_commands(self.reply, words), _said(words.question))
+
+    async def _facts(self) -> Heard:
+        drafted = self.session.stage is Stage.SKELETON
+        tables = [facts.tasks(self.session), facts.meetings(self.session)]
+        words = await self._ask(
+            "facts",
+            Role.GATE,
+            DayWords,
+            shown=(("frame", facts.frame_facts(self.session)),),
+            tables=[*tables, facts.blocks(self.session)] if drafted else tables,
+            words={**self._step(), "drafted": drafted},
+        )
+        commands = (
+            *meaning.frame_commands(self.reply, self.session, words.frame),
+            *meaning.input_commands(self.reply, self.session, words.inputs),
+        )
+        return Heard(commands, _said(words.question))
+
+    async def _patch(self) -> Heard:
+        # A correction of the committed plan is carried out in Refine within the same turn (S52).
+        refining = self.session.model_copy(update={"stage": Stage.REFINE})
+        patcher = TimeboxPatcher(self._model)
+        patch = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
+        return Heard((ApplyPatch(**meaning.envelope(self.reply), patch=patch),))
+
+    def _step(self) -> Row:
+        return {"step": self.session.stage.heading, "purpose": PURPOSES[self.session.stage]}
+
+    async def _ask(
+        self,
+        name: str,
+        role: Role,
+        answer: type[T],
+        *,
+        shown: Sequence[tuple[str, Row]] = (),
+        tables: Sequence[Table] = (),
+        seconds: float = GATE_LIMIT,
+        words: Row | None = None,
+    ) -> T:
+        day = ("day", facts.day_facts(self.session, self._now))
+        prompt = prompt_for(name, role, answer, self.reply.text, facts=(day, *shown), tables=tables, words=words)
+        asked = await ask(self._model, Question(prompt, answer, seconds=seconds))
+        return asked.value
+
+
+def _said(question: str | None) -> tuple[str, ...]:
+    return (question,) if question else ()

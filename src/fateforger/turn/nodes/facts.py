@@ -1,0 +1,42 @@
+"""Commands that change what a day is made from. They are taken until the plan is refined, whichever of the steps before
+that is at hand."""
+
+from __future__ import annotations
+
+from fateforger.session.commands import (
+    AddTasks,
+    AdjustFrame,
+    MarkOneThing,
+    RemoveTask,
+    SessionCommand,
+    SetFrame,
+    UpdateTask,
+)
+from fateforger.session.model import InputFacts, Session
+from fateforger.session.tasks import with_one_thing, with_task, with_tasks, without_task
+
+
+def told(session: Session, command: SessionCommand | None) -> Session | None:
+    """The session with what a command tells about the day; ``None`` when it tells nothing. Raises ``UserError``.
+    Whether a frame makes sense is for the gate to say, so that nothing is lost while one end is changed after the
+    other."""
+    match command:
+        case SetFrame(frame=frame):
+            return session.model_copy(update={"frame": frame.model_copy(update={"confirmed": False})})
+        case AdjustFrame(day_start=start, day_end=end):
+            changes = {n: v for n, v in (("day_start", start), ("day_end", end)) if v is not None}
+            return session.model_copy(update={"frame": session.frame.model_copy(update=changes)})
+        case AddTasks(tasks=tasks):
+            return _with(session, with_tasks(session.inputs, tasks))
+        case UpdateTask(task=task):
+            return _with(session, with_task(session.inputs, task))
+        case RemoveTask(task_id=task_id):
+            return _with(session, without_task(session.inputs, task_id))
+        case MarkOneThing(task_id=task_id):
+            return _with(session, with_one_thing(session.inputs, task_id))
+        case _:
+            return None
+
+
+def _with(session: Session, inputs: InputFacts) -> Session:
+    return session.model_copy(update={"inputs": inputs})

@@ -1,0 +1,83 @@
+"""Prompts from templates: one job each, the data in tables and fenced off, the schema spelled out (S70, S92, S93)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pydantic import BaseModel
+from toon_format import encode
+
+from fateforger.ports import Prompt, Role
+from fateforger.turn.reading.facts import Row, Table
+
+VERSIONS: Mapping[str, int] = {
+    "ask": 1,
+    "date": 1,
+    "decide": 1,
+    "facts": 1,
+    "patch": 1,
+}
+"""Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
+version they were made with."""
+POLICY_VERSION = 1
+LONGEST_MESSAGE = 6_000
+"""Characters of a person's message; Slack lets them write up to 40,000."""
+
+
+def prompt_for(
+    name: str,
+    role: Role,
+    answer: type[BaseModel],
+    message: str,
+    *,
+    facts: Sequence[tuple[str, Row]] = (),
+    tables: Sequence[Table] = (),
+    schema: Mapping[str, Any] | None = None,
+    words: Row | None = None,
+) -> Prompt:
+    """The prompt of a template. ``facts`` are single things, ``tables`` lists; ``words`` are what else the template
+    needs, never anything a person or a calendar wrote. ``schema`` is the answer's, unless another one is given."""
+    schema = answer.model_json_schema() if schema is None else schema
+    data = "\n".join([encode({key: dict(row)}) for key, row in facts] + [_table(table) for table in tables])
+    said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
+    mark = _mark(data + said)
+    shown = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    system = _template(f"{name}.j2").render(mark=mark, schema=shown, policy_version=POLICY_VERSION, **(words or {}))
+    user = _template("user.j2").render(mark=mark, tables=data, message=said)
+    return Prompt(f"{name}/{VERSIONS[name]}", role, system.strip(), user.strip(), schema)
+
+
+def _table(table: Table) -> str:
+    """``name[N]{a,b}:`` with a row a line (S92); what is not shown is said."""
+    name, rows, more = table
+    text = encode({name: [dict(row) for row in rows]})
+    return f"{text}\n({more} more are not shown.)" if more else text
+
+
+def _mark(text: str) -> str:
+    """A line that the data cannot hold, because it follows from the data."""
+    return f"=== {hashlib.sha256(text.encode()).hexdigest()[:16]} ==="
+
+
+@cache
+def _template(name: str) -> Any:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    # What is rendered is plain text for a model, no markup; escaping would only garble it.
+    loader = PackageLoader("fateforger.turn", "prompts")
+    return Environment(
+        loader=loader,
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701  plain text for a model
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

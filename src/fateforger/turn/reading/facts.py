@@ -1,0 +1,99 @@
+"""What a model gets to see of a session: short tables, never an id (S92, S108, S111). Each table has its budget, and
+says what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from fateforger.plan import resolve
+from fateforger.session.days import local_today, weekday
+from fateforger.session.meetings import on_calendar
+from fateforger.session.model import Session
+
+MOST_MEETINGS = 40
+MOST_TASKS = 60
+MOST_BLOCKS = 60
+LONGEST_TEXT = 160
+"""Characters of one title or note."""
+DAYS_AHEAD = 14
+
+Row = Mapping[str, object]
+Table = tuple[str, Sequence[Row], int]
+"""Its name, its rows, and how many more there are that are not shown."""
+
+
+def cut(text: str, limit: int = LONGEST_TEXT) -> str:
+    """One line of at most that many characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def day_facts(session: Session, now: datetime) -> Row:
+    """Which day, which zone, what time it is."""
+    today = local_today(now, session.tz)
+    return {
+        "planned_day": f"{session.date.isoformat()} {weekday(session.date)}",
+        "zone": session.tz,
+        "today": f"{today.isoformat()} {weekday(today)}",
+    }
+
+
+def frame_facts(session: Session) -> Row:
+    """The frame of the day as it stands."""
+    frame = session.frame
+    return {
+        "day_start": f"{frame.day_start:%H:%M}",
+        "day_end": f"{frame.day_end:%H:%M}",
+        "lunch_start": "" if frame.lunch_start is None else f"{frame.lunch_start:%H:%M}",
+        "lunch_minutes": frame.lunch_minutes if frame.lunch_start is not None else 0,
+    }
+
+
+def upcoming(now: datetime, tz: str) -> Table:
+    """The days from today on, so that a model need not count weekdays."""
+    today = local_today(now, tz)
+    days = [today + timedelta(days=n) for n in range(DAYS_AHEAD)]
+    return "days", [{"date": d.isoformat(), "weekday": weekday(d)} for d in days], 0
+
+
+def meetings(session: Session) -> Table:
+    """What is on the calendar already and cannot be moved."""
+    timed = on_calendar(session).timed
+    rows = [
+        {"from": f"{m.start:%H:%M}", "to": f"{m.end:%H:%M}", "title": cut(m.title), "busy": "yes" if m.busy else "no"}
+        for m in timed[:MOST_MEETINGS]
+    ]
+    return "meetings", rows, len(timed) - len(rows)
+
+
+def tasks(session: Session) -> Table:
+    """What is to be done, numbered from 1."""
+    rows = [
+        {
+            "number": number,
+            "title": cut(task.title),
+            "minutes": "" if task.minutes is None else task.minutes,
+            "depth": task.depth.value,
+            "one_thing": "yes" if task.one_thing else "no",
+        }
+        for number, task in enumerate(session.inputs.tasks[:MOST_TASKS], 1)
+    ]
+    return "tasks", rows, len(session.inputs.tasks) - len(rows)
+
+
+def blocks(session: Session) -> Table:
+    """The plan as it is, by the positions that a patch names, from 0."""
+    resolved = sorted(resolve(session.plan), key=lambda b: b.index) if session.plan is not None else []
+    rows = [
+        {
+            "i": block.index,
+            "n": cut(block.event.name),
+            "t": block.event.type.value,
+            "from": f"{block.start:%H:%M}",
+            "to": f"{block.end:%H:%M}",
+            "d": cut(block.event.description, 80),
+        }
+        for block in resolved[:MOST_BLOCKS]
+    ]
+    return "plan", rows, len(resolved) - len(rows)

@@ -1,0 +1,139 @@
+"""What was read, as the very commands that buttons and forms make (S214). Numbers of a list become keys here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from fateforger.errors import BadInput
+from fateforger.session.commands import (
+    AddTasks,
+    ChooseDate,
+    RemoveTask,
+    SessionCommand,
+    SetFrame,
+    StageAction,
+    TimeboxingCommitDate,
+    TimeboxingUserReply,
+    UpdateTask,
+)
+from fateforger.session.keys import minted
+from fateforger.session.model import Depth, FrameFacts, Session, Task
+from fateforger.session.moves import offered
+from fateforger.stages import Move, TimeboxingStage
+from fateforger.turn.reading.values import (
+    FrameWords,
+    InputWords,
+    Intent,
+    PlannedDateResult,
+    TaskChange,
+    TaskWords,
+)
+
+MOVES = {
+    Intent.PROCEED: Move.PROCEED,
+    Intent.BACK: Move.BACK,
+    Intent.REDO: Move.REDO,
+    Intent.UNDO: Move.UNDO_LAST_UPDATE,
+    Intent.UNDO_ALL: Move.UNDO_SYNC,
+    Intent.RETRY: Move.RETRY,
+    Intent.CANCEL: Move.CANCEL,
+}
+T = TypeVar("T")
+
+
+def envelope(reply: TimeboxingUserReply) -> dict[str, Any]:
+    """What every command that comes of a reply carries: the reply's own id, so that it is carried out once."""
+    return reply.model_dump(include={"command_id", "user_id", "at", "session_id"})
+
+
+def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> SessionCommand:
+    """A wish to go somewhere, as its button says it. Where no single change can be taken back, "undo" means all."""
+    move = MOVES[intent]
+    possible = offered(session)
+    if move is Move.UNDO_LAST_UPDATE and move not in possible and Move.UNDO_SYNC in possible:
+        move = Move.UNDO_SYNC
+    if session.stage is TimeboxingStage.DATE and move is Move.PROCEED:
+        return TimeboxingCommitDate(**envelope(reply))
+    return StageAction(**envelope(reply), move=move)
+
+
+def date_commands(reply: TimeboxingUserReply, words: PlannedDateResult) -> tuple[SessionCommand, ...]:
+    """Another day or zone, if the message names one."""
+    if words.date is None and words.tz is None:
+        return ()
+    return (ChooseDate(**envelope(reply), date=words.date, tz=words.tz),)
+
+
+def frame_commands(
+    reply: TimeboxingUserReply, session: Session, words: FrameWords | None
+) -> tuple[SessionCommand, ...]:
+    """The frame with what the message says about it."""
+    if words is None:
+        return ()
+    said: dict[str, Any] = {
+        name: value
+        for name in ("day_start", "day_end", "lunch_start", "lunch_minutes")
+        if (value := getattr(words, name)) is not None
+    }
+    if words.no_lunch:
+        said["lunch_start"] = None
+    if not said:
+        return ()
+    if not 0 <= said.get("lunch_minutes", 0) <= 240:
+        raise BadInput("A lunch break lasts between 0 and 240 minutes.")
+    if "lunch_minutes" in said and session.frame.lunch_start is None:
+        said.setdefault("lunch_start", FrameFacts().lunch_start)
+    return (SetFrame(**envelope(reply), frame=session.frame.model_copy(update={**said, "confirmed": False})),)
+
+
+def input_commands(
+    reply: TimeboxingUserReply, session: Session, words: InputWords | None
+) -> tuple[SessionCommand, ...]:
+    """Changes of the list, removals last, each about the list as the person sees it. Raises ``BadInput``."""
+    if words is None:
+        return ()
+    tasks, head = session.inputs.tasks, envelope(reply)
+    gone = [_numbered(tasks, number) for number in dict.fromkeys(words.remove)]
+    changed = [_changed(_numbered(tasks, change.number), change) for change in words.change]
+    added = tuple(_task(reply, number, task) for number, task in enumerate(words.add, 1))
+    return (
+        *(UpdateTask(**head, task=task) for task in changed),
+        *((AddTasks(**head, tasks=added),) if added else ()),
+        *(RemoveTask(**head, task_id=task.id) for task in gone),
+    )
+
+
+def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
+    return Task(
+        id=minted("t", reply.command_id, number),
+        title=words.title.strip(),
+        minutes=_minutes(words.minutes),
+        depth=Depth.SHALLOW if words.depth == "shallow" else Depth.DEEP,
+        one_thing=words.one_thing,
+        notes=words.notes,
+    )
+
+
+def _changed(task: Task, change: TaskChange) -> Task:
+    said = {
+        "title": change.title,
+        "minutes": _minutes(change.minutes),
+        "depth": None if change.depth is None else Depth(change.depth),
+        "one_thing": change.one_thing,
+        "notes": change.notes,
+    }
+    return task.model_copy(update={name: value for name, value in said.items() if value is not None})
+
+
+def _minutes(minutes: int | None) -> int | None:
+    if minutes is not None and not 1 <= minutes <= 24 * 60:
+        raise BadInput(f"A task takes between 1 minute and 24 hours, not {minutes} minutes.")
+    return minutes
+
+
+def _numbered(items: Sequence[T], number: int) -> T:
+    if not 1 <= number <= len(items):
+        there = f"1 to {len(items)}" if items else "none, the list is empty"
+        raise BadInput(f"There is no number {number} in the list; the numbers are {there}.")
+    return items[number - 1]

@@ -1,0 +1,117 @@
+"""What a model may answer, for each thing it is asked. Every field is named and required, so that servers which
+enforce a schema can; ``null`` means "it does not say"."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import time
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+
+_CLOSED = ConfigDict(frozen=True, extra="forbid")
+
+Clock = Annotated[
+    time,
+    PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
+    WithJsonSchema({"type": "string", "description": "Local time of day, 24 hours, HH:MM"}),
+]
+Spoken = Annotated[str, Field(max_length=1200)]
+"""Words for the person, in the language they write in."""
+
+
+class Intent(StrEnum):
+    """What a message wants."""
+
+    ANSWER = "answer"
+    """It tells something for the step at hand, or wants something changed there. Also whatever is unclear (S124)."""
+    PROCEED = "proceed"
+    BACK = "back"
+    REDO = "redo"
+    UNDO = "undo"
+    """Take back the last change."""
+    UNDO_ALL = "undo_all"
+    """Take everything of this plan off the calendar."""
+    RETRY = "retry"
+    CANCEL = "cancel"
+    ASK = "ask"
+    """It asks something, and wants nothing changed."""
+
+
+class Decision(BaseModel):
+    """What the message wants. ``also`` is true when, besides moving on, it says something for the step at hand:
+    "start at 8, then go on"."""
+
+    model_config = _CLOSED
+    intent: Intent
+    also: bool
+
+
+class PlannedDateResult(BaseModel):
+    """Which day is to be planned (S94). Unclear stays null and is asked."""
+
+    model_config = _CLOSED
+    date: Date | None
+    tz: str | None
+    """IANA name, only when the person speaks of another zone."""
+    question: Spoken | None
+
+
+class FrameWords(BaseModel):
+    """The frame of the day, as far as the message speaks of it."""
+
+    model_config = _CLOSED
+    day_start: Clock | None
+    day_end: Clock | None
+    lunch_start: Clock | None
+    lunch_minutes: int | None
+    no_lunch: bool
+
+
+class TaskWords(BaseModel):
+    """Something to do. ``minutes`` stays null unless the person says how long."""
+
+    model_config = _CLOSED
+    title: Annotated[str, Field(min_length=1, max_length=300)]
+    minutes: int | None
+    depth: Literal["deep", "shallow"] | None
+    one_thing: bool
+    notes: Annotated[str, Field(max_length=3000)]
+
+
+class TaskChange(BaseModel):
+    """A change of the task with that number in the list; null leaves a part as it is."""
+
+    model_config = _CLOSED
+    number: int
+    title: Annotated[str, Field(min_length=1, max_length=300)] | None
+    minutes: int | None
+    depth: Literal["deep", "shallow"] | None
+    one_thing: bool | None
+    notes: Annotated[str, Field(max_length=3000)] | None
+
+
+class InputWords(BaseModel):
+    """What is to be done, as far as the message speaks of it."""
+
+    model_config = _CLOSED
+    add: tuple[TaskWords, ...]
+    change: tuple[TaskChange, ...]
+    remove: tuple[int, ...]
+
+
+class DayWords(BaseModel):
+    """What the day is made from: its frame, and what is to be done."""
+
+    model_config = _CLOSED
+    frame: FrameWords | None
+    inputs: InputWords | None
+    question: Spoken | None
+
+
+class AnswerWords(BaseModel):
+    """An answer to a question of the person, from what is known here and nothing else."""
+
+    model_config = _CLOSED
+    answer: Spoken

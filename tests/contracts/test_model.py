@@ -1,0 +1,74 @@
+"""One contract for every language model: the real adapter over a server, and the fake that tests use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+from tests.fakes.openai_server import KEY, MODEL, Says, in_turn, model_server
+from tests.fakes.scripted_model import ScriptedModel
+
+from fateforger.adapters.model import ChatModel, Endpoint
+from fateforger.errors import ModelAuthFailed, ModelTimedOut
+from fateforger.ports import Completion, Model, Prompt, Role
+
+PROMPT = Prompt("probe/1", Role.GATE, "System.", "User.")
+Speaking = Callable[[str | None], AbstractAsyncContextManager[Model]]
+"""A model that says one text, or never answers. The text ``refuse`` stands for a refused key."""
+
+
+@asynccontextmanager
+async def real(line: str | None) -> AsyncIterator[Model]:
+    says = Says(slow=True) if line is None else Says(line)
+    async with model_server(in_turn(says)) as server:
+        model = ChatModel(Endpoint(server.url, MODEL, "sk-wrong" if line == "refuse" else KEY))
+        yield model
+        await model.aclose()
+
+
+@asynccontextmanager
+async def scripted(line: str | None) -> AsyncIterator[Model]:
+    yield ScriptedModel(ModelAuthFailed("The key was refused.") if line == "refuse" else line)
+
+
+@pytest.fixture(params=[real, scripted], ids=["real", "scripted"])
+def speaking(request: pytest.FixtureRequest) -> Speaking:
+    return request.param  # type: ignore[no-any-return]  # one of the two above
+
+
+async def test_it_gives_the_text_with_its_tokens(speaking: Speaking) -> None:
+    async with speaking('{"a": 1}') as model:
+        done = await model.complete(PROMPT, seconds=5)
+    assert isinstance(done, Completion)
+    assert done.text == '{"a": 1}'
+    assert done.prompt_tokens is not None
+    assert done.seconds >= 0
+
+
+async def test_it_keeps_to_its_time(speaking: Speaking) -> None:
+    async with speaking(None) as model:
+        with pytest.raises(ModelTimedOut):
+            await model.complete(PROMPT, seconds=0.1)
+
+
+async def test_it_can_be_cancelled(speaking: Speaking) -> None:
+    async with speaking(None) as model:
+        call = asyncio.create_task(model.complete(PROMPT, seconds=60))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+
+async def test_what_it_cannot_do_is_an_error_of_ours(speaking: Speaking) -> None:
+    async with speaking("refuse") as model:
+        with pytest.raises(ModelAuthFailed):
+            await model.complete(PROMPT, seconds=5)
+
+
+async def test_closing_twice_is_fine(speaking: Speaking) -> None:
+    async with speaking("{}") as model:
+        await model.aclose()
+        await model.aclose()
