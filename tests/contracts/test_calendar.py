@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
+from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
 from tests.fakes.serving import served
 
 from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, open_mcp_calendar
@@ -120,25 +121,41 @@ class CalDavAccount:
     unused: Iterator[str]
 
 
+@asynccontextmanager
+async def an_account(folder: Path, calendars: int, *habits: Habit) -> AsyncIterator[CalDavAccount]:
+    """``habits`` are those of the server that the tools meet."""
+    names = [f"calendar{n}" for n in range(calendars)]
+    store = LocalCalendarConfig(data_dir=folder / "store", time_zone=BERLIN)
+    async with AsyncExitStack() as stack:
+        radicale = await stack.enter_async_context(await open_local_calendar(store, now=_now))
+        home = urljoin(radicale.caldav_url, "..")
+        front = QuirkyCalDav(urljoin(home, "/"), habits)
+        stack.push_async_callback(front.aclose)
+        met = urljoin(await stack.enter_async_context(served(front.app())), "/me/") if habits else home
+        http = await stack.enter_async_context(httpx.AsyncClient(auth=("me", "any"), trust_env=False, timeout=60))
+        for name in names:
+            (await http.request("MKCALENDAR", f"{home}{name}/")).raise_for_status()
+        tools = LocalCalendarConfig(
+            data_dir=folder / "tools", time_zone=BERLIN, caldav_url=met, username="me", password="any"
+        )
+        local = await stack.enter_async_context(await open_local_calendar(tools, now=_now))
+        base = await stack.enter_async_context(served(local.mcp_app, lifespan=False))
+        calendar = await stack.enter_async_context(aclosing(open_mcp_calendar(f"{base}/mcp", time_zone=BERLIN)))
+        yield CalDavAccount(home, http, calendar, iter(names))
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def account(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[CalDavAccount]:
-    folder = tmp_path_factory.mktemp("caldav")
-    names = [f"calendar{n}" for n in range(80)]
-    store = LocalCalendarConfig(data_dir=folder / "store", time_zone=BERLIN)
-    async with await open_local_calendar(store, now=_now) as radicale:
-        home = urljoin(radicale.caldav_url, "..")
-        tools = LocalCalendarConfig(
-            data_dir=folder / "tools", time_zone=BERLIN, caldav_url=home, username="me", password="any"
-        )
-        async with httpx.AsyncClient(auth=("me", "any"), trust_env=False) as http:
-            for name in names:
-                (await http.request("MKCALENDAR", f"{home}{name}/")).raise_for_status()
-            async with (
-                await open_local_calendar(tools, now=_now) as local,
-                served(local.mcp_app, lifespan=False) as base,
-                aclosing(open_mcp_calendar(f"{base}/mcp", time_zone=BERLIN)) as calendar,
-            ):
-                yield CalDavAccount(home, http, calendar, iter(names))
+    async with an_account(tmp_path_factory.mktemp("caldav"), 80) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def quirky(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[CalDavAccount]:
+    """Rewrites what it is given, says no ETag, cannot look for a UID, and answers 400 where others say conflict."""
+    habits: tuple[Habit, ...] = ("rewrites", "no uid filter", "uid is 400")
+    async with an_account(tmp_path_factory.mktemp("quirky"), 80, *habits) as opened:
+        yield opened
 
 
 class TestMcpCalendarOverCalDav(CalendarContract):
@@ -153,6 +170,20 @@ class TestMcpCalendarOverCalDav(CalendarContract):
     @pytest.fixture
     def person(self, account: CalDavAccount, name: str) -> Person:
         return CalDavPerson(f"{account.home}{name}/", account.http)
+
+
+class TestMcpCalendarOverAQuirkyCalDav(CalendarContract):
+    @pytest.fixture
+    def name(self, quirky: CalDavAccount) -> str:
+        return next(quirky.unused)
+
+    @pytest.fixture
+    def calendar(self, quirky: CalDavAccount, name: str) -> Calendar:
+        return quirky.calendar.beside(f"{name}@127.0.0.1")
+
+    @pytest.fixture
+    def person(self, quirky: CalDavAccount, name: str) -> Person:
+        return CalDavPerson(f"{quirky.home}{name}/", quirky.http)
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -10,13 +10,15 @@ from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
 
 from fateforger.local.calendar.dav import Dav
-from fateforger.local.calendar.errors import NotFound, ServerTrouble
+from fateforger.local.calendar.errors import BadRequest, Forbidden, MarksLost, NotFound, ServerTrouble
 from fateforger.local.calendar.ids import is_hashed, is_legal, uid_of
 from fateforger.local.calendar.multistatus import propfind, query_between, query_uid
 from fateforger.local.calendar.objects import Resource
+from fateforger.local.calendar.private_values import PRIVATE
 
 _MARGIN = timedelta(days=2)
 _KEPT = 1000
+_ZONE = re.compile(r"^BEGIN:VTIMEZONE\n.*?^END:VTIMEZONE$", re.DOTALL | re.MULTILINE)
 _PLAIN_UID = re.compile(r"[A-Za-z0-9_@-][A-Za-z0-9_.@-]{0,199}")
 
 
@@ -37,11 +39,23 @@ class About:
     writable: bool = True
 
 
-class Collection:
-    """Reads and guarded writes of one calendar's objects. Raises `ServiceError`s."""
+def _lines(text: str) -> list[str]:
+    """The content lines in whatever order and however folded, without the rules of zones, which are known by name."""
+    unfolded = re.sub(r"\r?\n[ \t]", "", text).replace("\r\n", "\n")
+    return sorted(_ZONE.sub("", unfolded).splitlines())
 
-    def __init__(self, dav: Dav, about: About) -> None:
+
+class Collection:
+    """Reads and guarded writes of one calendar's objects. Raises `ServiceError`s.
+
+    An ETag that comes with the answer to a PUT should mean that the object is stored as it was sent. Some servers
+    rewrite it all the same, or give it another ETag a moment later. So the first object is read again, and then every
+    one, unless that one was found as it was sent; `echoes` says that the server is known to be honest.
+    """
+
+    def __init__(self, dav: Dav, about: About, *, echoes: bool | None = None) -> None:
         self._dav = dav
+        self._echoes = echoes
         self.about = about
         self._known: dict[str, Resource] = {}
 
@@ -61,10 +75,17 @@ class Collection:
         found = await self._get(self.href_for(uid))
         if found is not None and found.event_id == event_id:
             return found
-        candidates = await self._query(query_uid(uid))
+        candidates = await self._with_uid(uid)
         if is_hashed(event_id):
             candidates += await self._query(query_between(None, None))
         return next((resource for resource in candidates if resource.event_id == event_id), None)
+
+    async def _with_uid(self, uid: str) -> list[Resource]:
+        """The objects of a UID; some servers cannot look for one, and then all have to be looked through."""
+        try:
+            return await self._query(query_uid(uid))
+        except (BadRequest, Forbidden):
+            return await self._query(query_between(None, None))
 
     async def touching(self, start: datetime | None, end: datetime | None) -> list[Resource]:
         """Objects that may have something between two instants; more than those may come.
@@ -74,8 +95,13 @@ class Collection:
         return await self._query(query_between(start - _MARGIN if start else None, end + _MARGIN if end else None))
 
     async def create(self, href: str, text: str) -> Resource:
-        """Store a new object; `PreconditionFailed` or `Conflict` when the place or the UID is taken."""
-        return await self._put(href, text, {"If-None-Match": "*"})
+        """Store a new object; `PreconditionFailed` or `Conflict` (with some servers `BadRequest` or `Forbidden`) when
+        the place or the UID is taken, `MarksLost` when it would not be ours any more."""
+        stored = await self._put(href, text, {"If-None-Match": "*"})
+        if PRIVATE in text and PRIVATE not in stored.text:
+            await self.remove(stored)
+            raise MarksLost
+        return stored
 
     async def replace(self, before: Resource, text: str) -> Resource:
         """Store a new state of an object; `PreconditionFailed` when it is no longer in the state `before`."""
@@ -97,12 +123,15 @@ class Collection:
     async def _put(self, href: str, text: str, guard: dict[str, str]) -> Resource:
         headers = {"Content-Type": "text/calendar; charset=utf-8", **guard}
         response = await self._dav.request("PUT", href, body=text.encode(), headers=headers)
-        etag = response.headers.get("ETag")
-        if etag and not etag.startswith("W/"):
+        etag = response.headers.get("ETag") or ""
+        strong = bool(etag) and not etag.startswith("W/")
+        if strong and self._echoes:
             return self._kept(href, etag, text)
         stored = await self._get(href)
         if stored is None:
             raise ServerTrouble("The calendar server accepted an event and does not have it")
+        if self._echoes is None:
+            self._echoes = strong and stored.etag == etag and _lines(stored.text) == _lines(text)
         return stored
 
     async def _get(self, href: str) -> Resource | None:

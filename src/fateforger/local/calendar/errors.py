@@ -5,6 +5,7 @@
     └── ServiceError         the calendar behind the tools refused or failed
         ├── BadRequest · Unauthorized · Forbidden · NotFound · Conflict · Gone · PreconditionFailed · RateLimited
         ├── NoRoom           it has no room for it, and wrote nothing (507)
+        ├── MarksLost        it does not keep what we have to find in an event again
         ├── ServerTrouble    it answered 5xx
         │   └── NotDav       it answered something else than a CalDAV server does, or sends us away
         ├── ConnectionLost   it did not answer because nobody is there
@@ -86,6 +87,12 @@ class NoRoom(Forbidden):
     """Refused for good rather than failed: trying again makes no room."""
 
     default = "Forbidden. The calendar server has no room left for it."
+
+
+class MarksLost(Forbidden):
+    """An event without our mark could never be changed or taken back."""
+
+    default = "Forbidden. The calendar server does not keep the mark that tells my events from yours, so I write none."
 
 
 class ServerTrouble(ServiceError):

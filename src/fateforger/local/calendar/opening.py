@@ -139,9 +139,10 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         else:
             dav = await stack.enter_async_context(_remote(config, config.caldav_url))
             account = await _remote_account(dav, config, config.caldav_url)
+        echoes = True if config.caldav_url is None else None
         register = Register(config.data_dir / "events.sqlite")
         stack.callback(register.close)
-        collections = tuple(Collection(dav, about) for about in account.calendars)
+        collections = tuple(Collection(dav, about, echoes=echoes) for about in account.calendars)
         changes = Changes(collections[0])
         owners = account.addresses or (_owner(dav.username),)
         calendars = Calendars(collections, owners, register, now, changes.note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fateforger.local.calendar.errors import BadRequest, Conflict, PreconditionFailed, ToolError
+from fateforger.local.calendar.errors import BadRequest, Conflict, Forbidden, PreconditionFailed, ToolError
 from fateforger.local.calendar.event_json import event_json
 from fateforger.local.calendar.ids import check_new_id, new_id, uid_of
 from fateforger.local.calendar.rewriting import new_object
@@ -40,11 +40,13 @@ async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -
     uid = uid_of(event_id)
     try:
         stored = await collection.create(collection.href_for(uid), text)
-    except (PreconditionFailed, Conflict):
+    except (PreconditionFailed, Conflict, BadRequest, Forbidden) as refusal:
         there = await collection.find(event_id)
         if there is not None:
             await calendars.register.remember(key, event_id, there.text)
             raise _taken(event_id) from None
+        if isinstance(refusal, BadRequest | Forbidden):
+            raise
         await collection.state()
         # Something else is where the event would go: another program's object of that name.
         stored = await collection.create(collection.spare_href_for(uid), text)

@@ -1,0 +1,109 @@
+"""CalDAV servers as they are rather than as the RFC has them: a front before Radicale with habits of others.
+
+Each habit is one that is documented of a server people use; which one is said at its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Literal
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+Habit = Literal[
+    "rewrites",  # Sabre, Google, Exchange gateways: another text is stored than was sent
+    "no etag",  # DAViCal, Bedework: a PUT is answered without an ETag
+    "early etag",  # iCloud: the ETag of the answer is not the one the object has a moment later
+    "weak etag",  # behind a compressing proxy
+    "drops marks",  # servers that keep only what they know
+    "no uid filter",  # servers that cannot search for a UID
+    "uid is 400",  # Nextcloud before it answered no-uid-conflict: a UID that is there already is a bad request
+    "only well-known",  # Nextcloud, Fastmail: nothing but a web page at the root
+    "other host",  # iCloud: the calendars are at another host of the same domain
+    "read-only",  # somebody else's calendar
+    "bin",  # Nextcloud: deleted calendars are listed
+]
+_FORWARDED = ("authorization", "depth", "content-type", "if-match", "if-none-match")
+_METHODS = ["GET", "PUT", "DELETE", "PROPFIND", "REPORT", "PROPPATCH", "MKCALENDAR"]
+_WRITE = re.compile(rb"<privilege><(write|write-content|all|bind|unbind)( ?/>|>.*?</\1>)</privilege>")
+
+
+class QuirkyCalDav:
+    """The front: ``app()`` behind one address, forwarding to Radicale at ``target`` (its root). ``elsewhere`` is the
+    address it names calendars by, with the habit ``other host``."""
+
+    def __init__(self, target: str, habits: Collection[Habit] = ()) -> None:
+        self.habits = frozenset(habits)
+        self.elsewhere = ""
+        self.asked: list[tuple[str, str]] = []
+        self._target = target.rstrip("/")
+        self._http = httpx.AsyncClient(trust_env=False, timeout=60)
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/{path:path}", self._answer, methods=_METHODS)])
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def _answer(self, request: Request) -> Response:
+        path = request.url.path
+        self.asked.append((request.method, f"{request.headers['host'].partition(':')[0]}{path}"))
+        if "only well-known" in self.habits:
+            if path == "/.well-known/caldav":
+                return RedirectResponse("/dav/", 301)
+            if path == "/":
+                return Response("<html>Welcome</html>", media_type="text/html")
+            if path == "/dav/":
+                path = "/"
+        body = await request.body()
+        if request.method == "REPORT" and b"prop-filter" in body and "no uid filter" in self.habits:
+            return Response(status_code=403)
+        if request.method in ("PUT", "DELETE") and "read-only" in self.habits:
+            return Response(status_code=403)
+        if request.method == "PUT":
+            body = self._stored(body)
+        given = {name: value for name, value in request.headers.items() if name in _FORWARDED}
+        answer = await self._http.request(request.method, self._target + path, content=body, headers=given)
+        return self._told(request.method, answer)
+
+    def _stored(self, body: bytes) -> bytes:
+        if "drops marks" in self.habits:
+            body = re.sub(rb"\r\n[ \t]", b"", body)
+            body = b"".join(line for line in body.splitlines(keepends=True) if not line.startswith(b"X-"))
+        if "rewrites" in self.habits:
+            body = body.replace(b"END:VEVENT", b"X-SERVER-SEEN:yes\r\nEND:VEVENT").replace(
+                b"PRODID:-//fate", b"PRODID:-//late"
+            )
+        return body
+
+    def _told(self, method: str, answer: httpx.Response) -> Response:
+        status, body = answer.status_code, answer.content
+        headers = {n: v for n, v in answer.headers.items() if n in ("etag", "content-type", "location")}
+        if method == "PUT":
+            if "no etag" in self.habits or "rewrites" in self.habits:
+                headers.pop("etag", None)
+            if "early etag" in self.habits and status < 300:
+                headers["etag"] = '"early"'
+            if status == 409 and "uid is 400" in self.habits:
+                status = 400
+        if "weak etag" in self.habits and "etag" in headers and method == "PUT":
+            headers["etag"] = f"W/{headers['etag']}"
+        if method == "PROPFIND":
+            body = self._shown(body)
+        return Response(body, status, headers)
+
+    def _shown(self, body: bytes) -> bytes:
+        if "read-only" in self.habits:
+            body = _WRITE.sub(b"", body)
+        if "bin" in self.habits:
+            gone = b'<NC:deleted-calendar xmlns:NC="http://nextcloud.com/ns" />'
+            body = re.sub(rb"(<[^<>]*>/me/a-[^<]*</.*?<resourcetype>)", rb"\1" + gone, body, count=1, flags=re.DOTALL)
+        if "other host" in self.habits:
+            at = self.elsewhere.encode()
+            body = re.sub(rb"(calendar-home-set>\s*<[^>]*href>)/", rb"\1" + at + b"/", body)
+        return body
