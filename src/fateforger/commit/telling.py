@@ -71,13 +71,14 @@ def _waiting(carried: Carried) -> list[str]:
 
 
 def _not_done(records: Sequence[OpRecord]) -> list[str]:
-    """A sentence for each op that did not go as decided; deletions that were put off share one."""
-    sentences: list[str] = []
+    """A sentence for each reason why something did not go as decided; deletions that were put off share one."""
+    why: dict[str, list[str]] = {}
     for record in records:
         if record.state in {OpState.CONFLICT, OpState.FAILED} or (record.state is OpState.SKIPPED and record.error):
             if record.op.verb is Verb.DELETE and record.state is OpState.SKIPPED:
                 continue
-            sentences.append(f"{quoted(record.op.summary)}: {record.error}")
+            why.setdefault(record.error, []).append(record.op.summary)
+    sentences = [f"{listed(titles)}: {reason}" for reason, titles in why.items()]
     put_off = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.SKIPPED]
     if put_off:
         sentences.append(f"I did not remove {listed(put_off)}, because something else could not be written.")

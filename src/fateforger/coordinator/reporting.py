@@ -8,11 +8,12 @@ from fateforger.commit.result import SyncResult
 from fateforger.journal.model import OpRecord, OpState
 from fateforger.plan import zone
 from fateforger.session.model import SyncReport
-from fateforger.sync.model import OwnedId, Verb
+from fateforger.sync.model import WRITES, OwnedId, Verb
 
 MOST_NAMED = 12
 UNCHANGED = "unchanged"
-_OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED}
+_OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
+_SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
 
 
 def report_of(result: SyncResult) -> SyncReport:
@@ -28,13 +29,24 @@ def report_of(result: SyncResult) -> SyncReport:
     )
     match result.status:
         case "partial" | "paused":
-            done, open_ends = _blocks(result, {OpState.APPLIED}), _blocks(result, _OPEN)
-            status = "partial" if done or report.deleted else "failed"
-            there = (f"On your calendar now: {_listed(done)}.",) if done else ()
-            missing = (f"Not there yet: {_listed(open_ends)}.",) if open_ends else ()
-            return report.model_copy(update={"status": status, "sentences": (*there, *missing, *report.sentences[1:])})
+            return _unfinished(report, result)
         case other:
             return report.model_copy(update={"status": other})
+
+
+def _unfinished(report: SyncReport, result: SyncResult) -> SyncReport:
+    """What is there, what is not, and what nobody can say yet, each block by its name and time."""
+    done, unsure = _blocks(result, {OpState.APPLIED}), _blocks(result, {OpState.INFLIGHT}, WRITES)
+    if not (done or unsure or report.deleted):
+        return report.model_copy(update={"status": "failed", "sentences": report.sentences[1:]})
+    missing = _blocks(result, _OPEN)
+    lines = (
+        (f"On your calendar now: {_listed(done)}.",) if done else (),
+        (f"I do not know yet whether this arrived: {_listed(unsure)}.",) if unsure else (),
+        (f"Not there yet: {_listed(missing)}.",) if missing else (),
+    )
+    sentences = (*(sentence for line in lines for sentence in line), *report.sentences[1:])
+    return report.model_copy(update={"status": "partial", "unsure": bool(unsure), "sentences": sentences})
 
 
 def _sentences(result: SyncResult) -> tuple[str, ...]:
@@ -53,9 +65,9 @@ def counts_words(report: SyncReport) -> str:
     return ", ".join(f"{count} {what}" for what, count in named if count) or UNCHANGED
 
 
-def _blocks(result: SyncResult, states: Collection[OpState]) -> list[str]:
+def _blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
     """The blocks to be put on the calendar or changed there that ended in one of these states, with their times."""
-    last = {r.op.key: r for t in result.transactions for r in t.records if r.op.verb in {Verb.CREATE, Verb.UPDATE}}
+    last = {r.op.key: r for t in result.transactions for r in t.records if r.op.verb in verbs}
     return [_block(record, result.plan.tz) for record in last.values() if record.state in states]
 
 

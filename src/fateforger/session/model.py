@@ -87,6 +87,8 @@ class SyncReport(BaseModel):
     updated: int = 0
     deleted: int = 0
     unchanged: int = 0
+    unsure: bool = False
+    """Something was sent of which nobody can say yet whether it arrived."""
     sentences: tuple[str, ...] = ()
 
 

@@ -14,7 +14,7 @@ from fateforger.adapters.store import Store, open_store
 from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.door import Door
-from fateforger.ports import Sent
+from fateforger.ports import Calendar, Sent
 from fateforger.session.cards import (
     Button,
     Card,
@@ -47,11 +47,6 @@ class HandClock:
         return self.at
 
 
-async def at_once(seconds: float) -> None:
-    """Waiting takes no time."""
-    del seconds
-
-
 @dataclass
 class House:
     """The coordinator over real parts: the SQL store, the engine, a calendar with Google's semantics."""
@@ -70,7 +65,7 @@ class House:
         """A new process over the same database and calendar."""
         ids = itertools.count()
         prefix = f"tx{next(_RUNS)}"
-        outside = Outside(self.calendar, self.store.journal, self.clock, sleep=at_once, jitter=lambda: 0.5)
+        outside = Outside(self.port, self.store.journal, self.clock, sleep=self.sleep, jitter=lambda: 0.5)
         self.submitter = CalendarSubmitter(outside, owner=prefix, new_id=lambda: f"{prefix}-{next(ids)}")
         self.coordinator = PlanningCoordinator(
             sessions=self.store.sessions,
@@ -78,6 +73,15 @@ class House:
             clock=self.clock,
             calendar_write=self.calendar_write,
         )
+
+    async def sleep(self, seconds: float) -> None:
+        """Waiting takes no time."""
+        del seconds
+
+    @property
+    def port(self) -> Calendar:
+        """The calendar as the engine sees it."""
+        return self.calendar
 
     def on_calendar(self) -> dict[str, str]:
         """What the calendar shows: title to local times."""

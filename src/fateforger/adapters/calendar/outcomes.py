@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, assert_never
 
 from fateforger.adapters.calendar.refusals import Refusal, message_of
@@ -17,6 +18,27 @@ from fateforger.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Un
 
 Write = Literal["create", "update", "delete"]
 _LONGEST = 300
+_DETAILS = re.compile(r"\.? Details: .*$")
+_AROUND = re.compile(r"(Access denied|Resource not found|Bad Request|Google API server error): ")
+
+NO_LOGIN = (
+    "The login to your calendar does not work ({}). Please check it at the calendar server, or log in there again."
+)
+READ_ONLY = (
+    "I may read this calendar but not write to it ({}). Please ask for the right to make changes to it, or name another"
+    " one in FATEFORGER_CALENDAR_ID."
+)
+NOT_THERE = (
+    "The calendar server does not find your calendar ({}). Please check that it still exists and that your login may"
+    " use it."
+)
+"""What a person can mend: said the same way wherever it is met, with the server's words in brackets."""
+_NEVER = {
+    Refusal.READ_ONLY: READ_ONLY,
+    Refusal.NO_CALENDAR: NOT_THERE,
+    Refusal.FORBIDDEN: "Your calendar does not allow it ({}).",
+    Refusal.INVALID: "Your calendar cannot take it ({}).",
+}
 
 
 def outcome_of(refusal: Refusal, text: str, write: Write) -> Outcome:
@@ -27,11 +49,11 @@ def outcome_of(refusal: Refusal, text: str, write: Write) -> Outcome:
         case Refusal.LIMITED:
             return Limited()
         case Refusal.LOGIN:
-            return Unauthorized(reason)
-        case Refusal.FORBIDDEN | Refusal.NO_CALENDAR | Refusal.INVALID:
-            return Rejected(reason)
+            return Unauthorized(NO_LOGIN.format(reason))
+        case Refusal.READ_ONLY | Refusal.NO_CALENDAR | Refusal.FORBIDDEN | Refusal.INVALID:
+            return Rejected(_NEVER[refusal].format(reason))
         case Refusal.NOT_FOUND | Refusal.DELETED:
-            return Rejected(f"There is no such calendar ({reason}).") if creating else Gone()
+            return Rejected(NOT_THERE.format(reason)) if creating else Gone()
         case Refusal.EXISTS | Refusal.CONFLICT if creating:
             return Exists()
         case Refusal.CONFLICT | Refusal.CHANGED if not creating:
@@ -47,22 +69,25 @@ def error_of(refusal: Refusal, text: str) -> CalendarError:
     reason = shown(text)
     match refusal:
         case Refusal.LOGIN:
-            return CalendarAuthFailed(f"The calendar server is not logged in to the calendar: {reason}")
+            return CalendarAuthFailed(NO_LOGIN.format(reason))
+        case Refusal.READ_ONLY:
+            return CalendarReadOnly(READ_ONLY.format(reason))
         case Refusal.FORBIDDEN:
-            return CalendarReadOnly(f"The calendar may not be used that way: {reason}")
+            return CalendarReadOnly(f"Your login may not use this calendar that way ({reason}).")
         case Refusal.NO_CALENDAR | Refusal.NOT_FOUND | Refusal.DELETED:
-            return CalendarNotFound(f"The calendar server knows no such calendar: {reason}")
+            return CalendarNotFound(NOT_THERE.format(reason))
         case Refusal.LIMITED:
-            return CalendarUnreachable(f"The calendar wants fewer requests; try again in a minute: {reason}")
+            return CalendarUnreachable(f"Your calendar takes no more requests for the moment ({reason}).")
         case Refusal.TROUBLE:
-            return CalendarUnreachable(f"The calendar server could not reach the calendar: {reason}")
+            return CalendarUnreachable(f"The calendar server could not reach your calendar ({reason}).")
         case Refusal.EXISTS | Refusal.CONFLICT | Refusal.CHANGED | Refusal.INVALID | Refusal.UNCLEAR:
-            return CalendarIncomplete(f"The calendar server did not answer the question: {reason}")
+            return CalendarIncomplete(f"The calendar server did not answer the question ({reason}).")
         case _:
             assert_never(refusal)
 
 
 def shown(text: str) -> str:
-    """The first line of an error text, short enough to be shown."""
-    line = message_of(text).split("\n", 1)[0].strip() or "no reason given"
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    """The first sentence of an error text, short enough to be shown inside another sentence."""
+    line = _DETAILS.sub("", message_of(text).split("\n", 1)[0])
+    sentence = _AROUND.sub("", line, count=1).split(". ", 1)[0].strip().rstrip(".") or "no reason given"
+    return sentence if len(sentence) <= _LONGEST else f"{sentence[:_LONGEST]}…"

@@ -15,6 +15,8 @@ class Refusal(StrEnum):
     LOGIN = "login"
     """The login expired, was refused, or nobody said which one to use."""
     LIMITED = "limited"
+    READ_ONLY = "read_only"
+    """The login may read the calendar, not write to it."""
     FORBIDDEN = "forbidden"
     NO_CALENDAR = "no_calendar"
     NOT_FOUND = "not_found"
@@ -76,12 +78,12 @@ _SIGNS: tuple[tuple[Refusal, tuple[str, ...]], ...] = (
     (Refusal.CONFLICT, (r"^Conflict\b",)),
     (Refusal.DELETED, (r"^Resource has been deleted",)),
     (Refusal.TROUBLE, (r"^Google API server error", r"response body")),
+    (Refusal.READ_ONLY, (r"need to have writer access",)),
     (
         Refusal.FORBIDDEN,
         (
             r"^Access denied",
             r"^Forbidden",
-            r"writer access",
             r"changed by the organizer",
             r"insufficient permission",
             r"(not|n't) have (the )?(required |necessary )?(permission|access)",

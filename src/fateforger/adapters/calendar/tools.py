@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from fateforger.adapters.calendar.budget import RequestBudget, cost_of
-from fateforger.adapters.calendar.connection import NotConnected, Reply, Trouble
+from fateforger.adapters.calendar.connection import NotConnected, Reply, TimedOut, Trouble
 from fateforger.adapters.calendar.endpoint import described
 from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, CALLS_AT_ONCE
 from fateforger.adapters.calendar.outcomes import Write, error_of, outcome_of, shown
@@ -69,7 +69,8 @@ class CalendarTools:
             refusal = read_refusal(reply.text)
             return Refused(refusal, reply.text, error_of(refusal, reply.text))
         except Trouble as trouble:
-            unreachable = CalendarUnreachable(f"I cannot reach {self.server}: {trouble}.")
+            why = "it gave no answer in time" if isinstance(trouble, TimedOut) else trouble
+            unreachable = CalendarUnreachable(f"I cannot reach {self.server}: {why}.")
             return Refused(Refusal.TROUBLE, str(trouble), unreachable)
         except Unreadable as problem:
             return self.unreadable(problem)

@@ -21,7 +21,9 @@ def card(session: Session) -> Card:
     title = {
         "changed": f"{day} is on your calendar",
         "unchanged": f"{day} is on your calendar",
-        "partial": f"Only a part of {day} is on your calendar",
+        "partial": f"I do not know yet how much of {day} is on your calendar"
+        if report.unsure
+        else f"Only a part of {day} is on your calendar",
         "failed": f"{day} is not on your calendar yet" if session.written is None else f"{day} was not committed",
         "undone": f"{day} is off your calendar again",
     }[report.status]
@@ -53,7 +55,8 @@ def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
     if report.status == "failed":
         head, sentences = f"⚠️ {UNWRITTEN if session.written is None else STILL_THERE}", report.sentences
     elif report.status == "partial":
-        head, sentences = f"**{counts_words(report)}**", report.sentences
+        known = ", as far as I know" if report.unsure else ""
+        head, sentences = f"**{counts_words(report)}{known}**", report.sentences
     else:
         # The first sentence says the counts in words.
         head, sentences = f"**{counts_words(report)}**", report.sentences[1:]

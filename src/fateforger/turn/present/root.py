@@ -44,6 +44,8 @@ def root_line(session: Session) -> str:
 
 def _committed(session: Session, day: str) -> str:
     match session.last_sync.status if session.last_sync else "unchanged":
+        case "partial" if session.last_sync is not None and session.last_sync.unsure:
+            return f"{day}: not finished, see below"
         case "partial":
             return f"{day}: only a part is on your calendar"
         case "failed":

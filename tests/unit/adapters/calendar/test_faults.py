@@ -13,7 +13,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
 from fateforger.adapters.calendar import McpCalendar
-from fateforger.adapters.calendar.outcomes import Write
+from fateforger.adapters.calendar.outcomes import NO_LOGIN, READ_ONLY, Write
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -203,13 +203,10 @@ async def test_a_read_that_the_server_repeats(
 @pytest.mark.parametrize(
     ("fault", "outcome"),
     [
-        (
-            Google(401, "Invalid Credentials"),
-            Unauthorized("Invalid Credentials. Details: Invalid Credentials (Authorization)"),
-        ),
+        (Google(401, "Invalid Credentials"), Unauthorized(NO_LOGIN.format("Invalid Credentials"))),
         (Google(403, "Rate Limit Exceeded"), Limited()),
-        (Google(403, "Forbidden"), Rejected("Access denied: Forbidden")),
-        (ABORTED, Unknown("The operation was aborted.")),
+        (Google(403, "Forbidden"), Rejected("Your calendar does not allow it (Forbidden).")),
+        (ABORTED, Unknown("The operation was aborted")),
         (Says("Something else went wrong"), Unknown("Something else went wrong")),
     ],
 )
@@ -325,10 +322,10 @@ async def test_a_calendar_that_nobody_is_logged_in_to(calendar: McpCalendar) -> 
 async def test_a_read_only_calendar(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     await put(calendar)
     server.tools.calendars["primary"] = OneCalendar(store, access_role="reader")
-    refused = Rejected("Access denied: You need to have writer access to this calendar.")
+    refused = Rejected(READ_ONLY.format("You need to have writer access to this calendar"))
     assert await calendar.create(owned(1), fields(), marker()) == refused
     assert await attempt(calendar, "delete") == refused
-    assert await attempt(calendar, "update") == Rejected("You need to have writer access to this calendar.")
+    assert await attempt(calendar, "update") == refused
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
 
 

@@ -37,7 +37,7 @@ TEXTS: list[tuple[str, Refusal]] = [
     ),
     ("MCP error -32600: Access denied: Rate Limit Exceeded", Refusal.LIMITED),
     ("MCP error -32600: Access denied: Calendar usage limits exceeded.", Refusal.LIMITED),
-    ("MCP error -32600: Access denied: You need to have writer access to this calendar.", Refusal.FORBIDDEN),
+    ("MCP error -32600: Access denied: You need to have writer access to this calendar.", Refusal.READ_ONLY),
     ("MCP error -32600: Access denied: Request had insufficient authentication scopes.", Refusal.LOGIN),
     ("MCP error -32600: Resource not found: Not Found", Refusal.NOT_FOUND),
     (
@@ -81,7 +81,7 @@ TEXTS: list[tuple[str, Refusal]] = [
     ("User Rate Limit Exceeded", Refusal.LIMITED),
     ("Calendar usage limits exceeded.", Refusal.LIMITED),
     ("Quota exceeded for quota metric 'Queries' and limit 'Queries per minute per user'", Refusal.LIMITED),
-    ("You need to have writer access to this calendar.", Refusal.FORBIDDEN),
+    ("You need to have writer access to this calendar.", Refusal.READ_ONLY),
     ("Shared properties can only be changed by the organizer of the event.", Refusal.FORBIDDEN),
     ("Forbidden", Refusal.FORBIDDEN),
     ("Not Found", Refusal.NOT_FOUND),
@@ -102,7 +102,7 @@ TEXTS: list[tuple[str, Refusal]] = [
     ("MCP error -32603: Internal error: Not Found", Refusal.NOT_FOUND),
     ("MCP error -32603: Internal error: Resource has been deleted", Refusal.DELETED),
     ("MCP error -32603: Internal error: The requested identifier already exists.", Refusal.EXISTS),
-    ("MCP error -32603: Internal error: You need to have writer access to this calendar.", Refusal.FORBIDDEN),
+    ("MCP error -32603: Internal error: You need to have writer access to this calendar.", Refusal.READ_ONLY),
     ("MCP error -32603: Internal error: Backend Error", Refusal.TROUBLE),
     ("MCP error -32603: Internal error: The operation was aborted.", Refusal.TROUBLE),
     # What the server says by itself.
@@ -170,20 +170,33 @@ def test_the_wrapping_does_not_matter(text: str, refusal: Refusal, wrapping: str
 
 
 SAYS = "as it said"
-REJECTED, UNKNOWN = Rejected(SAYS), Unknown(SAYS)
-NO_SUCH = Rejected(f"There is no such calendar ({SAYS}).")
+UNKNOWN = Unknown(SAYS)
+NO_LOGIN = Unauthorized(
+    "The login to your calendar does not work (as it said). Please check it at the calendar server, or log in there again."
+)
+READ_ONLY = Rejected(
+    "I may read this calendar but not write to it (as it said). Please ask for the right to make changes to it, or name"
+    " another one in FATEFORGER_CALENDAR_ID."
+)
+NO_SUCH = Rejected(
+    "The calendar server does not find your calendar (as it said). Please check that it still exists and that your login"
+    " may use it."
+)
+FORBIDDEN = Rejected("Your calendar does not allow it (as it said).")
+INVALID = Rejected("Your calendar cannot take it (as it said).")
 OUTCOMES: dict[Refusal, tuple[Outcome, Outcome, Outcome]] = {
     # create, update, delete
-    Refusal.LOGIN: (Unauthorized(SAYS), Unauthorized(SAYS), Unauthorized(SAYS)),
+    Refusal.LOGIN: (NO_LOGIN, NO_LOGIN, NO_LOGIN),
     Refusal.LIMITED: (Limited(), Limited(), Limited()),
-    Refusal.FORBIDDEN: (REJECTED, REJECTED, REJECTED),
-    Refusal.NO_CALENDAR: (REJECTED, REJECTED, REJECTED),
+    Refusal.READ_ONLY: (READ_ONLY, READ_ONLY, READ_ONLY),
+    Refusal.FORBIDDEN: (FORBIDDEN, FORBIDDEN, FORBIDDEN),
+    Refusal.NO_CALENDAR: (NO_SUCH, NO_SUCH, NO_SUCH),
     Refusal.NOT_FOUND: (NO_SUCH, Gone(), Gone()),
     Refusal.EXISTS: (Exists(), UNKNOWN, UNKNOWN),
     Refusal.CONFLICT: (Exists(), Stale(), Stale()),
     Refusal.DELETED: (NO_SUCH, Gone(), Gone()),
     Refusal.CHANGED: (UNKNOWN, Stale(), Stale()),
-    Refusal.INVALID: (REJECTED, REJECTED, REJECTED),
+    Refusal.INVALID: (INVALID, INVALID, INVALID),
     Refusal.TROUBLE: (UNKNOWN, UNKNOWN, UNKNOWN),
     Refusal.UNCLEAR: (UNKNOWN, UNKNOWN, UNKNOWN),
 }
@@ -198,6 +211,7 @@ def test_what_a_refused_write_came_to(refusal: Refusal) -> None:
 ERRORS: dict[Refusal, type[CalendarError]] = {
     Refusal.LOGIN: CalendarAuthFailed,
     Refusal.LIMITED: CalendarUnreachable,
+    Refusal.READ_ONLY: CalendarReadOnly,
     Refusal.FORBIDDEN: CalendarReadOnly,
     Refusal.NO_CALENDAR: CalendarNotFound,
     Refusal.NOT_FOUND: CalendarNotFound,
@@ -215,4 +229,4 @@ ERRORS: dict[Refusal, type[CalendarError]] = {
 def test_what_a_refused_read_is(refusal: Refusal) -> None:
     error = error_of(refusal, "MCP error -32603: Internal error: as it said\nand more")
     assert type(error) is ERRORS[refusal]
-    assert error.message.endswith(": as it said")
+    assert " (as it said)." in error.message
