@@ -105,14 +105,26 @@ async def running() -> AsyncIterator[GoogleMcp]:
         yield server
 
 
+@pytest.fixture
+def patience() -> float:
+    """Seconds that a call may take."""
+    return 10.0
+
+
+hasty = pytest.mark.parametrize("patience", [0.8])
+"""For a server that hangs."""
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def scene(running: GoogleMcp, tmp_path: Path) -> AsyncIterator[Scene]:
+async def scene(running: GoogleMcp, tmp_path: Path, patience: float) -> AsyncIterator[Scene]:
     running.calm()
     store = GoogleStore(time_zone=AMSTERDAM)
     running.tools.calendars = {"primary": OneCalendar(store)}
     opened = await open_house_at(tmp_path, calendar_write="commit")
     async with aclosing(
-        open_mcp_calendar(running.url, time_zone=AMSTERDAM, key="google", call_seconds=0.4, write_seconds=0.8)
+        open_mcp_calendar(
+            running.url, time_zone=AMSTERDAM, key="google", call_seconds=patience, write_seconds=2 * patience
+        )
     ) as calendar:
         house = GoogleHouse(opened.store, GoogleCalendarFake(store), opened.clock, "commit", real=calendar)
         yield Scene(running, house, Person(house))
@@ -264,6 +276,7 @@ async def test_a_storm_that_meets_the_reading(ready: Scene) -> None:
 # --- a server that hangs ---
 
 
+@hasty
 async def test_a_server_that_hangs_before_the_commit(ready: Scene) -> None:
     ready.storm(Hangs())
     began = time.monotonic()
@@ -276,6 +289,7 @@ async def test_a_server_that_hangs_before_the_commit(ready: Scene) -> None:
     await ready.ends_well()
 
 
+@hasty
 async def test_a_server_that_hangs_in_the_middle_of_a_commit(ready: Scene) -> None:
     """Of two calls nobody knows whether they arrived, and one did: that is what is said, and it is not made twice."""
     ready.server.inject(Hangs(), tool="create-event", applied=True)
@@ -295,6 +309,7 @@ async def test_a_server_that_hangs_in_the_middle_of_a_commit(ready: Scene) -> No
     await ready.ends_well()
 
 
+@hasty
 async def test_a_restart_after_a_hang_makes_nothing_twice(ready: Scene) -> None:
     """S241, P3"""
     ready.server.inject(Hangs(), tool="create-event", applied=True)
