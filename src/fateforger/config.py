@@ -41,7 +41,9 @@ def default_data_dir() -> Path:
 class Settings(BaseSettings):
     """Everything that can be set. Each field's description is its line in ``.env.example``."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_prefix="FATEFORGER_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_prefix="FATEFORGER_", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
     data_dir: Path = Field(
         default_factory=default_data_dir,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fateforger.bootstrap.check import Check
 from fateforger.config import Settings
-from fateforger.errors import CalendarNotFound
+from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnreachable
 
 if TYPE_CHECKING:
     from fateforger.adapters.calendar import CalendarEntry
@@ -17,6 +17,11 @@ SERVER_FIX = (
     "Check FATEFORGER_CALENDAR_URL (or FATEFORGER_CALDAV_URL) and that the server runs; leave it out for the embedded"
     " calendar."
 )
+START_FIX = (
+    "Start the server, or correct FATEFORGER_CALENDAR_URL (docs/google.md, “Run the server”); leave it out for the"
+    " embedded calendar."
+)
+LOGIN_FIX = "Log in (docs/google.md, “Log in”); while Google has the app in testing, that is needed every seven days."
 NAMES_FIX = "Check the names in FATEFORGER_CALENDAR_ID and FATEFORGER_CALENDARS_READ."
 CALDAV_LOGIN_FIX = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSWORD (often an app password)."
 
@@ -38,7 +43,12 @@ async def look_at_calendars(settings: Settings) -> Check:
 async def _google(settings: Settings, url: str) -> Check:
     from fateforger.adapters.calendar import look_at_server  # noqa: PLC0415  heavy
 
-    report = await look_at_server(url, account=settings.calendar_account)
+    try:
+        report = await look_at_server(url, account=settings.calendar_account)
+    except CalendarAuthFailed as error:
+        return Check("calendar", "broken", error.message, LOGIN_FIX)
+    except CalendarUnreachable as error:
+        return Check("calendar", "broken", error.message, START_FIX)
     server = f"{report.server} {report.version} answers in {report.seconds:.1f} s"
     if not any(calendar.writable for calendar in report.calendars):
         fix = "Log in to a Google account with a calendar of its own."
@@ -91,7 +101,10 @@ def _named(settings: Settings, entries: Sequence[CalendarEntry], server: str) ->
     also = f", and read {_listed([entry.summary for entry in read])}" if read else ""
     left = [e.summary for e in entries if e.readable and e not in read and e != written]
     more = f" Not looked at: {_listed(left)} (FATEFORGER_CALENDARS_READ)." if left else ""
-    return Check("calendar", "real", f"{server}; I write to “{written.summary}”{also}.{more}")
+    fix = ""
+    if written.time_zone not in {None, settings.time_zone}:
+        fix = f"It is in {written.time_zone} and you in {settings.time_zone}: FATEFORGER_TIME_ZONE sets yours."
+    return Check("calendar", "real", f"{server}; I write to “{written.summary}”{also}.{more}", fix)
 
 
 def _listed(names: Sequence[str]) -> str:

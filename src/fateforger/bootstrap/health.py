@@ -48,6 +48,9 @@ _FIXES = {
 }
 
 
+_SERVER_FIX = "Check that the server runs and that FATEFORGER_DATABASE_URL is right; leave it out for a SQLite file."
+
+
 async def _python(_: Settings) -> Check:
     return Check("python", "real", f"Python {sys.version.split()[0]}.")
 
@@ -70,10 +73,13 @@ async def _state(settings: Settings) -> Check:
     from fateforger.adapters.store import open_store  # noqa: PLC0415  heavy
 
     where = settings.database_url or settings.data_dir / "fateforger.db"
-    store = await asyncio.to_thread(open_store, where)
+    try:
+        store = await asyncio.to_thread(open_store, where)
+    except FateforgerError as error:
+        return Check("state", "broken", error.message, _SERVER_FIX if settings.database_url else _FIXES["state"])
     await store.aclose()
     if settings.database_url:
-        return Check("state", "real", "The database answers.")
+        return Check("state", "real", f"{store.database.place} answers.")
     return Check("state", "local", f"SQLite at {where}.")
 
 

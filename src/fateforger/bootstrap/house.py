@@ -22,6 +22,7 @@ from fateforger.bootstrap.ground import (
     ticking_clock,
 )
 from fateforger.bootstrap.mind import configured_model, model_words
+from fateforger.bootstrap.pulse import Pulse
 from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
@@ -63,7 +64,8 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             workspace = _workspace(settings, clock, web, login, pane=caldav_url is not None)
             stack.callback(workspace.close)
             routes.append(Mount("/", workspace.app))
-        await web.start(Starlette(routes=routes))
+        pulse = Pulse(store.sessions)
+        await web.start(Starlette(routes=[pulse.route, *routes]))
         model = configured_model(settings)
         if model is not None:
             stack.push_async_callback(model.aclose)
@@ -91,6 +93,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             clock=clock,
         )
         stack.push_async_callback(room.close)
+        pulse.room = room
         coordinator.on_owing(room.wake)
         if settings.watch_seconds:
             watcher = Watcher(

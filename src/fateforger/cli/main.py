@@ -20,6 +20,7 @@ from fateforger.errors import FateforgerError, UserError, WorldError
 _COMMANDS = {
     "up": ("fateforger.cli.up", "Run everything with what is configured, and print the page's address."),
     "doctor": ("fateforger.cli.doctor", "Say what is real, what is local and what is missing, each with its fix."),
+    "health": ("fateforger.cli.health", "Ask the program that runs here whether it is well."),
     "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
 }

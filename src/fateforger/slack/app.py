@@ -89,6 +89,11 @@ class SlackRoom:
         """Whether Bolt runs as an OAuth app, which it should not."""
         return self._app.oauth_flow is not None
 
+    async def connected(self) -> bool:
+        """Whether payloads can arrive."""
+        open_now = [await socket.client.is_connected() for socket in self._sockets]
+        return any(open_now)
+
     def wake(self) -> None:
         """A message may be due that no turn has queued: background work calls this."""
         self._dispatcher.wake()

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.fakes.google_mcp import GoogleMcp
+from tests.fakes.google_mcp import GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
 from fateforger.adapters.calendar import MOST_A_MINUTE
-from fateforger.bootstrap.calendars import look_at_calendars
+from fateforger.bootstrap.calendars import LOGIN_FIX, START_FIX, look_at_calendars
 from fateforger.bootstrap.ground import GOOGLE_REQUESTS, local_calendar, local_key, ticking_clock
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
@@ -70,6 +70,21 @@ async def said(settings: Settings) -> tuple[str, str]:
 async def test_google(google: GoogleMcp, given: dict[str, str], state: str, message: str) -> None:
     found, words = await said(read_settings(calendar_url=google.url, **given))
     assert (found, words.removeprefix("s")) == (state, message)
+
+
+async def test_google_in_another_zone(google: GoogleMcp) -> None:
+    check = await look_at_calendars(read_settings(calendar_url=google.url, time_zone="Asia/Tokyo"))
+    assert check.fix == "It is in Europe/Berlin and you in Asia/Tokyo: FATEFORGER_TIME_ZONE sets yours."
+    check = await look_at_calendars(read_settings(calendar_url=google.url, time_zone="Europe/Berlin"))
+    assert (check.state, check.fix) == ("real", "")
+
+
+async def test_google_without_a_login_and_no_server_at_all(google: GoogleMcp) -> None:
+    google.inject(Says("MCP error -32600: No authenticated accounts available. Please run authentication first."))
+    check = await look_at_calendars(read_settings(calendar_url=google.url))
+    assert (check.state, check.fix) == ("broken", LOGIN_FIX)
+    check = await look_at_calendars(read_settings(calendar_url="http://127.0.0.1:9/mcp"))
+    assert (check.state, check.fix) == ("broken", START_FIX)
 
 
 @pytest.mark.parametrize(

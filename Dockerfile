@@ -1,0 +1,28 @@
+# The bot. Everything it stands on comes from requirements.lock, by hash.
+FROM python:3.11.14-slim-bookworm AS build
+
+WORKDIR /build
+COPY requirements.lock ./
+RUN python -m venv /opt/fateforger \
+ && /opt/fateforger/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY src src
+RUN /opt/fateforger/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .
+
+FROM python:3.11.14-slim-bookworm
+
+RUN useradd --system --uid 10001 --home-dir /data --no-create-home fateforger \
+ && install -d -o fateforger -m 700 /data
+COPY --from=build /opt/fateforger /opt/fateforger
+ENV PATH=/opt/fateforger/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    FATEFORGER_DATA_DIR=/data \
+    FATEFORGER_HOST=0.0.0.0
+USER fateforger
+WORKDIR /data
+VOLUME /data
+EXPOSE 8765
+HEALTHCHECK --interval=30s --timeout=10s --start-period=40s CMD ["fateforger", "health"]
+ENTRYPOINT ["fateforger"]
+CMD ["up"]

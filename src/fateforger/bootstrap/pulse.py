@@ -1,0 +1,36 @@
+"""Whether the running program is well, for whoever watches over it: a container's healthcheck, a load balancer."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from fateforger.errors import StoreError
+from fateforger.ports import Sessions
+from fateforger.slack.app import SlackRoom
+
+PATH = "/health"
+
+
+class Pulse:
+    """Answers 200 while the database answers and a socket to Slack is open, else 503; in JSON, which of them."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self.room: SlackRoom | None = None
+
+    @property
+    def route(self) -> Route:
+        return Route(PATH, self._answer)
+
+    async def _answer(self, _request: Request) -> Response:
+        well = {"database": await self._database(), "slack": self.room is not None and await self.room.connected()}
+        return JSONResponse({"ok": all(well.values()), **well}, status_code=200 if all(well.values()) else 503)
+
+    async def _database(self) -> bool:
+        try:
+            await self._sessions.first_person()
+        except StoreError:
+            return False
+        return True

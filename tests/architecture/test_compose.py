@@ -1,0 +1,134 @@
+"""docker-compose.yml and the images it builds: what can be held true of them without a container being run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import AliasChoices
+
+from fateforger.config import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = ROOT / "docker" / "google-calendar-mcp"
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+DOCKERFILES = {"bot": ROOT / "Dockerfile", "calendar": SERVER / "Dockerfile"}
+OF_OTHERS = {
+    "db": {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"},
+    "calendar": {"ENABLED_TOOLS", "NODE_ENV", "GOOGLE_OAUTH_CREDENTIALS", "GOOGLE_CALENDAR_MCP_TOKEN_PATH"},
+    "bot": {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"},
+}
+
+
+def settings() -> set[str]:
+    """Every variable that .env.example names; another test holds it against the settings themselves."""
+    names = set()
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        names.add(str(alias.choices[0]) if isinstance(alias, AliasChoices) else f"FATEFORGER_{name.upper()}")
+    return names
+
+
+def instructions(dockerfile: Path, word: str) -> list[str]:
+    """What follows an instruction of a Dockerfile, lines joined."""
+    text = dockerfile.read_text().replace("\\\n", " ")
+    return [line.removeprefix(f"{word} ").strip() for line in text.splitlines() if line.startswith(f"{word} ")]
+
+
+def checked_by(service: str) -> list[str]:
+    """The command that says whether a service is well, from the compose file or from its image."""
+    if "healthcheck" in SERVICES[service]:
+        kind, *command = SERVICES[service]["healthcheck"]["test"]
+    else:
+        (line,) = instructions(DOCKERFILES[service], "HEALTHCHECK")
+        kind, command = "CMD", json.loads(line.partition("CMD ")[2])
+    assert kind == "CMD"
+    return [str(word) for word in command]
+
+
+def test_every_image_is_pinned_to_a_version() -> None:
+    bases = [i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")]
+    run = [s["image"] for s in SERVICES.values() if "build" not in s]
+    assert [image for image in bases + run if not re.search(r":\d+\.\d+(\.\d+)?-[a-z-]+$", image)] == []
+
+
+def test_everything_that_is_installed_is_pinned_by_hash() -> None:
+    """Python by requirements.lock, Node by package-lock.json, which name no host."""
+    commands = " ".join(i for path in DOCKERFILES.values() for i in instructions(path, "RUN"))
+    assert "--require-hashes -r requirements.lock" in commands
+    assert "npm ci --omit=dev --ignore-scripts" in commands
+    lock = json.loads((SERVER / "package-lock.json").read_text())["packages"]
+    packages = {name: package for name, package in lock.items() if name}
+    assert [name for name, package in packages.items() if not package["integrity"].startswith("sha512-")] == []
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    assert packages["node_modules/@cocal/google-calendar-mcp"]["version"] == "2.6.3"
+    assert json.loads((SERVER / "package.json").read_text())["dependencies"] == {"@cocal/google-calendar-mcp": "2.6.3"}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_variable_that_is_set_is_known(service: str) -> None:
+    """A misspelt variable would be ignored without a word."""
+    given = set(SERVICES[service].get("environment", {}))
+    if service in DOCKERFILES:
+        words = [w for i in instructions(DOCKERFILES[service], "ENV") for w in shlex.split(i)]
+        given |= {word.partition("=")[0] for word in words}
+    known = OF_OTHERS[service] | (settings() if service == "bot" else set())
+    assert given - known == set()
+
+
+def test_no_secret_is_written_down() -> None:
+    """They come from .env or from a mounted file, and every word that is asked for is explained in the file's head."""
+    text = (ROOT / "docker-compose.yml").read_text()
+    head, body = text.split("\nname: ", 1)
+    asked = set(re.findall(r"\$\{(\w+)", body))
+    assert asked == {"POSTGRES_PASSWORD", "GOOGLE_OAUTH_KEYS"}
+    assert [name for name in asked if name not in head] == []
+    values = [(name, str(v)) for s in SERVICES.values() for name, v in s.get("environment", {}).items()]
+    secret = [(name, v) for name, v in values if re.search("TOKEN|PASSWORD|SECRET|KEY", name)]
+    assert [(name, v) for name, v in secret if not v.startswith("${")] == []
+    assert re.findall(r"://[^/\s:]+:[^$@\s][^@\s]*@", text) == []
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert ignored[0] == "*"
+    assert [line for line in ignored[1:] if line.startswith("!") and "env" in line] == []
+
+
+def test_only_the_page_can_be_reached_and_only_from_here() -> None:
+    ports = {name: s["ports"] for name, s in SERVICES.items() if "ports" in s}
+    assert ports == {"bot": ["127.0.0.1:8765:8765"]}
+    assert COMPOSE["networks"]["inside"]["internal"] is True
+    assert SERVICES["db"]["networks"] == ["inside"]
+
+
+def test_what_is_kept_is_in_a_volume_and_nothing_runs_as_root() -> None:
+    kept = {v.partition(":")[0] for s in SERVICES.values() for v in s["volumes"]}
+    assert kept == set(COMPOSE["volumes"])
+    for path in DOCKERFILES.values():
+        (user,) = instructions(path, "USER")
+        assert user != "root"
+        paths = instructions(path, "VOLUME")
+        assert [v for s in SERVICES.values() for v in s["volumes"] if v.partition(":")[2] in paths] != []
+
+
+def test_every_health_check_is_a_command_that_exists() -> None:
+    assert {service: checked_by(service)[0] for service in SERVICES} == {
+        "bot": "fateforger",
+        "calendar": "node",
+        "db": "pg_isready",
+    }
+    assert checked_by("bot") == ["fateforger", "health"]
+    help_ = subprocess.run(
+        [sys.executable, "-m", "fateforger", "health", "--help"], check=True, capture_output=True, text=True
+    )
+    assert "is well" in help_.stdout
+    waits = SERVICES["bot"]["depends_on"]
+    assert {name: wait["condition"] for name, wait in waits.items()} == dict.fromkeys(
+        ("calendar", "db"), "service_healthy"
+    )
