@@ -17,6 +17,8 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.background.turns import APOLOGY
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.local.workspace import RATE_LIMITED, Fault, Workspace
+from fateforger.session.cards import Card, Prose
+from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
 from fateforger.slack.app import open_room
 from fateforger.slack.sender import SENDING_LANE
@@ -523,6 +525,54 @@ async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_pa
         await alex.sees(ts, "3 steps")
         await settled(chat)
         assert [m["user"] for m in replies(await alex.thread(ts))] == ["U00000BOT", ALEX, "U00000BOT"]
+
+
+def beside(session: Session, number: int, *, stays: bool) -> Outgoing:
+    """A message beside the plan, opened by a click or kept up to date where it is."""
+    return Outgoing(
+        id=f"beside-{number}",
+        session_id=session.id,
+        channel=session.channel,
+        slot="history",
+        card=Card(text=f"list {number}", parts=(Prose(text=f"list {number}"),)),
+        retire=() if stays else ("history",),
+        farewell=None if stays else Card(text="further down", parts=(Prose(text="further down"),)),
+        stays=stays,
+        beside=True,
+    )
+
+
+async def test_what_stands_beside_the_plan_keeps_its_place_and_the_card_its_own(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    """S213: also after a restart; only a click that opens it again brings it to the end of the thread."""
+
+    async def owe(chat: Chat, number: int, *, stays: bool) -> None:
+        session = await chat.store.sessions.in_thread(alex.channel, ts)
+        assert session is not None
+        outgoing = beside(session, number, stays=stays)
+        await chat.store.sessions.save(session, expected=session.version, outgoing=(outgoing,))
+        await alex.sees(ts, f"list {number}")
+
+    async with chat_at(workspace, tmp_path) as chat:
+        ts = await alex.start()
+        await alex.use((await alex.thread(ts))[0], "Count")
+        card = await alex.sees(ts, "1 steps")
+        await owe(chat, 1, stays=False)
+        await alex.use(card, "Count")
+        assert (await alex.sees(ts, "2 steps"))["ts"] == card["ts"]
+    async with chat_at(workspace, tmp_path) as chat:
+        await alex.use(await alex.sees(ts, "2 steps"), "Count")
+        assert (await alex.sees(ts, "3 steps"))["ts"] == card["ts"]
+        await alex.say("below", ts)
+        await alex.sees(ts, "4 steps")
+        await owe(chat, 2, stays=True)
+        await settled(chat)
+        assert [m["text"] for m in replies(await alex.thread(ts))][1:3] == ["list 2", "below"]
+        await owe(chat, 3, stays=False)
+        await settled(chat)
+        said = [m["text"] for m in replies(await alex.thread(ts))]
+        assert (said[1], said[-1]) == ("further down", "list 3")
 
 
 async def test_what_is_said_while_nobody_is_there_is_answered_afterwards(

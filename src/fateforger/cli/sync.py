@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from fateforger.commit import SyncResult
     from fateforger.config import Settings
     from fateforger.journal import Transaction
+    from fateforger.journal.rows import HistoryRow
     from fateforger.sync.model import SyncOp, SyncPlan
-
-_SIGNS = {"create": "+", "update": "~", "delete": "-", "noop": "=", "skip": "·"}
 
 
 def on_a_calendar(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,6 +44,7 @@ def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None)
     """What would change on the calendar for PLAN. Writes nothing."""
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
     from fateforger.plan import read_plan  # noqa: PLC0415  heavy
+    from fateforger.sync.sentences import plan_words  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
 
@@ -53,12 +53,13 @@ def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None)
             return await ground.submitter.preview(day)
 
     planned = _run(ctx, where, run)
+    words = plan_words(planned)
     document = {
         "transaction": None,
         "status": "planned" if planned.writes else "unchanged",
         "counts": planned.counts(),
-        "ops": [_op(op, "planned") for op in planned.ops],
-        "sentences": [*planned.warnings, *(brake.sentence for brake in planned.brakes)],
+        "ops": [_op(op, planned.tz, "planned") for op in planned.ops],
+        "sentences": [*words.notes, *words.brakes],
     }
     _show(document, as_json=as_json)
 
@@ -116,16 +117,17 @@ def history_door(ctx: click.Context, limit: int, as_json: bool, **where: str | N
         async with open_journal(settings) as (journal, calendar):
             return await journal.history(calendar, limit=limit)
 
-    transactions = [_history_row(transaction) for transaction in _run(ctx, where, run)]
+    transactions = _history(_run(ctx, where, run))
     if as_json:
         write_json({"transactions": transactions})
         return
     if not transactions:
         click.echo("Nothing has been written to this calendar yet.")
     for row in transactions:
-        counts = ", ".join(f"{number} {verb}" for verb, number in row["counts"].items() if number)
+        said = f" {row['said']}" if row["said"] else ""
         mark = "  (can be undone)" if row["undoable"] else ""
-        click.echo(f"{row['created_at']}  {row['transaction']}  {row['kind']:<6} {row['status']:<9} {counts}{mark}")
+        click.echo(f"{row['created_at']}  {row['title']}:{said} {row['deeds']}, {row['state']}.{mark}")
+        click.echo(f"  Transaction {row['transaction']}")
 
 
 _R = TypeVar("_R")
@@ -141,7 +143,10 @@ def _cause() -> str:
     return f"door-{uuid.uuid4().hex}"
 
 
-def _op(op: SyncOp, state: str, error: str = "") -> dict[str, Any]:
+def _op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any]:
+    from fateforger.plan import zone  # noqa: PLC0415  heavy
+    from fateforger.sync.sentences import op_words  # noqa: PLC0415  heavy
+
     return {
         "verb": op.verb.value,
         "event_id": op.event_id,
@@ -150,6 +155,7 @@ def _op(op: SyncOp, state: str, error: str = "") -> dict[str, Any]:
         "changes": {name: list(change) for name, change in op.changes.items()},
         "state": state,
         "reason": error or op.reason,
+        "words": op_words(op, zone(tz), done=state == "applied"),
     }
 
 
@@ -158,7 +164,8 @@ def _end(result: SyncResult, *, as_json: bool) -> None:
     transaction = result.transaction
     whole = {"changed": "committed"}.get(result.status, result.status)
     records = [record for t in result.transactions for record in t.records]
-    ops = [_op(r.op, r.state.value, r.error) for r in records] or [_op(op, "planned") for op in result.plan.ops]
+    tz = result.plan.tz
+    ops = [_op(r.op, tz, r.state.value, r.error) for r in records] or [_op(o, tz, "planned") for o in result.plan.ops]
     document = {
         "transaction": None if transaction is None else transaction.id,
         "status": whole,
@@ -176,9 +183,8 @@ def _show(document: dict[str, Any], *, as_json: bool) -> None:
         write_json(document)
         return
     for op in document["ops"]:
-        changed = ", ".join(f"{name}: {old or '–'} → {new or '–'}" for name, (old, new) in op["changes"].items())
-        sign = _SIGNS.get(op["verb"], "·")
-        click.echo(f"{sign} {op['summary']}  {changed if op['verb'] == 'update' else op['reason']}".rstrip())
+        failed = op["state"] in {"conflict", "failed", "superseded"}
+        click.echo(f"{op['words']}: not done. {op['reason']}" if failed else op["words"])
     counts = ", ".join(f"{number} {verb}" for verb, number in document["counts"].items() if number) or "nothing to do"
     click.echo(f"{document['status']}: {counts}")
     for sentence in document["sentences"]:
@@ -187,7 +193,16 @@ def _show(document: dict[str, Any], *, as_json: bool) -> None:
         click.echo(f"Transaction {document['transaction']}")
 
 
-def _history_row(transaction: Transaction) -> dict[str, Any]:
+def _history(transactions: Sequence[Transaction]) -> list[dict[str, Any]]:
+    """Newest first, each day with the words that the thread uses. What only noted something has none."""
+    from fateforger.journal.rows import rows_of  # noqa: PLC0415  heavy
+
+    days = {t.day for t in transactions}
+    rows = {row.transaction: row for day in days for row in rows_of([t for t in transactions if t.day == day])}
+    return [_history_row(t, rows[t.id]) for t in transactions if t.id in rows]
+
+
+def _history_row(transaction: Transaction, row: HistoryRow) -> dict[str, Any]:
     return {
         "transaction": transaction.id,
         "kind": transaction.kind,
@@ -195,4 +210,8 @@ def _history_row(transaction: Transaction) -> dict[str, Any]:
         "created_at": transaction.created_at.isoformat(),
         "counts": transaction.plan.counts(),
         "undoable": transaction.undoable,
+        "title": row.title,
+        "said": row.said,
+        "deeds": row.deeds,
+        "state": row.state,
     }

@@ -72,7 +72,7 @@ async def test_diff_apply_again_undo_and_history(doors: Doors) -> None:
     assert diff["counts"] == {"create": 2, "update": 0, "delete": 0, "noop": 0, "skip": 0}
     assert diff["ops"][0] == {
         "verb": "create", "event_id": GOLDEN, "key": "deep", "summary": "Deep work", "state": "planned",
-        "reason": "It is new in the plan.",
+        "reason": "It is new in the plan.", "words": "Add “Deep work” 09:00–10:00",
         "changes": {
             "summary": [None, "Deep work"], "description": [None, ""], "color_id": [None, "9"],
             "start": [None, "2026-03-02T09:00:00+01:00"], "end": [None, "2026-03-02T10:00:00+01:00"],
@@ -91,6 +91,9 @@ async def test_diff_apply_again_undo_and_history(doors: Doors) -> None:
     status, history = await doors.sync("history")
     assert [(t["kind"], t["status"], t["undoable"]) for t in history["transactions"]] == [
         ("undo", "committed", True), ("submit", "undone", False),
+    ]  # fmt: skip
+    assert [(t["title"], t["deeds"], t["state"]) for t in history["transactions"]] == [
+        ("Undo from the command line", "2 removed", "done"), ("Written from the command line", "2 added", "taken back"),
     ]  # fmt: skip
     status, redone = await doors.sync("apply", plan)
     assert (status, redone["status"], redone["counts"]["create"]) == (0, "committed", 2)

@@ -64,7 +64,7 @@ async def test_undo_of_the_oldest_takes_back_all_and_redo_does_all_again(house: 
     assert "Taken back: I removed 2 blocks from your calendar." in anna.words
     assert "Taken back: I removed 2 blocks from your calendar." in anna.beside("history")
     assert rows(anna) == [
-        "**08:03 · Undo** | Removed “Report” 09:15–10:15 · Removed “Lunch” 12:30–13:15 | _2 removed_",
+        "**08:03 · Undo** | Removed “Report” 09:15–10:15 | Removed “Lunch” 12:30–13:15 | _2 removed_",
         "08:02 · Your change · 1 removed · taken back",
         "08:01 · Your change · 1 moved · taken back",
         "08:00 · Your change · 3 added · taken back",
@@ -169,7 +169,7 @@ async def test_a_commit_is_taken_back_and_the_plan_stays(tmp_path: Path) -> None
     await anna.to_committed("Report", "Mail")
     await anna.press("History")
     (row,) = rows(anna)
-    assert row.startswith("**08:00 · Commit** | Added “Report” 09:00–10:00 · Added “Mail” 10:10–11:10 · Added “Lunch”")
+    assert row.startswith("**08:00 · Commit** | Added “Report” 09:00–10:00 | Added “Mail” 10:10–11:10 | Added “Lunch”")
     await anna.press_beside("history", "Undo")
     session = await anna.session()
     assert (session.stage, house.on_calendar()) == (TimeboxingStage.REFINE, {})

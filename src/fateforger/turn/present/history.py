@@ -54,8 +54,8 @@ def _row(row: HistoryRow, view: HistoryView, session: Session) -> Part:
 
 
 def _named(row: HistoryRow) -> str:
-    more = f" · and {row.more} more" if row.more else ""
-    return " · ".join(plain(op, 120) for op in row.named) + more
+    more = (f"and {row.more} more",) if row.more else ()
+    return "\n".join((*(plain(op, 120) for op in row.named), *more))
 
 
 def _button(row: HistoryRow, view: HistoryView, when: str) -> Button | None:
