@@ -88,6 +88,7 @@ def test_the_preview_is_what_the_commit_writes(program: Program) -> None:
     person.use(message, block_id, element, selected_option=chosen)
     person.reads("From now on nothing goes to your calendar before you commit")
     person.choose("Answer mail", "15 min later")
+    person.reads("“Answer mail” is now 12:05–12:35")
     person.press("Preview")
     said = person.reads("What would be written for Monday 2 March", "4 to add")
     assert calendar_of(program).events() == []

@@ -26,7 +26,7 @@ from fateforger.sync import desired_day
 
 BEFORE = plan_of(block("keep", "08:00"), block("move", "09:00", notes="mine"), block("drop", "10:00"))
 AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="yours"), block("new", "11:00"))
-Act = Literal["submit", "undo", "redo"]
+Act = Literal["submit", "undo", "redo", "redo all"]
 Trouble = tuple[str, int, str]
 """``call`` or ``commit``, its position, and what happens there."""
 
@@ -60,6 +60,8 @@ class History:
             await submitter.submit_plan(AFTER, cause="second")
         if self.act == "redo":
             await submitter.undo_last(cause="third")
+        if self.act == "redo all":
+            await submitter.undo_since("t0", cause="third")
         self.calls = len(self.world.calendar.calls)
         return self
 
@@ -88,6 +90,8 @@ class History:
             return await submitter.undo_last(cause="act")
         undo = await self.world.journal.by_cause(self.world.calendar.key, "third")
         assert undo is not None
+        if self.act == "redo all":
+            return await submitter.undo_since(undo.id, cause="act")
         return await submitter.undo_transaction(undo.id, cause="act")
 
     async def suffer(self, troubles: tuple[Trouble, ...]) -> None:
@@ -116,7 +120,7 @@ class History:
         assert result.status in {"changed", "undone", "unchanged"}, result
 
     async def judge(self) -> None:
-        wanted = AFTER if self.act in {"submit", "redo"} else BEFORE
+        wanted = BEFORE if self.act == "undo" else AFTER
         world = self.world
         assert world.managed() == view_of(wanted)
         assert world.store.shown()[self.foreign.id] == self.foreign
@@ -126,6 +130,8 @@ class History:
         transactions = await world.journal.history(world.calendar.key)
         assert all(r.state.settled for t in transactions for r in t.records)
         assert not {t.state for t in transactions} & {TxState.APPLYING, TxState.PAUSED}
+        if self.act == "redo all":
+            assert {t.id for t in transactions if t.kind == "submit" and t.undoable} >= {"t0", "t1"}
         writes = len(world.calendar.writes)
         again = await world.submitter().submit_plan(wanted, cause="again")
         assert (again.status, len(world.calendar.writes)) == ("unchanged", writes)
@@ -158,7 +164,7 @@ async def all_troubles(prepared: History, faults: Collection[str]) -> list[Troub
 
 
 @pytest.mark.parametrize("conditional", [False, True])
-@pytest.mark.parametrize("act", ["submit", "undo", "redo"])
+@pytest.mark.parametrize("act", ["submit", "undo", "redo", "redo all"])
 async def test_every_single_fault(act: Act, *, conditional: bool) -> None:
     """P11, P18"""
     prepared = await History(act, conditional).prepare()
