@@ -113,7 +113,7 @@ async def test_caldav(caldav: str, given: dict[str, str], state: str, message: s
 
 async def test_an_address_without_calendars(caldav: str) -> None:
     check = await look_at_calendars(read_settings(caldav_url=f"{caldav}nowhere/", caldav_username="nobody"))
-    assert (check.state, check.message) == ("broken", f"The account at {caldav}nowhere/ has no calendar for events.")
+    assert (check.state, check.message) == ("broken", f"There is nothing at {caldav}nowhere/.")
     check = await look_at_calendars(read_settings(caldav_url="http://127.0.0.1:9/"))
     assert (
         check.message

@@ -19,6 +19,9 @@ MINUTE = 60.0
 MOST_A_MINUTE = 200
 """What one login may cost in any minute, whatever runs on this machine."""
 
+_ROUNDING = 1e-9
+"""Sums of seconds are not exact: who waited as told has waited long enough."""
+
 _COSTS = {"update-event": 3}
 _REPEATED = frozenset({"list-calendars", "list-events", "get-event", "delete-event", "manage-accounts"})
 _TRIES = 4
@@ -68,7 +71,7 @@ class RequestBudget:
         if self._most is None:
             return 0.0
         now = self._now()
-        while self._ended and self._ended[0][0] + MINUTE <= now:
+        while self._ended and self._ended[0][0] + MINUTE <= now + _ROUNDING:
             self._ended.popleft()
         over = self._under_way + sum(spent for _, spent in self._ended) + cost - self._most
         wait = 0.0

@@ -43,7 +43,7 @@ async def discover(dav: Dav, url: str, *, time_zone: str, name: str, key: str | 
     else the first that may be written to. `time_zone` counts where a calendar names none. Raises `NotFound` when there
     is no calendar.
     """
-    here = await _look(dav, url, *_OF_CALENDAR)
+    here = await _named(dav, url)
     if here is not None and _is_calendar(here):
         return Account((_about(here, url, time_zone, key),), await _addresses(dav, here))
     principal = None if here is None else here.href_in("D:current-user-principal")
@@ -78,6 +78,20 @@ async def _default(dav: Dav, account: DavResponse) -> str | None:
     found = await _look(dav, inbox, "C:schedule-default-calendar-URL")
     default = None if found is None else found.href_in("C:schedule-default-calendar-URL")
     return None if default is None else _as_folder(default)
+
+
+async def _named(dav: Dav, url: str) -> DavResponse | None:
+    """What is at the address itself. When it has a path and nothing is there it was mistyped, and to look elsewhere
+    might end at a calendar that nobody meant."""
+    try:
+        found = await dav.multistatus("PROPFIND", url, propfind(*_OF_CALENDAR), depth=0)
+    except NotFound:
+        if urlsplit(url).path not in ("", "/"):
+            raise NotFound(f"There is nothing at {url}") from None
+        return None
+    except (Forbidden, BadRequest, NotDav):
+        return None
+    return found[0] if found else None
 
 
 async def _look(dav: Dav, url: str, *names: str) -> DavResponse | None:

@@ -254,6 +254,6 @@ async def test_a_register_that_cannot_be_used_is_said(tmp_path: Path) -> None:
 
 async def test_an_address_that_is_no_calendar(tmp_path: Path, wire: Wire) -> None:
     wire.meets("PROPFIND", 404)
-    with pytest.raises(ServiceError, match="Not Found"):
+    with pytest.raises(ServiceError, match="There is nothing at"):
         async with opened(tmp_path, caldav_url=wire.url, username="me") as _:
             pass
