@@ -11,7 +11,7 @@ from tests.factories.days import DAY, NOON, TZ
 
 from fateforger.journal import OpRecord, OpState, Transaction, TxState, begun, plan_undo
 from fateforger.plan import COLOR_BY_TYPE, ET
-from fateforger.sync import Prefer, numbered, plan_sync
+from fateforger.sync import Choices, Keep, numbered, plan_sync
 from fateforger.sync.model import (
     RECORDS,
     WRITES,
@@ -75,11 +75,11 @@ class Paper:
         gone = {i: e for i, e in self.events.items() if e.gone}
         return Snapshot(day=self.day, tz=self.tz, events=tuple(live), fetched={**gone, **fetched})
 
-    def plan(self, desired: DesiredDay, *, tx: str = "t", prefer: Prefer = "calendar") -> SyncPlan:
-        return plan_sync(desired, self.snapshot(), self.ledger, op_ids=numbered(tx), prefer=prefer)
+    def plan(self, desired: DesiredDay, *, tx: str = "t", keep: Keep = "open") -> SyncPlan:
+        return plan_sync(desired, self.snapshot(), self.ledger, op_ids=numbered(tx), choices=Choices(otherwise=keep))
 
-    def submit(self, desired: DesiredDay, *, tx: str = "t", prefer: Prefer = "calendar") -> tuple[Paper, Transaction]:
-        return self.perform(self.plan(desired, tx=tx, prefer=prefer), tx)
+    def submit(self, desired: DesiredDay, *, tx: str = "t", keep: Keep = "open") -> tuple[Paper, Transaction]:
+        return self.perform(self.plan(desired, tx=tx, keep=keep), tx)
 
     def undo(self, *transactions: Transaction, tx: str = "u", force: bool = False) -> tuple[Paper, Transaction]:
         plan = plan_undo(transactions, self.snapshot(), self.ledger, op_ids=numbered(tx), force=force)

@@ -18,6 +18,7 @@ from fateforger.plan import COLOR_BY_TYPE, ET, FixedStart, TBEvent, TBPlan, loca
 from fateforger.sync import desired_day, mint, mirror, numbered, plan_from_calendar, plan_sync
 from fateforger.sync.assignment import assign
 from fateforger.sync.canonical import Canon, canon
+from fateforger.sync.choices import Rules
 from fateforger.sync.matching import Candidate, pair_alike, pair_equal
 from fateforger.sync.merge import merge
 from fateforger.sync.model import (
@@ -282,20 +283,21 @@ def test_a_lost_ledger_deletes_and_doubles_nothing(before: DesiredDay, after: De
 canons = shapes.map(canon)
 
 
-@given(canons, canons, canons, canons, st.sampled_from(["calendar", "plan"]))
+@given(canons, canons, canons, canons, st.sampled_from(["calendar", "plan", "open"]))
 def test_a_merge_takes_each_field_from_a_side_that_changed_it(
-    wanted_: Canon, base: Canon, theirs: Canon, ours: Canon, prefer: Any
+    wanted_: Canon, base: Canon, theirs: Canon, ours: Canon, keep: Any
 ) -> None:
     """S201: no value comes from nowhere, no event ends before it starts, and the calendar's silence is no change."""
-    merged = merge(wanted=wanted_, base=base, theirs=theirs, ours=ours, prefer=prefer)
+    rules = Rules(rest=keep)
+    merged = merge(wanted=wanted_, base=base, theirs=theirs, ours=ours, rules=rules)
     assert merged.result.end > merged.result.start
     for place, name in enumerate(MANAGED):
         assert merged.result[place] in {ours[place], theirs[place]}
         if name not in {"start", "end"} and ours[place] == wanted_[place]:
             assert merged.result[place] == theirs[place]
-    assert merge(wanted=wanted_, base=base, theirs=ours, ours=ours, prefer=prefer).result == ours
-    assert merge(wanted=base, base=base, theirs=base, ours=ours, prefer=prefer).result == ours
-    assert merge(wanted=ours, base=base, theirs=theirs, ours=ours, prefer=prefer).result == theirs
+    assert merge(wanted=wanted_, base=base, theirs=ours, ours=ours, rules=rules).result == ours
+    assert merge(wanted=base, base=base, theirs=base, ours=ours, rules=rules).result == ours
+    assert merge(wanted=ours, base=base, theirs=theirs, ours=ours, rules=rules).result == theirs
 
 
 @given(st.text(max_size=40), st.integers(0, 30))

@@ -20,8 +20,9 @@ from fateforger.errors import ConfirmationNeeded
 from fateforger.journal import OpState, Transaction, TxState, begun
 from fateforger.journal.probe import ID_USED_UP
 from fateforger.plan import TBPlan
-from fateforger.sync import Prefer, desired_day, numbered, plan_sync
-from fateforger.sync.model import BrakeKind, Ledger, Snapshot, SyncPlan
+from fateforger.sync import Choices, desired_day, numbered, plan_sync
+from fateforger.sync.choices import NOTHING_SAID
+from fateforger.sync.model import BrakeKind, Ledger, Snapshot, SyncPlan, Verb
 
 Context = Mapping[str, Any] | None
 _ENDED = {TxState.COMMITTED, TxState.PARTIAL, TxState.UNDONE}
@@ -59,10 +60,10 @@ class CalendarSubmitter:
         """What the calendar shows for a local day, and what we know to have written."""
         return await read_day(self._outside.calendar, self._outside.journal, day, tz, limits=self._outside.limits)
 
-    async def preview(self, plan: TBPlan, *, prefer: Prefer = "calendar") -> SyncPlan:
+    async def preview(self, plan: TBPlan, *, choices: Choices = NOTHING_SAID) -> SyncPlan:
         """What :meth:`submit_plan` would do now. Writes nothing, takes no lease."""
         snapshot, ledger = await self.read(plan.date, plan.tz)
-        return plan_sync(desired_day(plan), snapshot, ledger, op_ids=numbered("preview"), prefer=prefer)
+        return plan_sync(desired_day(plan), snapshot, ledger, op_ids=numbered("preview"), choices=choices)
 
     async def submit_plan(
         self,
@@ -72,15 +73,13 @@ class CalendarSubmitter:
         group: str | None = None,
         context: Context = None,
         confirmed: Collection[BrakeKind] = (),
-        prefer: Prefer = "calendar",
-        only_note: bool = False,
+        choices: Choices = NOTHING_SAID,
     ) -> SyncResult:
         """Make the calendar show the plan; the person's own changes stay.
 
         ``group`` ties transactions together for :meth:`undo_group`. ``context`` (JSON) is kept with the transaction,
-        for example the plan before. ``confirmed`` are the brakes that somebody said yes to. ``prefer`` says who wins
-        a field that both the plan and the person changed. ``only_note`` is for a plan that was made to agree with the
-        calendar: what is known is brought up to date, and if there is something to write after all, nothing is done.
+        for example the plan before. ``confirmed`` are the brakes that somebody said yes to. ``choices`` say who wins
+        what both the plan and the person changed; what nobody chose stays as the calendar shows it, and is asked.
 
         Raises ``PlanInvalid``, and ``ConfirmationNeeded`` with the brakes' names in ``reasons``.
         """
@@ -93,9 +92,9 @@ class CalendarSubmitter:
             for _ in range(self._outside.limits.id_rounds):
                 transaction_id, now = self._new_id(), self._outside.clock.now()
                 snapshot, ledger = await self.read(plan.date, plan.tz)
-                sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), prefer=prefer)
+                sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), choices=choices)
                 _stop_at_brakes(sync_plan, confirmed)
-                if sync_plan.idle or (only_note and sync_plan.writes):
+                if sync_plan.idle:
                     return result_of(rounds) if rounds else unchanged(sync_plan)
                 transaction = begun(
                     sync_plan,
@@ -111,6 +110,33 @@ class CalendarSubmitter:
                 if not _ids_used_up(rounds[-1].transaction):
                     break
             return result_of(rounds)
+
+    async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None:
+        """Record where the plan and the calendar have come to agree by the person's own doing, so that a later change
+        back counts as a change. Writes nothing to the calendar. Raises ``PlanInvalid`` for a plan without a timeline.
+        """
+        desired = desired_day(plan, overlapping=True)
+        async with self._holding() as hold:
+            if await self._earlier(cause, hold) is not None:
+                return
+            await self._settle_open(hold)
+            transaction_id, now = self._new_id(), self._outside.clock.now()
+            snapshot, ledger = await self.read(plan.date, plan.tz)
+            compared = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id))
+            agreed = tuple(op for op in compared.ops if op.verb in {Verb.ADOPT, Verb.FORGET})
+            if compared.brakes or not agreed:
+                return
+            noted = compared.model_copy(update={"ops": agreed, "warnings": ()})
+            transaction = begun(
+                noted,
+                id=transaction_id,
+                calendar=self.calendar_key,
+                kind="submit",
+                created_at=now,
+                cause=cause,
+                group=group or transaction_id,
+            )
+            await execute_sync(transaction, self._outside, hold)
 
     async def undo_last(
         self, *, cause: str, day: date | None = None, context: Context = None, force: bool = False

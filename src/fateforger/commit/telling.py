@@ -9,17 +9,19 @@ from fateforger.commit.result import SyncResult, SyncStatus
 from fateforger.journal import OpRecord, OpState, TxState
 from fateforger.plan import zone
 from fateforger.sync import told
+from fateforger.sync.conflicts import conflicts_in, question
 from fateforger.sync.model import WRITES, SyncPlan, Verb
 from fateforger.sync.words import listed, quoted
 
 _MOST_LEFT = 5
 UP_TO_DATE = "Your calendar is already up to date."
+NOTHING_ELSE = "Apart from what is yours to choose, your calendar is up to date."
 _STATUS: dict[TxState, SyncStatus] = {TxState.PARTIAL: "partial", TxState.PAUSED: "paused"}
 
 
 def unchanged(plan: SyncPlan) -> SyncResult:
     """Nothing was to be done."""
-    return SyncResult("unchanged", plan, (), (UP_TO_DATE, *_about(plan)))
+    return SyncResult("unchanged", plan, (), (NOTHING_ELSE if asking(plan) else UP_TO_DATE, *_about(plan)))
 
 
 def result_of(rounds: Sequence[Carried]) -> SyncResult:
@@ -96,4 +98,9 @@ def _about(plan: SyncPlan, *, undo: bool = False) -> list[str]:
     sentences = [f"{quoted(op.summary)}: {op.reason}" for op in left[:_MOST_LEFT]]
     if more := len(left) - len(sentences):
         sentences.append(f"{more} more were left alone, too.")
-    return [*told(plan, zone(plan.tz)), *sentences, *plan.warnings]
+    return [*told(plan, zone(plan.tz)), *asking(plan), *sentences, *plan.warnings]
+
+
+def asking(plan: SyncPlan) -> tuple[str, ...]:
+    """One sentence for each question that a decision leaves to the person."""
+    return tuple(question(conflict, plan.day, zone(plan.tz)) for conflict in conflicts_in(plan))

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from fateforger.errors import BadInput
 from fateforger.session import commands
 from fateforger.session.commands import Click, SessionCommand
+from fateforger.session.questions import addressed
 from fateforger.stages import Move
 from fateforger.turn.constants import SHIFT_MINUTES
 
@@ -102,6 +103,10 @@ def _calendar_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.SetCalendarWrite(**envelope, when=click.value)
 
 
+def _keep(side: commands.Side) -> Executor:
+    return lambda envelope, click: commands.ResolveConflict(**envelope, keep=side, **addressed(click.target))
+
+
 def _chosen(click: Click, kind: type[date | time]) -> Any:
     if isinstance(click.value, kind):
         return click.value
@@ -131,6 +136,8 @@ EXECUTORS: Mapping[str, Executor] = {
     "show_preview": _plain(commands.ShowPreview),
     "hide_preview": _plain(commands.HidePreview),
     "set_calendar_write": _calendar_write,
+    "conflict.keep_calendar": _keep("calendar"),
+    "conflict.keep_plan": _keep("plan"),
     **{move.value: _move(move) for move in Move if move is not Move.STAY},
 }
 """Every action of a card but ``form.*``, which opens a form, and ``start``, which only the chat side can carry out."""

@@ -37,6 +37,7 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
             | commands.ShiftBlock()
             | commands.SwapBlock()
             | commands.ApplyPatch()
+            | commands.ResolveConflict()
         ):
             return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
         case _:

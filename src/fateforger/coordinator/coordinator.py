@@ -20,7 +20,6 @@ from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Queued, SessionCommand, Start
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
-from fateforger.sync import Prefer
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import DayReading, GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
@@ -128,7 +127,8 @@ class PlanningCoordinator:
         after, messages = owed(before, after, command.command_id)
         await self._sessions.save(after, expected=before.version, outgoing=messages)
         # Only now: a plan that is not saved must not count as known to the engine.
-        await self._effects.note(news.reading, after, command.command_id)
+        if news.reading.plan is not None:
+            await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
 
     def read_click(self, click: Click) -> SessionCommand:
         """See :meth:`Door.read_click`."""
@@ -198,15 +198,15 @@ class PlanningCoordinator:
 
     async def _go_on(self, before: Session, command: SessionCommand) -> None:
         reading = await self._reading(before, command)
-        if reading is not None:
-            await self._effects.note(reading, before, command.command_id)
+        if reading is not None and reading.plan is not None:
+            await self._effects.note(reading.plan, before, f"{command.command_id}/seen")
         turn = TurnInput(session=before, command=command, reading=reading)
         outcome = await run_turn(turn, self._model)
         after = outcome.session
-        # A wish that was made with the calendar in view goes before what the calendar shows; any other does not.
-        prefer: Prefer = "plan" if reading is not None and reading.snapshot is not None else "calendar"
         for effect in outcome.effects:
-            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id, prefer=prefer)
+            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
+        if after.plan is not None and after.questions != before.questions:
+            await self._effects.note(after.plan, after, f"{command.command_id}/settled")
         if after.history is not None and outcome.effects:
             went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
             after = await self._effects.past.refreshed(after, said=went_back)
@@ -229,7 +229,7 @@ class PlanningCoordinator:
         if not needs_day(session, command, words=self._model is not None):
             return None
         look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
-        return None if look is None else reading_of(session, look)
+        return None if look is None else reading_of(session, look, command)
 
     # --- background ---
 

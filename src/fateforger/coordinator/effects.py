@@ -15,10 +15,10 @@ from fateforger.coordinator.previewing import Previewer, previewed
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.plan import TBPlan
 from fateforger.session.model import Session
-from fateforger.sync import Prefer
+from fateforger.session.questions import choices_of
+from fateforger.sync import Choices
 from fateforger.sync.model import BrakeKind
 from fateforger.turn.model import (
-    DayReading,
     Effect,
     GoBack,
     Preview,
@@ -45,9 +45,10 @@ class Submitter(Historian, Previewer, Protocol):
         group: str | None = None,
         context: dict[str, Any] | None = None,
         confirmed: Collection[BrakeKind] = (),
-        prefer: Prefer = "calendar",
-        only_note: bool = False,
+        choices: Choices = ...,
     ) -> SyncResult: ...
+
+    async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None: ...
 
     async def undo_transaction(
         self, transaction_id: str, *, cause: str, context: Mapping[str, Any] | None = None
@@ -66,17 +67,14 @@ class Effects:
         self.past = Past(submitter, looker)
         self._calendar_wait = calendar_wait
 
-    async def carry_out(
-        self, effect: Effect, session: Session, *, before: Session, cause: str, prefer: Prefer
-    ) -> Session:
+    async def carry_out(self, effect: Effect, session: Session, *, before: Session, cause: str) -> Session:
         """The session after an effect. ``before`` is the session before the turn: an undo that cannot be done leaves
-        everything as it was. ``cause`` is the command's id: a repeated command finds what it did the first time.
-        ``prefer`` says who wins where the plan and the person changed the same."""
+        everything as it was. ``cause`` is the command's id: a repeated command finds what it did the first time."""
         match effect:
             case ReadCalendar():
                 return await self._read(effect, session)
             case WriteCalendar():
-                return await self._write(effect, session, cause, prefer)
+                return await self._write(effect, session, cause)
             case UndoUpdate():
                 return await self._undo_update(effect, session, before, cause)
             case UndoGroup():
@@ -90,15 +88,11 @@ class Effects:
             case _:
                 assert_never(effect)
 
-    async def note(self, reading: DayReading, session: Session, cause: str) -> None:
+    async def note(self, plan: TBPlan, session: Session, cause: str) -> None:
         """Let the engine know that the plan has taken over the person's own changes, so that changing one of them back
         counts as a wish of its own. Writes nothing to the calendar; when it cannot be done, nothing is lost."""
-        if reading.plan is None or not reading.settled:
-            return
         with contextlib.suppress(UserError, CalendarError):
-            await self._submitter.submit_plan(
-                reading.plan, cause=f"{cause}/seen", group=session.write_group, only_note=True
-            )
+            await self._submitter.take_note(plan, cause=cause, group=session.write_group)
 
     async def _read(self, effect: ReadCalendar, session: Session) -> Session:
         if not effect.wait:
@@ -107,7 +101,7 @@ class Effects:
         look = await self._looker.wait(effect.day, effect.tz, seconds=self._calendar_wait, fresh=effect.fresh)
         return session if look is None else taken_in(session, reading_of(session, look))
 
-    async def _write(self, effect: WriteCalendar, session: Session, cause: str, prefer: Prefer) -> Session:
+    async def _write(self, effect: WriteCalendar, session: Session, cause: str) -> Session:
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
         try:
             result = await self._submitter.submit_plan(
@@ -116,7 +110,7 @@ class Effects:
                 group=effect.group,
                 context=_why(effect, session),
                 confirmed=tuple(BrakeKind(name) for name in session.brakes),
-                prefer=prefer,
+                choices=choices_of(session),
             )
         except ConfirmationNeeded as needed:
             return folding.stopped(session, needed)

@@ -10,6 +10,7 @@ from fateforger.coordinator.reporting import UNCHANGED, counts_words, report_of
 from fateforger.coordinator.standing import with_plan
 from fateforger.errors import ConfirmationNeeded
 from fateforger.session.model import Notice, RefineUpdate, Session, SyncReport, Written
+from fateforger.session.questions import asked, open_questions, settled
 from fateforger.stages import TimeboxingStage
 from fateforger.sync import mirror
 from fateforger.turn.nodes.refine import taken_back
@@ -34,6 +35,9 @@ def submitted(session: Session, result: SyncResult) -> Session:
         changes["refine_undo"] = signed(session, ids)
     session = with_plan(session, None if session.plan is None else mirror(session.plan, result.plan))
     session = session.model_copy(update=changes)
+    if session.snapshot is not None:
+        left = asked(session.questions, result.plan, session.snapshot)
+        session = settled(session.model_copy(update={"questions": left}))
     return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _told(session, report)
 
 
@@ -69,8 +73,10 @@ def group_gone(session: Session, why: str) -> Session:
 def _off_the_calendar(session: Session, sentences: tuple[str, ...]) -> Session:
     steps = tuple(step.model_copy(update={"transactions": ()}) for step in session.refine_undo)
     lines = (*sentences, "Your plan is still here: change it, or commit it again.")
-    return session.model_copy(
-        update={"write_group": None, "written": None, "refine_undo": steps, "notice": Notice(lines=lines)}
+    return settled(
+        session.model_copy(
+            update={"write_group": None, "written": None, "refine_undo": steps, "notice": Notice(lines=lines)}
+        )
     )
 
 
@@ -87,7 +93,7 @@ def update_undone(session: Session, results: Sequence[SyncResult]) -> Session:
         written = _minus(written, report)
     changes = {"last_sync": reports[-1] if reports else None, "written": written, "problem": None, "brakes": ()}
     done = [f"Calendar: {counts_words(report)}." for report in reports if counts_words(report) != UNCHANGED]
-    return _saying(taken_back(session).model_copy(update=changes), *done, *sentences)
+    return _saying(settled(taken_back(session).model_copy(update=changes)), *done, *sentences)
 
 
 def refused(session: Session, lines: Iterable[str]) -> Session:
@@ -103,7 +109,9 @@ def signed(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdat
     if joined := waiting(steps):
         kept = steps[: -len(joined)]
         sentence = " ".join(step.sentence for step in joined)
-        return (*kept, joined[0].model_copy(update={"transactions": transactions, "sentence": sentence}))
+        answered = tuple(question for step in joined for question in step.answered)
+        whole = joined[0].model_copy(update={"transactions": transactions, "sentence": sentence, "answered": answered})
+        return (*kept, whole)
     if not steps or session.problem is None:
         return steps
     return (*steps[:-1], steps[-1].model_copy(update={"transactions": (*steps[-1].transactions, *transactions)}))
@@ -112,14 +120,15 @@ def signed(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdat
 def waiting(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate, ...]:
     """The latest changes, as far as they wait to be written."""
     count = 0
-    while count < len(steps) and not steps[-1 - count].transactions:
+    while count < len(steps) and not (steps[-1 - count].transactions or steps[-1 - count].local):
         count += 1
     return steps[len(steps) - count :]
 
 
 def _told(session: Session, report: SyncReport) -> Session:
     """Stage 4 says after each change what it did to the calendar (S51). What went wrong is said as the problem."""
-    counts = "unchanged, it shows this already" if report.status == "unchanged" else counts_words(report)
+    still = "nothing to write" if open_questions(session) else "unchanged, it shows this already"
+    counts = still if report.status == "unchanged" else counts_words(report)
     notes = () if session.problem is not None else report.sentences[1:]
     return _saying(session, f"Calendar: {counts}.", *notes)
 

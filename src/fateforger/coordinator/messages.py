@@ -5,9 +5,13 @@ from __future__ import annotations
 from fateforger.coordinator.besides import beside
 from fateforger.session.cards import Card
 from fateforger.session.model import Outgoing, Session
+from fateforger.session.questions import all_shown
+from fateforger.stages import TimeboxingStage
 from fateforger.turn.present import left_card, root_card, root_line, stage_card
 
 ROOT = "root"
+ASKING = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
+"""Stages whose cards ask the questions that are open."""
 
 
 def slot_of(session: Session) -> str:
@@ -16,14 +20,16 @@ def slot_of(session: Session) -> str:
 
 
 def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
-    """The messages, the first message first, and the session that remembers its line. The card of the stage that was
-    left becomes one line that says how it ended."""
+    """The messages, the first message first, and the session that remembers its line and what was asked. The card of
+    the stage that was left becomes one line that says how it ended."""
     messages: list[Outgoing] = []
     line = root_line(after)
     if line != after.root_line:
         messages.append(_message(after, f"{cause}:root", ROOT, root_card(after)))
         after = after.model_copy(update={"root_line": line})
     card = _message(after, f"{cause}:card", slot_of(after), stage_card(after))
+    if after.stage in ASKING:
+        after = all_shown(after)
     if before is not None and before.stage is not after.stage:
         farewell = left_card(after, before.stage)
         card = card.model_copy(update={"retire": (slot_of(before),), "farewell": farewell})

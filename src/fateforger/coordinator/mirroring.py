@@ -3,25 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator.looking import Look
 from fateforger.journal.model import OpState
 from fateforger.plan import zone
-from fateforger.session.model import Session
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import Question, Session
+from fateforger.session.questions import asked, choices_of, matter, unasked
 from fateforger.sync import desired_day, mirror, numbered, plan_sync, told
 from fateforger.sync.canonical import Canon, canon, is_timed
-from fateforger.sync.merge import TIME
+from fateforger.sync.choices import FIELDS, TOPICS
 from fateforger.sync.model import MANAGED, WRITES, DesiredDay, EventImage, Head, Ledger, Snapshot, SyncPlan
 from fateforger.turn.model import DayReading
 
 
-def reading_of(session: Session, look: Look) -> DayReading:
-    """The look, with the session's plan as the person has since changed it on the calendar. What was shown before is
-    not taken over again: the plan may have been changed on purpose since. A calendar that lost so much that a write
-    would ask first changes no plan."""
+def reading_of(session: Session, look: Look, command: SessionCommand | None = None) -> DayReading:
+    """The look, with the session's plan as the person has since changed it on the calendar, and what they have to be
+    asked about because the plan was changed there, too, or is about to be by ``command``. What was shown before is not
+    taken over again: the plan may have been changed on purpose since. A calendar that lost so much that a write would
+    ask first changes no plan."""
     if look.snapshot is None or look.ledger is None:
         return DayReading(error=look.error)
     snapshot = without_raw(look.snapshot)
@@ -30,14 +33,15 @@ def reading_of(session: Session, look: Look) -> DayReading:
         return DayReading(snapshot=snapshot)
     wanted = desired_day(plan, overlapping=True)
     ledger = as_last_agreed(look.ledger, wanted, session.snapshot)
-    compared = plan_sync(wanted, look.snapshot, ledger, op_ids=numbered("look"))
-    news = _news(compared, snapshot, session.snapshot)
+    compared = plan_sync(wanted, look.snapshot, ledger, op_ids=numbered("look"), choices=choices_of(session))
+    news = _news(compared, snapshot, session)
+    contradicted = unasked(news, session, command)
+    news = _without(news, contradicted)
+    questions = (*asked(session.questions, compared, snapshot), *contradicted)
     mirrored = plan if compared.brakes else mirror(plan, news)
     if mirrored == plan:
-        return DayReading(snapshot=snapshot)
-    return DayReading(
-        snapshot=snapshot, plan=mirrored, noticed=told(news, zone(session.tz)), settled=not compared.writes
-    )
+        return DayReading(snapshot=snapshot, questions=questions)
+    return DayReading(snapshot=snapshot, plan=mirrored, noticed=told(news, zone(session.tz)), questions=questions)
 
 
 def as_last_agreed(ledger: Ledger, wanted: DesiredDay, shown: Snapshot | None) -> Ledger:
@@ -58,7 +62,7 @@ def _agreed(head: Head, ours: Canon | None, shown: EventImage | None) -> Head:
     seen = canon(shown)
     both = {name: value for name, value in ours._asdict().items() if getattr(seen, name) == value}
     if ("start" in both) != ("end" in both):
-        both = {name: value for name, value in both.items() if name not in TIME}
+        both = {name: value for name, value in both.items() if name not in FIELDS["time"]}
     base, asked = (fields.model_copy(update=both) for fields in (head.base, head.asked))
     return head.model_copy(update={"base": base, "wanted": asked})
 
@@ -89,19 +93,26 @@ def after_writing(snapshot: Snapshot | None, result: SyncResult) -> Snapshot | N
     return snapshot.model_copy(update={"events": tuple(events.values()), "fetched": fetched})
 
 
-def _news(compared: SyncPlan, now: Snapshot, before: Snapshot | None) -> SyncPlan:
-    """The comparison with only those changes of the person that the last look did not show yet."""
+def _news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPlan:
+    """The comparison with only those changes of the person that the last look did not show yet, or that were a question
+    until now. The plan's own wishes are no news."""
+    compared = compared.model_copy(update={"merged": ()})
+    before = session.snapshot
     if before is None or _day(before) != _day(now):
         return compared
+    waited = {matter(question) for question in session.questions}
     ids = {op.key: op.event_id for op in compared.ops}
     known, shown = _by_id(before), _by_id(now)
     fresh = {key for key, event_id in ids.items() if _seen(known.get(event_id)) != _seen(shown.get(event_id))}
-    return compared.model_copy(
-        update={
-            "adopted": tuple(a for a in compared.adopted if a.key in fresh),
-            "merged": tuple(m for m in compared.merged if m.key in fresh),
-        }
-    )
+    adopted = tuple(a for a in compared.adopted if a.key in fresh or (a.key, TOPICS[a.field]) in waited)
+    return compared.model_copy(update={"adopted": adopted})
+
+
+def _without(news: SyncPlan, questions: Collection[Question]) -> SyncPlan:
+    """The news without what the person is going to be asked about."""
+    matters = {matter(question) for question in questions}
+    adopted = tuple(a for a in news.adopted if (a.key, TOPICS[a.field]) not in matters)
+    return news.model_copy(update={"adopted": adopted})
 
 
 def _by_id(snapshot: Snapshot) -> Mapping[str, EventImage | None]:

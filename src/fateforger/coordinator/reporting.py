@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from fateforger.commit.result import SyncResult
+from fateforger.commit.telling import asking
 from fateforger.journal.model import OpRecord, OpState
 from fateforger.plan import zone
 from fateforger.session.model import SyncReport
@@ -50,11 +51,12 @@ def _unfinished(report: SyncReport, result: SyncResult) -> SyncReport:
 
 
 def _sentences(result: SyncResult) -> tuple[str, ...]:
-    """What the engine tells, the first sentence about what was done. Blocks that run into meetings are left out: the
-    card shows them for as long as they do. Blocks that an event of the person's stands for are added."""
+    """What the engine tells, the first sentence about what was done. Blocks that run into meetings are left out, and
+    what is asked: the card shows both for as long as they last. Blocks that an event of the person's stands for are
+    added."""
     if result.transaction is not None and result.transaction.kind == "undo":
         return result.sentences
-    shown_by_the_card = set(result.plan.warnings)
+    shown_by_the_card = {*result.plan.warnings, *asking(result.plan)}
     linked = [op.reason for op in result.plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
     return (*(s for s in result.sentences if s not in shown_by_the_card), *linked)
 

@@ -16,8 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from fateforger.ops import Patch
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.stages import Move
+from fateforger.sync import Topic
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
+Side = Literal["calendar", "plan"]
 
 
 class Start(BaseModel):
@@ -214,6 +216,18 @@ class ApplyPatch(InSession):
     patch: Patch
 
 
+class ResolveConflict(InSession):
+    """Stages 4 and 5: what both the person and the plan changed stays as one of them has it. ``key`` and ``topic`` say
+    which question is answered, without them all that are open. ``seen`` is what the button carried
+    (:func:`fateforger.session.questions.token`): an answer to a question that has changed since is not carried out."""
+
+    kind: Literal["resolve_conflict"] = "resolve_conflict"
+    keep: Side
+    key: str | None = None
+    topic: Topic | None = None
+    seen: str | None = None
+
+
 SessionCommand = (
     ChooseDate
     | TimeboxingCommitDate
@@ -238,6 +252,7 @@ SessionCommand = (
     | HidePreview
     | SetCalendarWrite
     | ApplyPatch
+    | ResolveConflict
 )
 
 

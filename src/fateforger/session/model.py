@@ -13,6 +13,7 @@ from fateforger.plan import TBPlan
 from fateforger.session.cards import Card
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
+from fateforger.sync.conflicts import Conflict
 from fateforger.sync.model import Snapshot
 
 SCHEMA_VERSION = 1
@@ -92,13 +93,27 @@ class SyncReport(BaseModel):
     sentences: tuple[str, ...] = ()
 
 
+class Question(BaseModel):
+    """Something that both the person, on the calendar, and the plan changed (S201). While there is no ``answer`` the
+    calendar keeps what it shows; an answer is carried out with the next write. ``shown`` tells that a card has asked
+    it, so that the person knows both sides."""
+
+    model_config = _FROZEN
+    conflict: Conflict
+    answer: Literal["calendar", "plan"] | None = None
+    shown: bool = False
+
+
 class RefineUpdate(BaseModel):
-    """An applied change that can be taken back: the plan before it, and the transactions that wrote it, in order."""
+    """An applied change that can be taken back: the plan before it, the questions it answered, and the transactions
+    that wrote it, in order. A ``local`` one has nothing to write."""
 
     model_config = _FROZEN
     plan_before: TBPlan
     transactions: tuple[str, ...] = ()
     sentence: str
+    answered: tuple[Question, ...] = ()
+    local: bool = False
 
 
 class Written(BaseModel):
@@ -165,6 +180,8 @@ class Session(BaseModel):
     last_sync: SyncReport | None = None
     problem: str | None = None
     """What went wrong with the calendar and can be tried again, as a sentence."""
+    questions: tuple[Question, ...] = ()
+    """What the person and the plan both changed: asked, or answered and not carried out yet."""
     brakes: tuple[str, ...] = ()
     """Names of what stopped the last write until the person says yes; Try again then means yes."""
     notice: Notice | None = None

@@ -16,6 +16,7 @@ from fateforger.sync.words import listed
 _MANY = 4
 _MOST = 0.5
 _EMPTIED = 2
+_ACTING = frozenset({Verb.CREATE, Verb.DELETE, Verb.ADOPT})
 
 
 def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
@@ -35,7 +36,7 @@ def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Seque
     held = [head for head in ledger.heads if head.standing is Standing.HELD]
     gone = [head for head in held if head.event_id not in sides.live]
     gone.sort(key=lambda head: (head.base.start, head.key))
-    acting = bool(gone) and any(op.verb in {Verb.CREATE, Verb.DELETE, Verb.ADOPT} for op in ops)
+    acting = bool(gone) and any(op.verb in _ACTING or _asks_about_deletion(op) for op in ops)
     if acting and len(gone) == len(held) >= _EMPTIED:
         brakes.append(
             Brake(
@@ -70,3 +71,10 @@ def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Seque
             )
         )
     return tuple(brakes)
+
+
+def _asks_about_deletion(op: SyncOp) -> bool:
+    """Whether a block is gone that the plan has changed: before the person is asked about it, the calendar has to look
+    like one that a person keeps."""
+    held = op.head_before is not None and op.head_before.standing is Standing.HELD
+    return op.verb is Verb.SKIP and op.before is None and held

@@ -4,7 +4,8 @@ last known | calendar now     | plan             | decision
 -----------+------------------+------------------+------------------------------------------------------------
 -          | -                | has it           | create
 held       | deleted          | as last asked    | adopt the deletion: it stays deleted, and the person is told
-held       | deleted          | something else   | create, under the next generation
+held       | deleted          | something else   | create, under the next generation, if that was wished for with the
+           |                  |                  | deletion in view; otherwise skip, and ask
 removed    | -                | has it           | create, under the next generation
 any        | shows it         | has it           | merge by field: update, adopt or nothing
 held       | as we left it    | has it no longer | delete
@@ -24,15 +25,17 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from fateforger.sync.canonical import canon, fields_of, identical
+from fateforger.sync.choices import Choices
 from fateforger.sync.drafts import adopted_of, conflicts_of, op_on, op_on_record
 from fateforger.sync.heads import head_as, merged_head, same_head
 from fateforger.sync.ids import mint, next_generation, seed_of
-from fateforger.sync.merge import Prefer, merge
+from fateforger.sync.merge import merge
 from fateforger.sync.model import Adopted, DesiredBlock, EventImage, Head, Ledger, Merged, Standing, SyncOp, Verb
 from fateforger.sync.ownership import Owned, Proof
 from fateforger.sync.words import changes_between
 
 STAYS_DELETED = "You deleted it on your calendar, so it stays deleted."
+STAYS_ASKED = "You changed it, too; it stays as your calendar shows it until you choose."
 UP_TO_DATE = "Already up to date."
 
 
@@ -43,7 +46,7 @@ class Setting:
     day: date
     tz: ZoneInfo
     ledger: Ledger
-    prefer: Prefer
+    choices: Choices
     taken: Collection[str]
 
 
@@ -79,14 +82,37 @@ def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: S
 
 
 def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
-    """A block that the person deleted and the plan still has as it was."""
+    """A block that the person deleted, and that stays deleted as long as the plan has it as it is now."""
     summary = block.fields.summary
     verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
     gone = head.model_copy(update={"standing": Standing.DELETED})
+    if canon(head.asked) != canon(block.fields):
+        gone = gone.model_copy(update={"wanted": block.fields})
     op = op_on_record(op_id, verb, head, gone, summary, STAYS_DELETED)
     return Decision(
         op, adopted=(Adopted(key=block.key, summary=summary, field="deleted", plan=summary, calendar=None),)
     )
+
+
+def decide_disputed(op_id: str, block: DesiredBlock, head: Head, setting: Setting) -> Decision | None:
+    """A block that the person deleted and the plan changed; ``None`` when the plan is to have it again."""
+    winner = setting.choices.rules(head.event_id, None).winner("deleted")
+    if head.standing is not Standing.HELD or winner == "plan":
+        return None
+    if winner == "calendar":
+        return decide_deleted(op_id, block, head)
+    summary = block.fields.summary
+    question = Merged(
+        key=block.key,
+        summary=summary,
+        field="deleted",
+        base=head.asked.summary,
+        calendar=None,
+        plan=summary,
+        winner="open",
+    )
+    op = op_on_record(op_id, Verb.SKIP, head, head, summary, STAYS_ASKED)
+    return Decision(op.model_copy(update={"after": block.fields}), merged=(question,))
 
 
 def decide_linked(op_id: str, block: DesiredBlock, event: EventImage, reason: str) -> Decision:
@@ -115,7 +141,7 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
     ours, theirs = canon(block.fields), canon(event)
     base = theirs if head is None else canon(head.base)
     wanted = base if head is None or head.wanted is None else canon(head.wanted)
-    merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, prefer=setting.prefer)
+    merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, rules=setting.choices.rules(event.id, theirs))
     after = merged_head(block, owned, setting.day, merged.result, wanted=wanted, base=base, theirs=theirs, ours=ours)
     if changes := changes_between(theirs, merged.result, setting.tz):
         reason = "The plan changed." if head is not None else "The plan has it differently."
@@ -140,12 +166,13 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
             head_after=after,
         )
     else:
-        reason = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
+        kept = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
+        reason = STAYS_ASKED if merged.open else kept
         op = op_on(op_id, Verb.NOOP, owned, reason, block=block, after=fields_of(theirs), head_after=head)
     return Decision(
         op,
-        conflicts_of(op, merged, setting.prefer, setting.tz, base=base, theirs=theirs, ours=ours),
-        adopted_of(op, merged, setting.prefer, setting.tz, theirs=theirs, ours=ours),
+        conflicts_of(op, merged, setting.tz, base=base, theirs=theirs, ours=ours),
+        adopted_of(op, merged, setting.tz, theirs=theirs, ours=ours),
     )
 
 

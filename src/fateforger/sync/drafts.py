@@ -6,7 +6,7 @@ from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
 from fateforger.sync.canonical import Canon
-from fateforger.sync.merge import FieldMerge, Prefer
+from fateforger.sync.merge import FieldMerge
 from fateforger.sync.model import MANAGED, Adopted, DesiredBlock, EventFields, Head, Merged, SyncOp, Verb
 from fateforger.sync.ownership import Owned
 from fateforger.sync.words import Change, shown
@@ -60,7 +60,7 @@ def op_on_record(op_id: str, verb: Verb, head: Head, head_after: Head, summary: 
 
 
 def conflicts_of(
-    op: SyncOp, merged: FieldMerge, winner: Prefer, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon
+    op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon
 ) -> tuple[Merged, ...]:
     """The fields that both sides changed, for the report."""
     return tuple(
@@ -71,18 +71,16 @@ def conflicts_of(
             base=shown(base[place], tz),
             calendar=shown(theirs[place], tz),
             plan=shown(ours[place], tz),
-            winner=winner,
+            winner=merged.conflicts[name],
         )
         for place, name in enumerate(MANAGED)
         if name in merged.conflicts
     )
 
 
-def adopted_of(
-    op: SyncOp, merged: FieldMerge, winner: Prefer, tz: ZoneInfo, *, theirs: Canon, ours: Canon
-) -> tuple[Adopted, ...]:
+def adopted_of(op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, theirs: Canon, ours: Canon) -> tuple[Adopted, ...]:
     """The fields in which the calendar keeps a value of the person's that the plan does not have."""
-    kept = merged.adopted | (merged.conflicts if winner == "calendar" else frozenset())
+    kept = merged.adopted | {name for name, winner in merged.conflicts.items() if winner == "calendar"}
     return tuple(
         Adopted(
             key=op.key,

@@ -11,11 +11,13 @@ from fateforger.errors import InternalError
 from fateforger.plan import zone
 from fateforger.sync.brakes import brakes_on, require_whole
 from fateforger.sync.canonical import canon, is_timed
+from fateforger.sync.choices import NOTHING_SAID, Choices
 from fateforger.sync.decide import (
     Decision,
     Setting,
     decide_create,
     decide_deleted,
+    decide_disputed,
     decide_forget,
     decide_leftover,
     decide_linked,
@@ -23,7 +25,6 @@ from fateforger.sync.decide import (
 )
 from fateforger.sync.foreign import link_reason, link_warning, linked, overlap_warnings
 from fateforger.sync.matching import Candidate, event_candidate, pair_alike, pair_equal
-from fateforger.sync.merge import Prefer
 from fateforger.sync.model import (
     WRITES,
     DesiredBlock,
@@ -47,12 +48,13 @@ def numbered(transaction_id: str) -> OpIds:
 
 
 def plan_sync(
-    desired: DesiredDay, snapshot: Snapshot, ledger: Ledger, *, op_ids: OpIds, prefer: Prefer = "calendar"
+    desired: DesiredDay, snapshot: Snapshot, ledger: Ledger, *, op_ids: OpIds, choices: Choices = NOTHING_SAID
 ) -> SyncPlan:
     """What has to be done so that the calendar shows the plan, and the person's own changes stay.
 
     ``desired`` is the plan, ``snapshot`` the calendar now, ``ledger`` what we wrote last; all of one day and zone.
-    ``prefer`` says who wins a field that both sides changed. Blocks come first, in the plan's order, then deletions
+    ``choices`` say who wins what both sides changed; without one it stays as the calendar shows it, and ``merged``
+    has it as open. Blocks come first, in the plan's order, then deletions
     and records; equal input in any order gives an equal result. The ops are as few as they can be, and an update
     has only the fields that differ.
 
@@ -63,7 +65,7 @@ def plan_sync(
         raise InternalError("A plan can only be compared with the calendar of its own day and zone.")
     require_whole(snapshot, ledger)
     sides = sort_sides(snapshot, ledger)
-    setting = Setting(desired.day, zone(desired.tz), ledger, prefer, _taken(snapshot, ledger))
+    setting = Setting(desired.day, zone(desired.tz), ledger, choices, _taken(snapshot, ledger))
     found = _find(desired.blocks, sides, ledger)
     decisions: list[Decision] = []
     written: list[DesiredBlock] = []
@@ -169,6 +171,8 @@ def _decide_block(op_id: str, block: DesiredBlock, found: _Found, setting: Setti
         return decide_linked(op_id, block, event, link_reason(block, event, setting.tz))
     if head is not None and _stays_deleted(block, head):
         return decide_deleted(op_id, block, head)
+    if head is not None and (disputed := decide_disputed(op_id, block, head, setting)) is not None:
+        return disputed
     return decide_create(op_id, block, head, setting)
 
 

@@ -6,35 +6,41 @@
     yes          | no             | the plan's value
     no           | yes            | the person's value, to be adopted by the plan
     yes          | yes, the same  | stays
-    yes          | yes            | a conflict: the side that ``prefer`` names, and it is reported
+    yes          | yes            | a conflict: the side the person chose; nobody chose: it stays, and they are asked
 
-The two ends of a block belong together: if they disagree at either end, or the mixture would end before it starts, the
-winning side gives both.
+What the person said goes before the table: a side they chose stays chosen, and a field they were asked about is not
+written before they answer. The two ends of a block belong together: if they disagree at either end, or the mixture
+would end before it starts, the winning side gives both.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fateforger.sync.canonical import Canon
+from fateforger.sync.choices import FIELDS, TOPICS, Keep, Rules
 from fateforger.sync.model import MANAGED
 
-Prefer = Literal["calendar", "plan"]
-TIME = frozenset({"start", "end"})
+_ASK = Rules()
 
 
 @dataclass(frozen=True, slots=True)
 class FieldMerge:
     """``result`` is what the event shall show. ``adopted`` are the fields that keep the person's value though the
-    plan has another, ``conflicts`` those that both sides changed."""
+    plan has another, ``conflicts`` those that both sides changed, with who won each."""
 
     result: Canon
     adopted: frozenset[str] = frozenset()
-    conflicts: frozenset[str] = frozenset()
+    conflicts: Mapping[str, Keep] = field(default_factory=dict)
+
+    @property
+    def open(self) -> bool:
+        """Whether something is to be asked."""
+        return "open" in self.conflicts.values()
 
 
-def merge(*, wanted: Canon, base: Canon, theirs: Canon, ours: Canon, prefer: Prefer = "calendar") -> FieldMerge:
+def merge(*, wanted: Canon, base: Canon, theirs: Canon, ours: Canon, rules: Rules = _ASK) -> FieldMerge:
     """``wanted`` and ``base`` are the two sides as they were at our last write: what the plan asked for and what the
     calendar showed."""
     if ours == theirs:
@@ -43,18 +49,19 @@ def merge(*, wanted: Canon, base: Canon, theirs: Canon, ours: Canon, prefer: Pre
     adopted: set[str] = set()
     conflicts: set[str] = set()
     for place, name in enumerate(MANAGED):
-        plan_changed, person_changed = ours[place] != wanted[place], theirs[place] != base[place]
         if ours[place] == theirs[place]:
             continue
-        if plan_changed and person_changed:
+        plan_changed, person_changed = ours[place] != wanted[place], theirs[place] != base[place]
+        said = rules.answer(TOPICS[name])
+        if (plan_changed and person_changed) or said in {"plan", "calendar"} or (said == "open" and plan_changed):
             conflicts.add(name)
         elif plan_changed:
             result[place] = ours[place]
         elif person_changed:
             adopted.add(name)
     merged = Canon(*result)  # type: ignore[arg-type]  # each place keeps its own type
-    if conflicts & TIME or merged.end <= merged.start:
-        conflicts |= {name for name in TIME if getattr(ours, name) != getattr(theirs, name)}
-    winner = ours if prefer == "plan" else theirs
-    merged = merged._replace(**{name: getattr(winner, name) for name in conflicts})
-    return FieldMerge(merged, frozenset(adopted - conflicts), frozenset(conflicts))
+    if conflicts & {*FIELDS["time"]} or merged.end <= merged.start:
+        conflicts.update(FIELDS["time"])
+    winners = {name: rules.winner(TOPICS[name]) for name in MANAGED if name in conflicts}
+    merged = merged._replace(**{n: getattr(ours if who == "plan" else theirs, n) for n, who in winners.items()})
+    return FieldMerge(merged, frozenset(adopted - conflicts), winners)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -18,20 +18,25 @@ from fateforger.plan import (
     type_of_color,
 )
 from fateforger.plan.model import MAX_DESCRIPTION, MAX_NAME
-from fateforger.sync.model import Adopted, SyncPlan
+from fateforger.sync.model import Adopted, Merged, SyncPlan
 from fateforger.sync.reading import window_timing
 from fateforger.sync.words import field_words, quoted
 
 
 def mirror(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
-    """The plan with everything that ``sync_plan.adopted`` tells: moved, resized, renamed and recoloured blocks as the
-    calendar has them, deleted ones left out. Blocks that leaned on one of those keep the time they had.
+    """The plan with everything that ``sync_plan.adopted`` tells; see :func:`taken_over`."""
+    return taken_over(plan, sync_plan.adopted)
+
+
+def taken_over(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
+    """The plan with the person's own changes: moved, resized, renamed and recoloured blocks as the calendar has them,
+    deleted ones left out. Blocks that leaned on one of those keep the time they had.
 
     The result may have overlaps, because a calendar may: ``resolve_strict`` says so. A title or notes that a plan
     cannot hold are not taken over.
     """
     adopted: dict[str, dict[str, str | None]] = {}
-    for change in sync_plan.adopted:
+    for change in changes:
         adopted.setdefault(change.key, {})[change.field] = change.calendar
     deleted = {key for key, fields in adopted.items() if "deleted" in fields}
     moved = {key for key, fields in adopted.items() if fields.keys() & {"start", "end"}} | deleted
@@ -49,25 +54,37 @@ def mirror(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
 
 
 def told(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
-    """One sentence for each block that the person changed on the calendar, and for each conflict the plan won."""
+    """One sentence for each block that the person changed on the calendar, and for each where the plan won."""
+    won: dict[str, list[Merged]] = {}
+    for merged in sync_plan.merged:
+        if merged.winner == "plan":
+            won.setdefault(merged.key, []).append(merged)
+    return (*told_adopted(sync_plan.adopted, tz), *(_won(fields, tz) for fields in won.values()))
+
+
+def told_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...]:
+    """One sentence for each block that the person changed on the calendar."""
     by_key: dict[str, list[Adopted]] = {}
-    for change in sync_plan.adopted:
+    for change in adopted:
         by_key.setdefault(change.key, []).append(change)
-    sentences = [_sentence(changes, tz) for changes in by_key.values()]
-    for conflict in sync_plan.merged:
-        if conflict.winner == "plan":
-            words = field_words(conflict.field, conflict.plan, tz)
-            sentences.append(f"You had changed {quoted(conflict.summary)} on your calendar; I set {words}, as planned.")
-    return tuple(sentences)
+    return tuple(_sentence(changes, tz) for changes in by_key.values())
+
+
+def _won(fields: list[Merged], tz: ZoneInfo) -> str:
+    words = _together([field_words(merged.field, merged.plan, tz) for merged in fields])
+    return f"You had changed {quoted(fields[0].summary)} on your calendar; I set {words}, as planned."
 
 
 def _sentence(changes: list[Adopted], tz: ZoneInfo) -> str:
     title = quoted(changes[0].summary)
     if any(change.field == "deleted" for change in changes):
         return f"You deleted {title} on your calendar, so it stays deleted."
-    kept = [field_words(change.field, change.calendar, tz) for change in changes]
-    words = kept[0] if len(kept) == 1 else f"{', '.join(kept[:-1])} and {kept[-1]}"
+    words = _together([field_words(change.field, change.calendar, tz) for change in changes])
     return f"You changed {title} on your calendar, so I kept {words}."
+
+
+def _together(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _changed(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:

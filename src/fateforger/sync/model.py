@@ -328,7 +328,8 @@ class Brake(BaseModel):
 
 
 class Merged(BaseModel):
-    """A field that both the person (on the calendar) and the plan changed, and who won. Values as in ``changes``."""
+    """A field that both the person (on the calendar) and the plan changed, and who won; ``deleted`` as in
+    :class:`Adopted`. ``open``: nobody chose, so it stays as the calendar shows it. Values as in ``changes``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
@@ -337,7 +338,7 @@ class Merged(BaseModel):
     base: str | None
     calendar: str | None
     plan: str | None
-    winner: Literal["calendar", "plan"]
+    winner: Literal["calendar", "plan", "open"]
 
 
 class SyncPlan(BaseModel):

@@ -20,5 +20,7 @@ MOST_STEPS = 12
 """Nodes that one turn may run; the longest legal way has seven."""
 MOST_ROWS = 30
 """Blocks or tasks with a menu of their own on one card; Slack shows fifty parts at most."""
+MOST_UNDO = 20
+"""Changes of Stage 4 that can be taken back one by one."""
 SHIFT_MINUTES = 15
 """What the earlier and later buttons move a block by."""

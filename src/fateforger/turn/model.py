@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.plan import TBPlan
 from fateforger.session.commands import SessionCommand
-from fateforger.session.model import Session
+from fateforger.session.model import Question, Session
 from fateforger.stages import Move, StageGateOutput
 from fateforger.sync.model import Snapshot
 
@@ -19,15 +19,15 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 class DayReading(BaseModel):
     """A look at the calendar. Either a snapshot, or why there is none; ``plan`` is the session's plan with what the
-    person changed about our blocks on the calendar, and ``noticed`` says so in sentences (S202, S242)."""
+    person changed about our blocks on the calendar, and ``noticed`` says so in sentences (S202, S242). ``questions``
+    are those of the session as the look leaves them; ``None``: as they were."""
 
     model_config = _FROZEN
     snapshot: Snapshot | None = None
     error: str | None = None
     plan: TBPlan | None = None
     noticed: tuple[str, ...] = ()
-    settled: bool = False
-    """Apart from those changes the calendar shows the plan, so taking note of them writes nothing."""
+    questions: tuple[Question, ...] | None = None
 
 
 class TurnInput(BaseModel):

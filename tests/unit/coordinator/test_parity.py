@@ -77,6 +77,12 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     await look()
+    event = next(e for e in house.calendar.store.shown().values() if e.summary == "A")
+    house.calendar.store.user_edit(event.id, summary="A, my way")
+    await anna.press("Back to refine")
+    house.calendar.store.user_edit(event.id, summary="A, my own way")
+    await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
+    await look()
     return found
 
 

@@ -10,7 +10,8 @@ from tests.factories.days import DAY, at
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.errors import CalendarIncomplete, InternalError
-from fateforger.sync import mint, numbered, plan_sync
+from fateforger.sync import Answer, Choices, Keep, mint, numbered, plan_sync
+from fateforger.sync.decide import STAYS_DELETED
 from fateforger.sync.model import (
     Adopted,
     Head,
@@ -110,19 +111,26 @@ def test_the_persons_change_stays_and_is_told() -> None:
     )
 
 
-def test_a_conflict_goes_to_the_calendar_and_is_told() -> None:
-    """S200, S201"""
+@pytest.mark.parametrize("keep", ["open", "calendar"])
+def test_a_conflict_stays_as_the_calendar_shows_it(keep: Keep) -> None:
+    """S200, S201: nobody chose, or the person chose the calendar."""
     paper = written()
     paper = paper.edit(paper.shown("a").id, summary="Mine")
-    theirs = day_of(wanted("a", fields("Plan", 540, 60, "notes")))
-    plan = paper.plan(theirs)
+    plan = paper.plan(day_of(wanted("a", fields("Plan", 540, 60, "notes"))), keep=keep)
     told = {"key": "a", "field": "summary", "base": "Focus", "calendar": "Mine", "plan": "Plan"}
-    assert plan.merged == (Merged(**told, summary="Mine", winner="calendar"),)
+    assert plan.merged == (Merged.model_validate({**told, "summary": "Mine", "winner": keep}),)
     assert plan.writes == ()
-    other = paper.plan(theirs, prefer="plan")
-    assert other.merged == (Merged(**told, summary="Plan", winner="plan"),)
-    assert [op.changes for op in other.writes] == [{"summary": ("Mine", "Plan")}]
-    assert other.adopted == ()
+    assert [a.field for a in plan.adopted] == (["summary"] if keep == "calendar" else [])
+
+
+def test_a_conflict_that_the_plan_wins() -> None:
+    """S201"""
+    paper = written()
+    paper = paper.edit(paper.shown("a").id, summary="Mine", description="Mine, too")
+    plan = paper.plan(day_of(wanted("a", fields("Plan", 540, 60, "notes"))), keep="plan")
+    assert [(m.field, m.winner) for m in plan.merged] == [("summary", "plan")]
+    assert [op.changes for op in plan.writes] == [{"summary": ("Mine", "Plan")}]
+    assert [a.field for a in plan.adopted] == ["description"]
 
 
 def test_no_longer_in_the_plan() -> None:
@@ -178,6 +186,37 @@ def test_deleted_by_the_person() -> None:
     assert [h.standing for h in forgotten.ledger.heads] == [Standing.REMOVED]
     (same,) = forgotten.plan(PLAN).ops
     assert (same.verb, same.generation) == (Verb.CREATE, 1)
+
+
+def test_deleted_by_the_person_and_changed_by_the_plan() -> None:
+    """S201: asked, and only a yes that knew of the deletion brings it back."""
+    paper = written()
+    gone = paper.shown("a").id
+    paper = paper.without(gone)
+    plan = paper.plan(day_of(wanted("a", LATER)))
+    assert ops(plan) == [("skip", "You changed it, too; it stays as your calendar shows it until you choose.")]
+    assert [(m.field, m.winner) for m in plan.merged] == [("deleted", "open")]
+    assert paper.perform(plan, "t")[0].ledger == paper.ledger
+    stays = paper.submit(day_of(wanted("a", LATER)), keep="calendar")[0]
+    assert ops(stays.plan(day_of(wanted("a", LATER)))) == [("skip", STAYS_DELETED)]
+    known = Choices(seen={gone: None})
+    again = plan_sync(day_of(wanted("a", LATER)), paper.snapshot(), paper.ledger, op_ids=numbered("t"), choices=known)
+    assert [op.verb for op in again.ops] == [Verb.CREATE]
+
+
+def test_an_answer_is_about_what_the_calendar_showed() -> None:
+    """A choice says nothing once the calendar shows something else, or about another field."""
+    paper = written()
+    image = paper.shown("a")
+    paper = paper.edit(image.id, summary="Mine", description="Mine, too")
+    both = day_of(wanted("a", fields("Plan", 540, 60, "planned")))
+    mine = paper.shown("a").fields
+    said = Answer(event_id=image.id, topic="summary", keep="plan", calendar=mine)
+    plan = plan_sync(both, paper.snapshot(), paper.ledger, op_ids=numbered("t"), choices=Choices(answers=(said,)))
+    assert [op.changes for op in plan.writes] == [{"summary": ("Mine", "Plan")}]
+    later = paper.edit(image.id, summary="Mine again")
+    plan = plan_sync(both, later.snapshot(), later.ledger, op_ids=numbered("t"), choices=Choices(answers=(said,)))
+    assert (plan.writes, {m.winner for m in plan.merged}) == ((), {"open"})
 
 
 def test_brought_back_by_the_person() -> None:

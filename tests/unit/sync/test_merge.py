@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
 from tests.factories.paper import fields
 
 from fateforger.sync.canonical import Canon, canon
+from fateforger.sync.choices import Keep, Rules
 from fateforger.sync.merge import FieldMerge, merge
 
 BASE = canon(fields("Focus", 540, 60, "notes"))
@@ -60,18 +59,45 @@ CASES: dict[str, tuple[Fields, Fields, Fields, set[str], set[str]]] = {
 def test_who_changed_what(name: str) -> None:
     plan, person, result, adopted, conflicts = CASES[name]
     merged = merge(wanted=BASE, base=BASE, theirs=changed(**person), ours=changed(**plan))
-    assert merged == FieldMerge(changed(**result), frozenset(adopted), frozenset(conflicts))
+    assert merged == FieldMerge(changed(**result), frozenset(adopted), dict.fromkeys(conflicts, "open"))
 
 
-@pytest.mark.parametrize(("prefer", "summary"), [("calendar", "C"), ("plan", "P")])
-def test_who_wins_a_conflict(prefer: Literal["calendar", "plan"], summary: str) -> None:
-    merged = merge(wanted=BASE, base=BASE, theirs=changed(summary="C"), ours=changed(summary="P"), prefer=prefer)
-    assert merged == FieldMerge(changed(summary=summary), frozenset(), frozenset({"summary"}))
+@pytest.mark.parametrize(("keep", "summary"), [("calendar", "C"), ("plan", "P"), ("open", "C")])
+def test_who_wins_a_conflict(keep: Keep, summary: str) -> None:
+    theirs = changed(summary="C")
+    rules = Rules(theirs, {"summary": keep})
+    merged = merge(wanted=BASE, base=BASE, theirs=theirs, ours=changed(summary="P"), rules=rules)
+    assert merged == FieldMerge(changed(summary=summary), frozenset(), {"summary": keep})
+
+
+def test_a_wish_made_with_the_calendar_in_view_wins() -> None:
+    """As long as the calendar still shows what was in view."""
+    theirs, ours = changed(summary="C"), changed(summary="P")
+    seen = Rules(theirs, known=True, seen=theirs)
+    stale = Rules(theirs, known=True, seen=BASE)
+    assert merge(wanted=BASE, base=BASE, theirs=theirs, ours=ours, rules=seen).conflicts == {"summary": "plan"}
+    assert merge(wanted=BASE, base=BASE, theirs=theirs, ours=ours, rules=stale).conflicts == {"summary": "open"}
+
+
+def test_what_was_asked_is_not_written_before_it_is_answered() -> None:
+    """Even where the record says that only the plan changed: after an undo it does."""
+    ours = changed(summary="P")
+    asked = Rules(BASE, {"summary": "open"})
+    assert merge(wanted=BASE, base=BASE, theirs=BASE, ours=ours, rules=asked) == FieldMerge(
+        BASE, frozenset(), {"summary": "open"}
+    )
+    chosen = Rules(changed(summary="C"), {"summary": "plan"})
+    back = merge(wanted=BASE, base=BASE, theirs=changed(summary="C"), ours=BASE, rules=chosen)
+    assert back.result == BASE
 
 
 def test_a_time_conflict_goes_to_one_side_as_a_whole() -> None:
     merged = merge(
-        wanted=BASE, base=BASE, theirs=changed(**times(660, 60)), ours=changed(**times(600, 30)), prefer="plan"
+        wanted=BASE,
+        base=BASE,
+        theirs=changed(**times(660, 60)),
+        ours=changed(**times(600, 30)),
+        rules=Rules(rest="plan"),
     )
     assert merged.result == changed(**times(600, 30))
 

@@ -93,5 +93,5 @@ def test_a_conflict_that_the_plan_won_is_told() -> None:
     paper = Paper().submit(desired_day(CHAIN))[0]
     paper = paper.edit(paper.shown("e").id, summary="Mine")
     renamed = CHAIN.replace([*CHAIN.events[:4], block("e", "15:00", name="E!")])
-    plan = paper.plan(desired_day(renamed), prefer="plan")
+    plan = paper.plan(desired_day(renamed), keep="plan")
     assert told(plan, ZoneInfo(TZ)) == ("You had changed “E!” on your calendar; I set the title “E!”, as planned.",)

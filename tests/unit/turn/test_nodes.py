@@ -12,6 +12,7 @@ from fateforger.session.model import InputFacts, Notice, RefineUpdate, Session, 
 from fateforger.session.moves import offered, seen
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.sync.model import Snapshot
+from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import (
     DayReading,
     ReadCalendar,
@@ -21,7 +22,6 @@ from fateforger.turn.model import (
     UndoUpdate,
     WriteCalendar,
 )
-from fateforger.turn.nodes.refine import MOST_UNDO
 from fateforger.turn.nodes.stage import run_stage
 from fateforger.turn.nodes.transition import OUT_OF_DATE, objection
 from fateforger.turn.nodes.turn_init import begun

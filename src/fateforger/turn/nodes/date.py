@@ -59,5 +59,6 @@ def chosen(session: Session, command: ChooseDate) -> Session:
             "refine_undo": (),
             "last_sync": None,
             "problem": None,
+            "questions": (),
         }
     )

@@ -27,6 +27,7 @@ _HOME: dict[type[commands.InSession], TimeboxingStage] = {
     commands.ShiftBlock: TimeboxingStage.REFINE,
     commands.SwapBlock: TimeboxingStage.REFINE,
     commands.ApplyPatch: TimeboxingStage.REFINE,
+    commands.ResolveConflict: TimeboxingStage.REFINE,
 }
 
 

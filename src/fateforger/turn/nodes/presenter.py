@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from fateforger.session.gates import gate
 from fateforger.session.model import Session
+from fateforger.session.questions import settled
 from fateforger.turn.model import Effect, TurnOutcome
 
 
 def presented(session: Session, effects: tuple[Effect, ...]) -> TurnOutcome:
-    """The outcome of the turn: where the session stands, how ready its stage is, what is still to be done."""
+    """The outcome of the turn: where the session stands, how ready its stage is, what is still to be done. What the
+    turn has answered or made pointless is asked no more."""
+    session = settled(session)
     return TurnOutcome(session=session, gate=gate(session), effects=effects)

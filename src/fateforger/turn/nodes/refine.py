@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from fateforger.session.commands import ResolveConflict
 from fateforger.session.edits import BlockCommand, edited, told_difference
 from fateforger.session.keys import minted
 from fateforger.session.model import Notice, RefineUpdate, Session
+from fateforger.session.questions import answered_by, reopened, wished, with_answer
 from fateforger.session.skeleton import graded
 from fateforger.stages import Move
+from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
-
-MOST_UNDO = 20
-"""Changes that can be taken back one by one."""
+from fateforger.turn.nodes.conflict import resolved
 
 
 def run(stage: StageInput) -> StageOutput:
@@ -18,6 +19,9 @@ def run(stage: StageInput) -> StageOutput:
     session = stage.session
     if isinstance(stage.command, BlockCommand):
         return _change(stage, stage.command)
+    if isinstance(stage.command, ResolveConflict):
+        answered = resolved(stage.session, stage.command, at_once=session.calendar_write == "refine")
+        return _write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
     if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
         group = session.write_group
         return StageOutput(session=session, effects=() if group is None else (UndoGroup(group=group),))
@@ -43,7 +47,9 @@ def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
     session = session.model_copy(update={"notice": Notice(lines=said)})
     if not result.changed:
         return StageOutput(session=session)
-    step = RefineUpdate(plan_before=result.before, sentence=result.sentence)
+    answered = answered_by(session, wished(command, result.before, result.after))
+    session = with_answer(session, answered, "plan")
+    step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered)
     named = {e.name.casefold() for e in result.after.events}
     changed = session.model_copy(
         update={
@@ -77,13 +83,15 @@ def taken_back(session: Session) -> Session:
     """The session with the last change gone: the plan as it was before."""
     last = session.refine_undo[-1]
     rest = session.refine_undo[:-1]
-    difference = told_difference(session.plan or last.plan_before, last.plan_before)
+    plan = session.plan or last.plan_before
+    difference = "" if last.answered and plan == last.plan_before else told_difference(plan, last.plan_before)
+    session = reopened(session, last.answered)
     return graded(
         session.model_copy(
             update={
                 "plan": last.plan_before,
                 "refine_undo": rest,
-                "notice": Notice(lines=(f"Your last change is taken back. {difference}",)),
+                "notice": Notice(lines=(f"Your last change is taken back. {difference}".rstrip(),)),
                 "problem": session.problem if rest and not rest[-1].transactions else None,
             }
         )

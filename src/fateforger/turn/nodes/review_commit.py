@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fateforger.session.commands import ResolveConflict
 from fateforger.session.edits import BlockCommand
 from fateforger.session.keys import minted
+from fateforger.session.model import Session
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
+from fateforger.turn.nodes.conflict import resolved
 
 
 def run(stage: StageInput) -> StageOutput:
@@ -13,12 +16,20 @@ def run(stage: StageInput) -> StageOutput:
     session = stage.session
     if isinstance(stage.command, BlockCommand):
         return StageOutput(session=session, move=Move.BACK, command=stage.command)
+    if isinstance(stage.command, ResolveConflict):
+        # What the commit left open belongs to it: the answer completes it.
+        answered = resolved(session, stage.command, at_once=True)
+        return _write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
     if stage.asked in {Move.BACK, Move.UNDO_SYNC}:
         return StageOutput(session=session, move=stage.asked)
     if stage.arrived is not None or stage.asked in {Move.RETRY, Move.REDO}:
-        group = session.write_group or minted("g", session.id, stage.cause)
-        # Only trying again is a yes to what stopped the last write.
-        brakes = session.brakes if stage.asked is Move.RETRY else ()
-        session = session.model_copy(update={"write_group": group, "brakes": brakes})
-        return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=True),))
+        return _write(stage, session)
     return StageOutput(session=session)
+
+
+def _write(stage: StageInput, session: Session) -> StageOutput:
+    group = session.write_group or minted("g", session.id, stage.cause)
+    # Only trying again is a yes to what stopped the last write.
+    brakes = session.brakes if stage.asked is Move.RETRY else ()
+    session = session.model_copy(update={"write_group": group, "brakes": brakes})
+    return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=True),))

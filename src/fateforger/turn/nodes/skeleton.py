@@ -6,9 +6,9 @@ from fateforger.session.model import Notice, RefineUpdate, Session
 from fateforger.session.overview import overview
 from fateforger.session.skeleton import basis, drafted
 from fateforger.stages import Move
+from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import StageInput, StageOutput
 from fateforger.turn.nodes.facts import told
-from fateforger.turn.nodes.refine import MOST_UNDO
 
 KEPT = "Nothing that your draft was made from has changed, so I kept your plan as you refined it. Redo drafts it anew."
 ANEW = "I drafted the day anew; Undo last update, in Refine, brings the plan back that you had."

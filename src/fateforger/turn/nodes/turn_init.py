@@ -21,6 +21,8 @@ def taken_in(session: Session, reading: DayReading) -> Session:
     changes: dict[str, object] = {"snapshot": reading.snapshot, "snapshot_error": None}
     if reading.plan is not None and reading.plan != session.plan:
         changes["plan"] = reading.plan
+    if reading.questions is not None:
+        changes["questions"] = reading.questions
     if reading.noticed:
         changes["notice"] = Notice(lines=reading.noticed)
     known = session.model_copy(update=changes)

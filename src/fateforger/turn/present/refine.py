@@ -11,6 +11,7 @@ from fateforger.session.gates import block_words
 from fateforger.session.meetings import on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clipped
+from fateforger.session.questions import open_questions
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present import history, preview
@@ -24,6 +25,7 @@ from fateforger.turn.present.parts import (
     unread_note,
     warnings,
 )
+from fateforger.turn.present.questions import questions, questions_words
 
 MOST_MEETINGS = 12
 ORDER = (
@@ -44,11 +46,12 @@ def card(session: Session) -> Card:
         _row(session, block, first=at == 0, only=len(chain) == 1) for at, block in enumerate(chain[:MOST_ROWS])
     )
     return Card(
-        text=f"Refine {day}: {block_words(session)}.",
+        text=f"Refine {day}: {block_words(session)}.{questions_words(session)}",
         parts=(
             Heading(text=f"Refine {day}"),
             *said(session),
             *_trouble(session),
+            *questions(session),
             *(unread_note(session) if session.problem is None else ()),
             *missing(session),
             *rows,
@@ -83,9 +86,10 @@ def _when_words(session: Session) -> str:
         return f"Nothing goes to your calendar before you commit{hint}."
     if session.written is None:
         return "Your first change puts the plan on your calendar, and each further one follows at once."
-    if any(not step.transactions for step in session.refine_undo):
+    if any(not (step.transactions or step.local) for step in session.refine_undo):
         return "Your next change puts all of this on your calendar, and each further one follows at once."
-    return "Your calendar shows this plan; each change goes there at once."
+    but = ", but for what is asked above" if open_questions(session) else ""
+    return f"Your calendar shows this plan{but}; each change goes there at once."
 
 
 def _when_choice(session: Session) -> Select:

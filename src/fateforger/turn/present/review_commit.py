@@ -9,6 +9,7 @@ from fateforger.session.overview import overview
 from fateforger.stages import Move
 from fateforger.turn.present import history
 from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
+from fateforger.turn.present.questions import questions, questions_words
 
 UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
 STILL_THERE = "Nothing was written this time; what is there from before is still there, and your plan is safe here."
@@ -36,11 +37,12 @@ def card(session: Session) -> Card:
         (Move.CANCEL, "Close" if done else None),
     )
     return Card(
-        text=f"{title}.",
+        text=f"{title}.{questions_words(session)}",
         parts=(
             Heading(text=title),
             *said(session),
             *_report(session, report),
+            *questions(session),
             *_since(session, report),
             *paragraphs(overview(session)),
             *(warnings(session) if done else ()),

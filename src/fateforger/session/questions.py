@@ -1,0 +1,276 @@
+"""What the person and the plan both changed, from the question to the answer (S201). Nothing is decided for anybody:
+until there is an answer the calendar keeps what it shows, and everything else goes on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from fateforger.errors import UserError
+from fateforger.plan import TBPlan, zone
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand
+from fateforger.session.edits import edited
+from fateforger.session.model import Notice, Question, Session
+from fateforger.sync import Answer, Choices, Topic, desired_day
+from fateforger.sync.canonical import Canon, canon, is_timed
+from fateforger.sync.choices import FIELDS, TOPICS, same_in
+from fateforger.sync.conflicts import Conflict, conflicts_in
+from fateforger.sync.mirror import taken_over, told_adopted
+from fateforger.sync.model import Adopted, EventFields, EventImage, OwnedId, Snapshot, SyncPlan
+from fateforger.sync.words import changes_between
+
+Matter = tuple[str, Topic]
+"""What a question is about: a block's key and a topic."""
+
+
+def open_questions(session: Session) -> tuple[Question, ...]:
+    """Those that wait for an answer."""
+    return tuple(question for question in session.questions if question.answer is None)
+
+
+def matter(question: Question) -> Matter:
+    """What it is about."""
+    return question.conflict.key, question.conflict.topic
+
+
+def token(questions: Iterable[Question]) -> str:
+    """Changes when either side of one of the questions does."""
+    parts: list[str] = []
+    for question in questions:
+        conflict = question.conflict
+        parts += [conflict.key, conflict.topic]
+        for side in (conflict.calendar, conflict.plan):
+            parts += [repr(None if side is None else getattr(canon(side), name)) for name in FIELDS[conflict.topic]]
+    return hashlib.sha1("\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
+
+
+def address(question: Question) -> str:
+    """What the buttons of one question carry."""
+    return f"{question.conflict.topic}.{token([question])}.{question.conflict.key}"
+
+
+def addressed(target: str) -> dict[str, str]:
+    """The question that a button is about: :func:`address` taken apart, or the token of all that were open."""
+    topic, dot, rest = target.partition(".")
+    if not dot:
+        return {"seen": target}
+    seen, _, key = rest.partition(".")
+    return {"topic": topic, "seen": seen, "key": key}
+
+
+# --- what a comparison may do ---
+
+
+def choices_of(session: Session) -> Choices:
+    """What the person has chosen, by answering, and by planning with the calendar of the last look in view."""
+    return Choices(
+        seen={} if session.snapshot is None else _seen(session.snapshot),
+        answers=tuple(
+            Answer(
+                event_id=question.conflict.event_id,
+                topic=question.conflict.topic,
+                keep=question.answer or "open",
+                calendar=question.conflict.calendar,
+            )
+            for question in session.questions
+        ),
+    )
+
+
+def _seen(snapshot: Snapshot) -> dict[str, EventFields | None]:
+    shown: dict[str, EventImage | None] = {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
+    return {
+        event_id: None if event is None or event.gone else event.fields
+        for event_id, event in shown.items()
+        if OwnedId.is_one(event_id) and (event is None or event.gone or is_timed(event))
+    }
+
+
+# --- after a comparison ---
+
+
+def asked(questions: Sequence[Question], compared: SyncPlan, shown: Snapshot) -> tuple[Question, ...]:
+    """The questions after a comparison: what it leaves open, and the answers that still fit what the calendar shows.
+    A question whose sides are as they were stays the same question."""
+    known = {matter(question): question for question in questions}
+    found = [Question(conflict=conflict) for conflict in conflicts_in(compared)]
+    now = [_same(known.get(matter(question)), question) for question in found]
+    left_open = {matter(question) for question in now}
+    seen = _seen(shown)
+    kept = [
+        question
+        for question in questions
+        if question.answer is not None and matter(question) not in left_open and _fits(question, seen)
+    ]
+    return (*now, *kept)
+
+
+def _same(before: Question | None, now: Question) -> Question:
+    return before if before is not None and before.answer is None and token([before]) == token([now]) else now
+
+
+def _fits(question: Question, seen: Mapping[str, EventFields | None]) -> bool:
+    conflict = question.conflict
+    if conflict.event_id not in seen:
+        return False
+    return same_in(conflict.topic, _canon(seen[conflict.event_id]), _canon(conflict.calendar))
+
+
+def unasked(compared: SyncPlan, session: Session, command: SessionCommand | None) -> tuple[Question, ...]:
+    """The person's own changes, found just now, that a command contradicts: it was given without having them in view,
+    so neither side may simply win. The plan's side is still as it was."""
+    matters = set() if command is None else contradicting(session, command)
+    if not matters or session.plan is None:
+        return ()
+    if not isinstance(command, commands.RemoveBlock):
+        matters |= {(key, "deleted") for key, _ in matters}
+    found = {(change.key, TOPICS[change.field]) for change in compared.adopted} & matters
+    blocks, ops = wanted(session.plan), {op.key: op for op in compared.ops}
+    return tuple(
+        Question(
+            conflict=Conflict(
+                key=key,
+                event_id=ops[key].event_id,
+                title=ops[key].summary,
+                topic=topic,
+                calendar=None if (event := ops[key].before) is None else event.fields,
+                plan=blocks[key],
+                base=blocks[key],
+            )
+        )
+        for key, topic in sorted(found)
+    )
+
+
+def contradicting(session: Session, command: SessionCommand) -> set[Matter]:
+    """What a change of Stage 4 decides about the blocks that it names."""
+    if session.plan is None:
+        return set()
+    match command:
+        case commands.RemoveBlock(key=key):
+            return {(key, topic) for topic in FIELDS if topic != "deleted"}
+        case commands.EditBlock() | commands.ShiftBlock() | commands.SwapBlock():
+            try:
+                result = edited(session, command)
+            except UserError:
+                return set()
+            return wished(command, result.before, result.after)
+        case _:
+            return set()
+
+
+def wished(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Matter]:
+    """What a change decided about the blocks that it names; a block that was pushed aside is not one of them."""
+    named = {command.key} if isinstance(command, commands.EditBlock | commands.ShiftBlock) else None
+    was, now = wanted(before), wanted(after)
+    return {
+        (key, topic)
+        for key in was.keys() & now.keys()
+        for topic in FIELDS
+        if named is None or key in named
+        if not same_in(topic, canon(was[key]), canon(now[key]))
+    }
+
+
+def wanted(plan: TBPlan) -> dict[str, EventFields]:
+    """What the calendar should show for each block, by key."""
+    return {block.key: block.fields for block in desired_day(plan, overlapping=True).blocks}
+
+
+# --- answers ---
+
+
+def answered_by(session: Session, matters: Iterable[Matter]) -> tuple[Question, ...]:
+    """The open questions that a change answers: a card had asked them, so the change was made knowing both sides."""
+    decided = set(matters)
+    keys = {key for key, _ in decided}
+    return tuple(
+        question
+        for question in open_questions(session)
+        if question.shown
+        if matter(question) in decided or (question.conflict.topic == "deleted" and question.conflict.key in keys)
+    )
+
+
+def with_answer(session: Session, questions: Iterable[Question], keep: commands.Side) -> Session:
+    """The session with these questions answered. Keeping the calendar's side means that the plan takes it over."""
+    chosen = {matter(question) for question in questions}
+    after = tuple(q.model_copy(update={"answer": keep}) if matter(q) in chosen else q for q in session.questions)
+    session = session.model_copy(update={"questions": after})
+    if keep == "plan" or session.plan is None:
+        return session
+    changes = [c for q in session.questions if matter(q) in chosen for c in _adopted(q.conflict, session.tz)]
+    return session.model_copy(update={"plan": taken_over(session.plan, changes)})
+
+
+def reopened(session: Session, questions: Iterable[Question]) -> Session:
+    """The session with these questions open again."""
+    again = {matter(q): q.model_copy(update={"answer": None, "shown": False}) for q in questions}
+    others = tuple(question for question in session.questions if matter(question) not in again)
+    return session.model_copy(update={"questions": (*others, *again.values())})
+
+
+def settled(session: Session) -> Session:
+    """The session with its questions as its plan and its last look leave them. Gone are those whose sides have become
+    equal and those whose block went away. Where the plan's change was withdrawn only the person's is left: the plan
+    takes it over, and says so."""
+    if not session.questions:
+        return session
+    blocks = {} if session.plan is None else wanted(session.plan)
+    seen = {} if session.snapshot is None else _seen(session.snapshot)
+    left: list[Question] = []
+    changes: list[Adopted] = []
+    for question in session.questions:
+        conflict = question.conflict
+        if conflict.key not in blocks:
+            continue
+        conflict = conflict.model_copy(update={"plan": blocks[conflict.key]})
+        if _over(conflict, seen):
+            continue
+        if conflict.withdrawn and question.answer is None:
+            changes += _adopted(conflict, session.tz)
+        else:
+            left.append(question.model_copy(update={"conflict": conflict}))
+    session = session.model_copy(update={"questions": tuple(left)})
+    if session.plan is None or not changes:
+        return session
+    lines = (() if session.notice is None else session.notice.lines, told_adopted(changes, zone(session.tz)))
+    notice = Notice(lines=(*lines[0], *lines[1]), refused=session.notice is not None and session.notice.refused)
+    return session.model_copy(update={"plan": taken_over(session.plan, changes), "notice": notice})
+
+
+def _over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
+    """Whether the sides agree now, or the event came or went."""
+    if conflict.event_id not in seen:
+        return conflict.agreed
+    now = seen[conflict.event_id]
+    if (now is None) != (conflict.calendar is None):
+        return True
+    return conflict.agreed or (now is not None and same_in(conflict.topic, canon(now), canon(conflict.plan)))
+
+
+def _adopted(conflict: Conflict, tz: str) -> list[Adopted]:
+    """The calendar's side as changes for the plan."""
+    if conflict.calendar is None:
+        return [Adopted(key=conflict.key, summary=conflict.title, field="deleted", plan=conflict.title, calendar=None)]
+    names = FIELDS[conflict.topic]
+    changes = changes_between(canon(conflict.plan), canon(conflict.calendar), zone(tz), names)
+    return [
+        Adopted.model_validate(
+            {"key": conflict.key, "summary": conflict.title, "field": name, "plan": ours, "calendar": theirs}
+        )
+        for name, (ours, theirs) in changes.items()
+    ]
+
+
+def _canon(fields: EventFields | None) -> Canon | None:
+    return None if fields is None else canon(fields)
+
+
+def all_shown(session: Session) -> Session:
+    """The session once its card has asked its questions."""
+    if all(question.shown for question in session.questions):
+        return session
+    shown = tuple(question.model_copy(update={"shown": True}) for question in session.questions)
+    return session.model_copy(update={"questions": shown})

@@ -1,0 +1,141 @@
+"""What both the person and the plan changed and nobody chose, as questions to the person."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.plan import type_of_color
+from fateforger.plan.types import COLOR_BY_TYPE
+from fateforger.sync.canonical import canon
+from fateforger.sync.choices import FIELDS, TOPICS, Topic, same_in
+from fateforger.sync.model import EventFields, Merged, SyncOp, SyncPlan
+from fateforger.sync.words import quoted
+
+
+class Conflict(BaseModel):
+    """One topic of one block that both sides changed. Of ``calendar`` (``None``: deleted), ``plan`` and ``base`` (what
+    the plan had asked for before) only the fields of the topic count."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    event_id: str
+    title: str
+    topic: Topic
+    calendar: EventFields | None
+    plan: EventFields
+    base: EventFields
+
+    @property
+    def agreed(self) -> bool:
+        """Whether the two sides have become equal."""
+        return self.calendar is not None and same_in(self.topic, canon(self.calendar), canon(self.plan))
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether the plan is again as it was before it was changed: only the person's change is left."""
+        topics = FIELDS if self.topic == "deleted" else (self.topic,)
+        return all(same_in(topic, canon(self.plan), canon(self.base)) for topic in topics)
+
+
+def conflicts_in(sync_plan: SyncPlan) -> tuple[Conflict, ...]:
+    """What a comparison leaves open, in the order of its ops."""
+    ops = {op.key: op for op in sync_plan.ops}
+    found: dict[tuple[str, Topic], list[Merged]] = {}
+    for merged in sync_plan.merged:
+        if merged.winner == "open":
+            found.setdefault((merged.key, TOPICS[merged.field]), []).append(merged)
+    return tuple(
+        conflict
+        for (key, topic), fields in found.items()
+        if (conflict := _conflict(ops[key], topic, fields)) is not None
+    )
+
+
+def _conflict(op: SyncOp, topic: Topic, merged: list[Merged]) -> Conflict | None:
+    if op.head_before is None:
+        return None
+    calendar = None if op.before is None else op.before.fields
+    wanted = op.after if calendar is None else calendar
+    if wanted is None:
+        return None
+    values: dict[str, object] = {m.field: m.plan for m in merged if topic != "deleted"}
+    return Conflict(
+        key=op.key,
+        event_id=op.event_id,
+        title=op.summary,
+        topic=topic,
+        calendar=calendar,
+        plan=EventFields.model_validate(wanted.model_dump() | values),
+        base=op.head_before.asked,
+    )
+
+
+def question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
+    """Both sides in one sentence: ``“Deep work”: you moved it to 10:00 on your calendar; the plan has 11:00.``"""
+    title, theirs, ours = quoted(conflict.title), conflict.calendar, conflict.plan
+    if theirs is None:
+        return f"{title}: you deleted it on your calendar; the plan has it at {_span(ours, day, tz)}."
+    match conflict.topic:
+        case "time" | "deleted":
+            return f"{title}: {_times(theirs, ours, conflict.base, day, tz)}."
+        case "summary":
+            was = quoted(conflict.base.summary)
+            renamed = f"you renamed it {quoted(theirs.summary)} on your calendar"
+            return f"{was}: {renamed}; the plan calls it {quoted(ours.summary)}."
+        case "description":
+            return f"{title}: your calendar has {_notes(theirs)}; the plan has {_notes(ours)}."
+        case "color_id":
+            return f"{title}: your calendar has it in {_color(theirs)}; the plan has {_color(ours)}."
+        case _:
+            assert_never(conflict.topic)
+
+
+def value_words(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:
+    """What a block has for a topic, for a sentence that begins with its title: ``is at 10:00–11:00``."""
+    match topic:
+        case "time" | "deleted":
+            return f"is at {_span(fields, day, tz)}"
+        case "summary":
+            return f"is called {quoted(fields.summary)}"
+        case "description":
+            return f"has {_notes(fields)}"
+        case "color_id":
+            return f"is in {_color(fields)}"
+        case _:
+            assert_never(topic)
+
+
+def _times(theirs: EventFields, ours: EventFields, base: EventFields, day: date, tz: ZoneInfo) -> str:
+    """Starts are enough when nobody changed how long it is."""
+    moved = theirs.start != base.start
+    length = theirs.end - theirs.start
+    if moved and length == ours.end - ours.start == base.end - base.start:
+        there, here = _start(theirs.start, day, tz), _start(ours.start, day, tz)
+    else:
+        there, here = _span(theirs, day, tz), _span(ours, day, tz)
+    return f"you {'moved' if moved else 'changed'} it to {there} on your calendar; the plan has {here}"
+
+
+def _start(moment: datetime, day: date, tz: ZoneInfo) -> str:
+    local = moment.astimezone(tz)
+    return f"{local:%H:%M}" if local.date() == day else f"{local:%H:%M} on {local:%A} {local.day} {local:%B}"
+
+
+def _span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
+    start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
+    other = "" if start.date() == day else f" on {start:%A} {start.day} {start:%B}"
+    return f"{start:%H:%M}–{end:%H:%M}{other}"
+
+
+def _notes(fields: EventFields) -> str:
+    return f"the notes {quoted(fields.description)}" if fields.description.strip() else "no notes"
+
+
+def _color(fields: EventFields) -> str:
+    if fields.color_id in COLOR_BY_TYPE.values():
+        return f"the colour of {type_of_color(fields.color_id).words}"
+    return "a colour of your own"

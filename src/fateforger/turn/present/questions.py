@@ -1,0 +1,55 @@
+"""What the person and the plan both changed, asked with two buttons each, and one pair for all (S201)."""
+
+from __future__ import annotations
+
+from fateforger.plan import zone
+from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
+from fateforger.session.model import Question, Session
+from fateforger.session.questions import address, open_questions, token
+from fateforger.sync.conflicts import question as in_words
+
+KEEP_CALENDAR, KEEP_PLAN = "conflict.keep_calendar", "conflict.keep_plan"
+MOST_ASKED = 5
+"""Questions with buttons of their own; more are answered together, or once these are."""
+STAYS = "Until you choose, your calendar stays as it is there; everything else goes on as usual."
+
+
+def questions(session: Session) -> tuple[Part, ...]:
+    """Each open question as a line with its buttons, then what stays meanwhile; nothing when there is none."""
+    waiting = open_questions(session)
+    if not waiting:
+        return ()
+    parts: list[Part] = [Prose(text=f"**{_head(len(waiting))}**")]
+    for question in waiting[:MOST_ASKED]:
+        sentence = in_words(question.conflict, session.date, zone(session.tz))
+        parts += [Prose(text=plain(sentence, 600)), _pair(address(question), *_labels(question))]
+    if (more := len(waiting) - MOST_ASKED) > 0:
+        parts.append(Prose(text=f"… and {more} more."))
+    if len(waiting) > 1:
+        parts.append(_pair(token(waiting), "Keep calendar for all", "Keep plan for all"))
+    return (*parts, Note(text=STAYS))
+
+
+def questions_words(session: Session) -> str:
+    """For a notification and a screen reader: how many are open; empty when none is."""
+    count = len(open_questions(session))
+    return f" {count} question{'' if count == 1 else 's'} to answer." if count else ""
+
+
+def _head(count: int) -> str:
+    where = "" if count == 1 else f" in {count} places"
+    return f"You and the plan changed the same{where}. Which shall it be?"
+
+
+def _labels(question: Question) -> tuple[str, str]:
+    deleted = question.conflict.calendar is None
+    return ("Keep deleted", "Put it back") if deleted else ("Keep calendar", "Keep plan")
+
+
+def _pair(target: str, calendar: str, plan: str) -> Controls:
+    return Controls(
+        items=(
+            Button(label=calendar, action=KEEP_CALENDAR, target=target),
+            Button(label=plan, action=KEEP_PLAN, target=target),
+        )
+    )
