@@ -25,6 +25,7 @@ from fateforger.sync.choices import NOTHING_SAID
 from fateforger.sync.model import BrakeKind, Ledger, Snapshot, SyncPlan, Verb
 
 Context = Mapping[str, Any] | None
+_LOSSES = frozenset({BrakeKind.EMPTIED_CALENDAR, BrakeKind.VANISHED_BLOCKS})
 _ENDED = {TxState.COMMITTED, TxState.PARTIAL, TxState.UNDONE}
 
 
@@ -80,10 +81,13 @@ class CalendarSubmitter:
         ``group`` ties transactions together for :meth:`undo_group`. ``context`` (JSON) is kept with the transaction,
         for example the plan before. ``confirmed`` are the brakes that somebody said yes to. ``choices`` say who wins
         what both the plan and the person changed; what nobody chose stays as the calendar shows it, and is asked.
+        Who says yes to a calendar that lost blocks knows of the deletions: then the plan has its blocks again.
 
         Raises ``PlanInvalid``, and ``ConfirmationNeeded`` with the brakes' names in ``reasons``.
         """
         desired = desired_day(plan)
+        if not _LOSSES.isdisjoint(confirmed):
+            choices = choices.model_copy(update={"deletions": "plan"})
         async with self._holding() as hold:
             if (earlier := await self._earlier(cause, hold)) is not None:
                 return earlier

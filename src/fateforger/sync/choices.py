@@ -56,13 +56,14 @@ class Choices(BaseModel):
 
     ``seen`` is what the person had in view when the plan became what it is, by event id (``None``: deleted): where the
     calendar still shows that, the plan's value is a wish of theirs and wins. ``answers`` go before that. ``otherwise``
-    is what happens where there is neither.
+    is what happens where there is neither, ``deletions`` the same for blocks that are gone, where that is another.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     seen: Mapping[str, EventFields | None] = Field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
     otherwise: Keep = "open"
+    deletions: Keep | None = None
 
     def rules(self, event_id: str, theirs: Canon | None) -> Rules:
         """The choices about one event that shows ``theirs`` now."""
@@ -73,9 +74,8 @@ class Choices(BaseModel):
             if same_in(answer.topic, None if answer.calendar is None else canon(answer.calendar), theirs)
         }
         seen = self.seen.get(event_id)
-        return Rules(
-            theirs, said, known=event_id in self.seen, seen=None if seen is None else canon(seen), rest=self.otherwise
-        )
+        rest = self.deletions if theirs is None and self.deletions is not None else self.otherwise
+        return Rules(theirs, said, known=event_id in self.seen, seen=None if seen is None else canon(seen), rest=rest)
 
 
 @dataclass(frozen=True, slots=True)

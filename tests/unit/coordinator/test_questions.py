@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.google_calendar import Answer as Reply
+from tests.fakes.google_calendar import Fail
 from tests.unit.coordinator.person import House, Person, open_house_at
 
+from fateforger.errors import CalendarUnreachable
 from fateforger.ports import Rejected
 from fateforger.session.commands import ResolveConflict
 from fateforger.sync.model import EventImage

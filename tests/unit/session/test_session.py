@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
-from tests.unit.turn.sessions import MORNING, event, planned, session, task
+from tests.unit.turn.sessions import MORNING, event, planned, question, session, task
 
 from fateforger.errors import BadInput
 from fateforger.plan import TBPlan
@@ -40,6 +40,7 @@ def test_every_field_survives_saving() -> None:
         written=Written(created=1),
         last_sync=SyncReport(status="partial", created=1, unchanged=2, sentences=("One.",)),
         problem="Away.",
+        questions=(question("mail", "summary", shown=True),),
         brakes=("mass_deletion",),
         notice=Notice(lines=("Hello.",)),
         calendar_write_chosen="commit",

@@ -7,10 +7,11 @@ from typing import Any
 
 from fateforger.plan import instant_of, zone
 from fateforger.session import commands
-from fateforger.session.model import Session, Task
+from fateforger.session.model import Question, Session, Task
 from fateforger.session.skeleton import drafted
 from fateforger.stages import Move, TimeboxingStage
-from fateforger.sync.model import EventImage, Snapshot
+from fateforger.sync.conflicts import Conflict
+from fateforger.sync.model import EventFields, EventImage, Snapshot
 from fateforger.turn.model import TurnInput
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
@@ -52,6 +53,16 @@ def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...]
 
     base = session(stage, *events, inputs=InputFacts(tasks=tasks or (task("Report"), task("Mail"))))
     return drafted(base).model_copy(update=more)
+
+
+def question(key: str, topic: str = "time", **more: Any) -> Question:
+    """Asked about a block that the person and the plan both changed."""
+    base = EventFields(summary="Mail", start=at("10:00"), end=at("11:00"), color_id="9")
+    there = EventFields(summary="Post", description="mine", start=at("14:00"), end=at("15:00"), color_id="11")
+    here = EventFields(summary="Letters", description="", start=at("11:00"), end=at("12:00"), color_id="8")
+    values = {"key": key, "event_id": f"fftb{'0' * 32}", "title": "Mail", "topic": topic, "base": base, "plan": here}
+    calendar = None if topic == "deleted" else there
+    return Question(conflict=Conflict.model_validate({**values, "calendar": calendar}), **more)
 
 
 def said(kind: str, **values: Any) -> Any:
