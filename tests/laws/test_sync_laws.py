@@ -15,10 +15,11 @@ from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.errors import PlanInvalid
 from fateforger.plan import COLOR_BY_TYPE, ET, FixedStart, TBEvent, TBPlan, local_day, resolve, zone
-from fateforger.sync import desired_day, mint, mirror, numbered, plan_from_calendar, plan_sync
+from fateforger.sync import Answer, Choices, desired_day, mint, mirror, numbered, plan_from_calendar, plan_sync
 from fateforger.sync.assignment import assign
 from fateforger.sync.canonical import Canon, canon
-from fateforger.sync.choices import Rules
+from fateforger.sync.choices import FIELDS, Rules
+from fateforger.sync.conflicts import conflicts_in
 from fateforger.sync.matching import Candidate, pair_alike, pair_equal
 from fateforger.sync.merge import merge
 from fateforger.sync.model import (
@@ -236,6 +237,74 @@ def submit_image(submit: Any, event_id: str) -> EventFields:
     found = next(r.op.after for r in submit.records if r.op.event_id == event_id)
     assert isinstance(found, EventFields)
     return found
+
+
+# --- both changed the same ---
+
+
+def dispute(before: DesiredDay, after: DesiredDay, data: st.DataObject) -> tuple[Paper, SyncPlan]:
+    """A day that was written, edited by the person, and then planned anew."""
+    paper, _ = edited(Paper().submit(before)[0], data)
+    return paper, paper.plan(after)
+
+
+def altered(plan: SyncPlan, key: str) -> dict[str, tuple[Any, Any]]:
+    """What a comparison would write of a block."""
+    return {name: change for op in plan.writes if op.key == key for name, change in op.changes.items()}
+
+
+@given(days, days, st.data())
+def test_what_both_changed_is_not_written_without_a_choice(
+    before: DesiredDay, after: DesiredDay, data: st.DataObject
+) -> None:
+    """S200, S201: and each such topic is asked about, start and end as one."""
+    paper, plan = dispute(before, after, data)
+    asked = {(c.key, c.topic) for c in conflicts_in(plan)}
+    earlier = {b.key: canon(b.fields) for b in before.blocks}
+    heads = {h.key: h for h in paper.ledger.heads}
+    for block in after.blocks:
+        if block.key not in earlier:
+            continue
+        was, ours, image = earlier[block.key], canon(block.fields), paper.events[heads[block.key].event_id]
+        if image.gone:
+            assert ((block.key, "deleted") in asked) <= (ours != was)
+            assert [op for op in plan.writes if op.key == block.key and op.verb is Verb.CREATE] == []
+            continue
+        theirs = canon(image)
+        for topic, names in FIELDS.items():
+            both = any(len({getattr(side, name) for side in (was, ours, theirs)}) == 3 for name in names)
+            assert both <= ((block.key, topic) in asked)
+    for key, topic in asked:
+        assert not {*FIELDS[topic]} & altered(plan, key).keys()
+        assert topic != "deleted" or altered(plan, key) == {}
+
+
+@given(days, days, st.data(), st.sampled_from(["plan", "calendar"]), st.integers(0, 9))
+def test_an_answer_decides_its_topic_and_nothing_else(
+    before: DesiredDay, after: DesiredDay, data: st.DataObject, keep: Any, which: int
+) -> None:
+    """S201: the plan's side is written, exactly that; for the calendar's nothing is. All other topics and blocks go on
+    as they would have, and all other questions stay open."""
+    paper, plan = dispute(before, after, data)
+    conflicts = conflicts_in(plan)
+    assume(conflicts)
+    chosen = conflicts[which % len(conflicts)]
+    answer = Answer(event_id=chosen.event_id, topic=chosen.topic, keep=keep, calendar=chosen.calendar)
+    choices = Choices(answers=(answer,))
+    decided = plan_sync(after, paper.snapshot(), paper.ledger, op_ids=numbered("t"), choices=choices)
+    left = [(c.key, c.topic, c.plan) for c in conflicts_in(decided)]
+    assert left == [(c.key, c.topic, c.plan) for c in conflicts if c != chosen]
+    assert [op for op in decided.ops if op.key != chosen.key] == [op for op in plan.ops if op.key != chosen.key]
+    more = altered(decided, chosen.key).keys() - altered(plan, chosen.key).keys()
+    if keep == "calendar":
+        assert more == set()
+    elif chosen.topic == "deleted":
+        assert more == {*MANAGED}
+    else:
+        assert more <= {*FIELDS[chosen.topic]}
+        assert more
+    rest = {name: change for name, change in altered(decided, chosen.key).items() if name not in more}
+    assert rest == altered(plan, chosen.key)
 
 
 @given(days, days, st.data())

@@ -66,10 +66,11 @@ def _few(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def _lost(before: Session, after: Session) -> tuple[str, ...]:
     """Blocks that the calendar showed and shows no more, although the plan has kept them: so many are gone at once that
-    it looks like a mishap, or another door took them off."""
+    it looks like a mishap, or another door took them off. What is asked about is not said twice."""
     if after.plan is None:
         return ()
-    kept = {block.key for block in after.plan.events}
+    disputed = {question.conflict.key for question in after.questions}
+    kept = {block.key for block in after.plan.events} - disputed
     count = len((_written(before) - _written(after)) & kept)
     if not count:
         return ()
