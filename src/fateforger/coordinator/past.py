@@ -17,6 +17,7 @@ from fateforger.journal.rows import rows_of
 from fateforger.journal.standing import stands, took_back
 from fateforger.plan import TBPlan
 from fateforger.session.model import Notice, Session
+from fateforger.session.questions import reopened, settled
 from fateforger.session.views import MORE_LISTED, MOST_LISTED, HistoryView
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.constants import REREAD_WAIT
@@ -92,7 +93,10 @@ class Past:
         session = session.model_copy(
             update={"snapshot": shown, "last_sync": report, "problem": None, "brakes": (), "notice": None}
         )
-        session = await self._as_on_calendar(standing_as(with_plan(session, plan), history, replaced=plan is not None))
+        session = standing_as(with_plan(session, plan), history, replaced=plan is not None)
+        gone = [step for step in before.refine_undo if step not in session.refine_undo]
+        session = reopened(session, [question for step in gone for question in step.answered])
+        session = settled(await self._as_on_calendar(settled(session)))
         noticed = () if session.notice is None else session.notice.lines
         return _saying(session, (*report.sentences, *noticed))
 

@@ -9,18 +9,20 @@ from fateforger.coordinator.mirroring import reading_of
 from fateforger.errors import CalendarError, UserError
 from fateforger.plan import TBPlan
 from fateforger.session.model import Session
+from fateforger.session.questions import choices_of, settled
 from fateforger.session.views import PreviewView
-from fateforger.sync import Prefer
+from fateforger.sync import Choices
 from fateforger.sync.model import SyncPlan
 from fateforger.sync.sentences import plan_words
 from fateforger.turn.constants import REREAD_WAIT
 from fateforger.turn.model import Preview
+from fateforger.turn.nodes.turn_init import taken_in
 
 
 class Previewer(Protocol):
     """What a preview needs of :class:`fateforger.commit.CalendarSubmitter`."""
 
-    async def preview(self, plan: TBPlan, *, prefer: Prefer = "calendar") -> SyncPlan: ...
+    async def preview(self, plan: TBPlan, *, choices: Choices = ...) -> SyncPlan: ...
 
 
 async def previewed(effect: Preview, session: Session, submitter: Previewer, looker: Looker) -> Session:
@@ -28,13 +30,11 @@ async def previewed(effect: Preview, session: Session, submitter: Previewer, loo
     look is kept, so that the next one finds the same news."""
     look = await looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
     reading = None if look is None else reading_of(session, look)
-    plan = session.plan or TBPlan(date=session.date, tz=session.tz)
-    noticed: tuple[str, ...] = ()
-    prefer: Prefer = "calendar"
-    if reading is not None and reading.snapshot is not None:
-        plan, noticed, prefer = reading.plan or plan, reading.noticed, "plan"
+    looked = session if reading is None or reading.snapshot is None else settled(taken_in(session, reading))
+    noticed = () if reading is None else reading.noticed
+    plan = looked.plan or TBPlan(date=session.date, tz=session.tz)
     try:
-        planned = await submitter.preview(plan, prefer=prefer)
+        planned = await submitter.preview(plan, choices=choices_of(looked))
     except (UserError, CalendarError) as error:
         return _open(session, PreviewView(asked=effect.asked, at=effect.at, problem=error.message))
     words = plan_words(planned)
@@ -56,9 +56,13 @@ def aged(before: Session, after: Session) -> Session:
     view = after.preview
     if view is None or view.stale or before.preview is None or view.asked != before.preview.asked:
         return after
-    if (after.plan, after.written, after.snapshot) == (before.plan, before.written, before.snapshot):
+    if _about(after) == _about(before):
         return after
     return _open(after, view.model_copy(update={"stale": True}))
+
+
+def _about(session: Session) -> tuple[object, ...]:
+    return session.plan, session.written, session.snapshot, session.questions
 
 
 def _open(session: Session, view: PreviewView) -> Session:

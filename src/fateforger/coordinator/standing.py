@@ -11,7 +11,7 @@ from fateforger.session.model import RefineUpdate, Session, Written
 from fateforger.session.overview import overview
 from fateforger.session.skeleton import graded
 from fateforger.sync.model import Verb
-from fateforger.turn.nodes.refine import MOST_UNDO
+from fateforger.turn.constants import MOST_UNDO
 
 
 def with_plan(session: Session, plan: TBPlan | None) -> Session:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
+from fateforger import ops
 from fateforger.errors import UserError
 from fateforger.plan import TBPlan, zone
 from fateforger.session import commands
@@ -149,20 +150,25 @@ def contradicting(session: Session, command: SessionCommand) -> set[Matter]:
         return set()
     match command:
         case commands.RemoveBlock(key=key):
-            return {(key, topic) for topic in FIELDS if topic != "deleted"}
-        case commands.EditBlock() | commands.ShiftBlock() | commands.SwapBlock():
+            return _edits_of(key)
+        case commands.EditBlock() | commands.ShiftBlock() | commands.SwapBlock() | commands.ApplyPatch():
             try:
                 result = edited(session, command)
             except UserError:
                 return set()
-            return wished(command, result.before, result.after)
+            gone = {b.block_key for b in result.before.events} - {b.block_key for b in result.after.events}
+            return wished(command, result.before, result.after).union(*(_edits_of(key) for key in gone))
         case _:
             return set()
 
 
+def _edits_of(key: str) -> set[Matter]:
+    return {(key, topic) for topic in FIELDS if topic != "deleted"}
+
+
 def wished(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Matter]:
     """What a change decided about the blocks that it names; a block that was pushed aside is not one of them."""
-    named = {command.key} if isinstance(command, commands.EditBlock | commands.ShiftBlock) else None
+    named = _named(command)
     was, now = wanted(before), wanted(after)
     return {
         (key, topic)
@@ -171,6 +177,18 @@ def wished(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Matter
         if named is None or key in named
         if not same_in(topic, canon(was[key]), canon(now[key]))
     }
+
+
+def _named(command: SessionCommand) -> set[str] | None:
+    """The blocks that a change is about; ``None``: all that it changes."""
+    match command:
+        case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
+            return {key}
+        case commands.ApplyPatch(patch=patch):
+            whole = any(isinstance(op, ops.ReplaceAll) for op in patch.ops)
+            return None if whole else {op.key for op in patch.ops if isinstance(op, ops.UpdateBlock | ops.MoveBlock)}
+        case _:
+            return None
 
 
 def wanted(plan: TBPlan) -> dict[str, EventFields]:
