@@ -27,7 +27,7 @@ from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.serving import served
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
-from fateforger.adapters.calendar import McpCalendar, look_at_server, open_mcp_calendar
+from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, look_at_server, open_mcp_calendar
 from fateforger.adapters.calendar.outcomes import Write
 from fateforger.errors import CalendarNotFound
 from fateforger.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
@@ -172,6 +172,27 @@ async def test_a_commit_costs_google_no_more_than_it_must(adapter: McpCalendar, 
     result = await engine.submit_plan(eleven_changes(), cause="2")
     assert (result.updated, result.created, result.deleted) == (8, 2, 1)
     assert google.requests - before == 30
+
+
+async def test_other_calendars_are_read_and_the_login_is_named(adapter: McpCalendar, google: GoogleRest) -> None:
+    """No account is given: the only one is found out, and one look costs a request for each calendar."""
+    google.calendars["family@example.com"] = GoogleStore()
+    await put(adapter)
+    google.calendars["family@example.com"].user_create("Swimming", start=fields().start, end=fields().end)
+    where = adapter.key.partition("#")[0]
+    async with aclosing(open_mcp_calendar(where, time_zone="Europe/Berlin")) as main:
+        several = SeveralCalendars(main, "family@example.com")
+        looked = await several.window(fields().start, fields().end)
+        assert [(e.summary, e.calendar) for e in looked] == [
+            ("Swimming", "family@example.com"),
+            ("Deep work", None),
+        ]
+        before = google.requests
+        assert await several.window(fields().start, fields().end) == looked
+        assert google.requests - before == 2
+        del google.calendars["family@example.com"]
+        with pytest.raises(CalendarNotFound, match="I cannot read your calendar “family@"):
+            await several.window(fields().start, fields().end)
 
 
 async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleRest) -> None:

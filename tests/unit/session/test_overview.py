@@ -7,6 +7,7 @@ from datetime import date, timedelta
 import pytest
 from tests.unit.turn.sessions import at, event, planned, session, task
 
+from fateforger.session.meetings import on_calendar
 from fateforger.session.overview import collisions, overview
 from fateforger.stages import TimeboxingStage
 
@@ -45,6 +46,14 @@ def test_an_empty_day_says_so() -> None:
 def test_meetings_are_clipped_to_the_day(start: object, end: object, line: str) -> None:
     image = event("X", "09:00", "10:00").model_copy(update={"start": start, "end": end})
     assert overview(session(TimeboxingStage.SKELETON, image)) == line
+
+
+def test_a_meeting_of_another_calendar_says_which() -> None:
+    """S76: and that name is plain text too."""
+    image = event("Swimming", "09:00", "10:00").elsewhere("family@example.com", "The *A* family")
+    assert overview(session(TimeboxingStage.SKELETON, image)) == "- **09:00–10:00** Swimming · The \\*A\\* family"
+    day = image.model_copy(update={"start": date(2026, 3, 2), "end": date(2026, 3, 3)})
+    assert on_calendar(session(TimeboxingStage.SKELETON, day)).all_day == ("Swimming (The *A* family)",)
 
 
 def test_a_crowded_day_is_counted() -> None:
