@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.unit.coordinator.person import House, Person, meeting, open_house_at
 
+from fateforger.errors import StoreUnavailable
+from fateforger.ports import Sessions
+from fateforger.session.model import Outgoing, Session
 from fateforger.sync.model import EventImage
 
 
@@ -152,3 +158,31 @@ async def test_dragging_a_block_back_where_an_earlier_look_saw_it_is_news(house:
     await anna.press("Redo")
     assert "**10:10–11:10** Mail" in anna.words
     assert "You changed “Mail” on your calendar" in anna.words
+
+
+class FullDisk:
+    """The sessions of a store that cannot be written to when a card goes along."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sessions, name)
+
+    async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
+        if outgoing:
+            raise StoreUnavailable("The disk is full.")
+        return await self._sessions.save(session, expected=expected)
+
+
+async def test_a_change_that_was_seen_survives_a_crash_before_the_card(house: House, anna: Person) -> None:
+    """S200, S242: the engine has noted the person's own change, the session was not saved; it is theirs all the same."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", 240)
+    house.coordinator._sessions = FullDisk(house.store.sessions)
+    with pytest.raises(StoreUnavailable):
+        await anna.press("Back to refine")
+    house.restart()
+    await anna.press("Back to refine")
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
