@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from alembic import command
@@ -21,7 +22,7 @@ from tests.contracts.stores import new_file
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.place import database_url
+from fateforger.adapters.store.place import database_url, make_engine
 from fateforger.adapters.store.schema import HEAD, VERSION_TABLE
 from fateforger.adapters.store.tables import metadata
 from fateforger.errors import BadInput, StoreUnavailable
@@ -111,6 +112,23 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD,)]
     connection.close()
+
+
+def test_none_of_many_that_open_a_new_database_is_told_that_it_is_locked(tmp_path: Path) -> None:
+    """SQLite itself says so now and then."""
+    at_once = Barrier(6)
+
+    def switched(path: Path) -> str:
+        at_once.wait()
+        engine = make_engine(database_url(path))
+        with engine.connect() as connection:
+            mode: str = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+        engine.dispose()
+        return mode
+
+    with ThreadPoolExecutor(6) as threads:
+        for n in range(40):
+            assert list(threads.map(switched, [tmp_path / f"{n}.db"] * 6)) == ["wal"] * 6
 
 
 def test_many_may_open_a_new_server_database_at_once(postgres_server: PostgresServer) -> None:
