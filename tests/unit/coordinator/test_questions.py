@@ -112,7 +112,7 @@ async def test_a_commit_leaves_the_question_open(held: House, ben: Person) -> No
     assert held.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
     assert "Monday 2 March is on your calendar" in ben.words
     assert ben.words.count(MOVED) == 1
-    assert "Until you choose, your calendar stays as it is there; everything else goes on as usual." in ben.words
+    assert "Until you choose, your calendar stays as it is; everything else goes on as usual." in ben.words
     assert asking(ben) == PAIR
     await ben.press("Keep plan")
     assert held.on_calendar()["Mail"] == "10:25-11:25"

@@ -11,7 +11,7 @@ from fateforger.sync.conflicts import question as in_words
 KEEP_CALENDAR, KEEP_PLAN = "conflict.keep_calendar", "conflict.keep_plan"
 MOST_ASKED = 5
 """Questions with buttons of their own; more are answered together, or once these are."""
-STAYS = "Until you choose, your calendar stays as it is there; everything else goes on as usual."
+STAYS = "Until you choose, your calendar stays as it is; everything else goes on as usual."
 
 
 def questions(session: Session) -> tuple[Part, ...]:
@@ -38,7 +38,7 @@ def questions_words(session: Session) -> str:
 
 def _head(count: int) -> str:
     where = "" if count == 1 else f" in {count} places"
-    return f"You and the plan changed the same{where}. Which shall it be?"
+    return f"Your calendar and the plan disagree{where}. Which one do you keep?"
 
 
 def _labels(question: Question) -> tuple[str, str]:
