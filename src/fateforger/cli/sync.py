@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fateforger.config import Settings
     from fateforger.journal import Transaction
     from fateforger.journal.rows import HistoryRow
+    from fateforger.sync import Choices
     from fateforger.sync.model import SyncOp, SyncPlan
 
 
@@ -37,10 +38,18 @@ def command() -> None:
     """Show, apply and take back the difference between a plan and a calendar."""
 
 
+_keeping = click.option(
+    "--keep",
+    type=click.Choice(["calendar", "plan"]),
+    help="Who wins where you and PLAN changed the same; without it your calendar stays as it is there.",
+)
+
+
 @command.command("diff")
 @click.argument("plan")
+@_keeping
 @on_a_calendar
-def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None) -> None:
+def diff_door(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **where: str | None) -> None:
     """What would change on the calendar for PLAN. Writes nothing."""
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
     from fateforger.plan import read_plan  # noqa: PLC0415  heavy
@@ -50,7 +59,7 @@ def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None)
 
     async def run(settings: Settings) -> SyncPlan:
         async with open_ground(settings) as ground:
-            return await ground.submitter.preview(day)
+            return await ground.submitter.preview(day, choices=_choices(keep))
 
     planned = _run(ctx, where, run)
     words = plan_words(planned)
@@ -59,7 +68,7 @@ def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None)
         "status": "planned" if planned.writes else "unchanged",
         "counts": planned.counts(),
         "ops": [_op(op, planned.tz, "planned") for op in planned.ops],
-        "sentences": [*words.notes, *words.brakes],
+        "sentences": [*words.notes, *_say_which(planned), *words.brakes],
     }
     _show(document, as_json=as_json)
 
@@ -67,8 +76,9 @@ def diff_door(ctx: click.Context, plan: str, as_json: bool, **where: str | None)
 @command.command("apply")
 @click.argument("plan")
 @click.option("--yes", is_flag=True, help="Write even where I would rather ask first (mass deletion and the like).")
+@_keeping
 @on_a_calendar
-def apply_door(ctx: click.Context, plan: str, yes: bool, as_json: bool, **where: str | None) -> None:
+def apply_door(ctx: click.Context, plan: str, yes: bool, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Make the calendar show PLAN. Your own changes on the calendar stay."""
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
     from fateforger.errors import ConfirmationNeeded  # noqa: PLC0415  only this door needs it
@@ -81,7 +91,9 @@ def apply_door(ctx: click.Context, plan: str, yes: bool, as_json: bool, **where:
         confirmed = tuple(BrakeKind) if yes else ()
         async with open_ground(settings) as ground:
             try:
-                return await ground.submitter.submit_plan(day, cause=_cause(), confirmed=confirmed)
+                return await ground.submitter.submit_plan(
+                    day, cause=_cause(), confirmed=confirmed, choices=_choices(keep)
+                )
             except ConfirmationNeeded as needed:
                 sentence = f"{needed.message} Say so with --yes."
                 raise ConfirmationNeeded(sentence, reasons=needed.reasons, where=", ".join(needed.reasons)) from None
@@ -139,6 +151,17 @@ def _run(ctx: click.Context, where: Mapping[str, str | None], run: Callable[[Set
     return asyncio.run(run(settings_from(ctx, **given)))
 
 
+def _choices(keep: str | None) -> Choices:
+    from fateforger.sync import Choices  # noqa: PLC0415  heavy
+
+    return Choices.model_validate({"otherwise": keep or "open"})
+
+
+def _say_which(plan: SyncPlan) -> tuple[str, ...]:
+    asks = any(merged.winner == "open" for merged in plan.merged)
+    return ("Say who wins there with --keep calendar or --keep plan.",) if asks else ()
+
+
 def _cause() -> str:
     return f"door-{uuid.uuid4().hex}"
 
@@ -171,7 +194,7 @@ def _end(result: SyncResult, *, as_json: bool) -> None:
         "status": whole,
         "counts": result.plan.counts(),
         "ops": ops,
-        "sentences": list(result.sentences),
+        "sentences": [*result.sentences, *_say_which(result.plan)],
     }
     _show(document, as_json=as_json)
     if result.status in {"partial", "paused"}:

@@ -9,7 +9,7 @@ from fateforger.commit.result import SyncResult, SyncStatus
 from fateforger.journal import OpRecord, OpState, TxState
 from fateforger.plan import zone
 from fateforger.sync import told
-from fateforger.sync.conflicts import conflicts_in, question
+from fateforger.sync.conflicts import asking
 from fateforger.sync.model import WRITES, SyncPlan, Verb
 from fateforger.sync.words import listed, quoted
 
@@ -99,8 +99,3 @@ def _about(plan: SyncPlan, *, undo: bool = False) -> list[str]:
     if more := len(left) - len(sentences):
         sentences.append(f"{more} more were left alone, too.")
     return [*told(plan, zone(plan.tz)), *asking(plan), *sentences, *plan.warnings]
-
-
-def asking(plan: SyncPlan) -> tuple[str, ...]:
-    """One sentence for each question that a decision leaves to the person."""
-    return tuple(question(conflict, plan.day, zone(plan.tz)) for conflict in conflicts_in(plan))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from fateforger.commit.result import SyncResult
-from fateforger.commit.telling import asking
 from fateforger.journal.model import OpRecord, OpState
 from fateforger.plan import zone
 from fateforger.session.model import SyncReport
+from fateforger.sync.conflicts import asking
 from fateforger.sync.model import WRITES, OwnedId, Verb
 
 MOST_NAMED = 12

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.plan import type_of_color
+from fateforger.plan import type_of_color, zone
 from fateforger.plan.types import COLOR_BY_TYPE
 from fateforger.sync.canonical import canon
 from fateforger.sync.choices import FIELDS, TOPICS, Topic, same_in
@@ -92,6 +92,11 @@ def question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
             return f"{title}: your calendar has it in {_color(theirs)}; the plan has {_color(ours)}."
         case _:
             assert_never(conflict.topic)
+
+
+def asking(sync_plan: SyncPlan) -> tuple[str, ...]:
+    """One sentence for each question that a comparison leaves to the person."""
+    return tuple(question(c, sync_plan.day, zone(sync_plan.tz)) for c in conflicts_in(sync_plan))
 
 
 def value_words(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:

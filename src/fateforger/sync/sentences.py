@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from fateforger.errors import InternalError
 from fateforger.plan import zone
+from fateforger.sync.conflicts import asking
 from fateforger.sync.mirror import told
 from fateforger.sync.model import WRITES, EventImage, OwnedId, SyncOp, SyncPlan, Verb
 from fateforger.sync.words import clock, quoted
@@ -30,7 +31,7 @@ _PLANNED = {"added": "to add", "moved": "to move", "changed": "to change", "remo
 @dataclass(frozen=True, slots=True)
 class PlanWords:
     """A sync plan in words: ``todo`` are its writes; ``left`` what is left alone, and why; ``notes`` the person's own
-    changes and what else there is to say; ``brakes`` what needs a yes first."""
+    changes, what they are asked and what else there is to say; ``brakes`` what needs a yes first."""
 
     counts: str
     todo: tuple[str, ...]
@@ -48,7 +49,7 @@ def plan_words(plan: SyncPlan) -> PlanWords:
         counts=counts_words(plan.writes, planned=True),
         todo=tuple(op_words(op, tz) for op in plan.writes),
         left=tuple(op_words(op, tz) for op in left),
-        notes=(*told(plan, tz), *linked, *plan.warnings),
+        notes=(*told(plan, tz), *asking(plan), *linked, *plan.warnings),
         brakes=tuple(brake.sentence for brake in plan.brakes),
     )
 

@@ -7,6 +7,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,25 @@ async def test_a_moved_block_is_one_update(doors: Doors) -> None:
     await doors.sync("undo")
     status, diff = await doors.sync("diff", doors.plan(PLAN))
     assert (status, diff["status"]) == (0, "unchanged")
+
+
+async def test_who_wins_is_asked_and_said_with_keep(doors: Doors, google: GoogleMcp) -> None:
+    """S201: both moved the second block; nothing is written of it before somebody says who wins."""
+    await doors.sync("apply", doors.plan(PLAN))
+    store = google.tools.calendars["primary"].store
+    (mail,) = [e for e in store.shown().values() if e.summary == "Mail"]
+    store.user_edit(mail.id, start=mail.start + timedelta(hours=5), end=mail.end + timedelta(hours=5))
+    moved = {**PLAN["events"][1], "p": {"a": "fs", "st": "14:00", "dur": "PT30M"}}
+    plan = doors.plan({**PLAN, "events": [PLAN["events"][0], moved]})
+    question = "“Mail”: you moved it to 15:00 on your calendar; the plan has 14:00."
+    hint = "Say who wins there with --keep calendar or --keep plan."
+    _, diff = await doors.sync("diff", plan)
+    assert (diff["status"], diff["sentences"]) == ("unchanged", [question, hint])
+    status, result = await doors.sync("apply", plan)
+    apart = "Apart from what is yours to choose, your calendar is up to date."
+    assert (status, result["status"], result["sentences"]) == (0, "unchanged", [apart, question, hint])
+    status, result = await doors.sync("apply", plan, "--keep", "plan")
+    assert (status, brief(result)) == (0, [("noop", "Deep work", "skipped"), ("update", "Mail", "applied")])
 
 
 async def test_a_lost_answer_is_not_written_twice(doors: Doors, google: GoogleMcp) -> None:
