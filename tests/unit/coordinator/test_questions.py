@@ -195,6 +195,32 @@ async def test_an_answer_alone_is_taken_back_and_asked_again(house: House, anna:
     assert house.on_calendar()["Mail"] == "10:25-11:25"
 
 
+async def test_an_answer_taken_back_in_the_history_is_asked_again(house: House, anna: Person) -> None:
+    await anna.to_committed("Report", "Mail")
+    await anna.press("Back to refine")
+    drag(house, "Mail", 240)
+    await anna.choose("Mail", "15 min later")
+    await anna.choose("Report", "15 min later")
+    house.clock.at += timedelta(minutes=1)
+    await anna.press("Keep plan")
+    await anna.press("History")
+    await anna.press_beside("history", "Undo", row="08:01")
+    assert house.on_calendar()["Mail"] == "14:10-15:10"
+    assert (MOVED in anna.words, asking(anna)) == (True, PAIR)
+    await anna.choose("Lunch", "15 min later")
+    assert house.on_calendar()["Mail"] == "14:10-15:10"
+
+
+async def test_a_preview_names_the_question(held: House, ben: Person) -> None:
+    """S212: nothing of it would be written."""
+    await ask_about_mail(held, ben)
+    await ben.press("Preview")
+    assert MOVED in ben.beside("preview")
+    await ben.press("Keep plan")
+    await ben.press("Preview")
+    assert "Move “Mail”" in ben.beside("preview")
+
+
 async def test_keep_calendar_is_taken_back_and_asked_again(house: House, anna: Person) -> None:
     await anna.to_committed("Report", "Mail")
     await anna.press("Back to refine")
