@@ -12,7 +12,8 @@ from fateforger.journal.model import OpState
 from fateforger.plan import zone
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Question, Session
-from fateforger.session.questions import asked, choices_of, matter, unasked
+from fateforger.session.questions import asked, choices_of, matter
+from fateforger.session.wishes import unasked
 from fateforger.sync import desired_day, mirror, numbered, plan_sync, told
 from fateforger.sync.canonical import Canon, canon, is_timed
 from fateforger.sync.choices import FIELDS, TOPICS

@@ -6,8 +6,9 @@ from fateforger.session.commands import ResolveConflict
 from fateforger.session.edits import BlockCommand, edited, told_difference
 from fateforger.session.keys import minted
 from fateforger.session.model import Notice, RefineUpdate, Session
-from fateforger.session.questions import answered_by, reopened, wished, with_answer
+from fateforger.session.questions import answered_by, reopened, with_answer
 from fateforger.session.skeleton import graded
+from fateforger.session.wishes import wished
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar

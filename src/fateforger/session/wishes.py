@@ -1,0 +1,89 @@
+"""What a change of Stage 4 decides about the blocks that it names, held against what the calendar shows (S201)."""
+
+from __future__ import annotations
+
+from fateforger import ops
+from fateforger.errors import UserError
+from fateforger.plan import TBPlan
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand
+from fateforger.session.edits import edited
+from fateforger.session.model import Question, Session
+from fateforger.session.questions import Matter, wanted
+from fateforger.sync.canonical import canon
+from fateforger.sync.choices import FIELDS, TOPICS, same_in
+from fateforger.sync.conflicts import Conflict
+from fateforger.sync.model import SyncPlan
+
+
+def unasked(compared: SyncPlan, session: Session, command: SessionCommand | None) -> tuple[Question, ...]:
+    """The person's own changes, found just now, that a command contradicts: it was given without having them in view,
+    so neither side may simply win. The plan's side is still as it was."""
+    matters = set() if command is None else contradicting(session, command)
+    if not matters or session.plan is None:
+        return ()
+    if not isinstance(command, commands.RemoveBlock):
+        matters |= {(key, "deleted") for key, _ in matters}
+    found = {(change.key, TOPICS[change.field]) for change in compared.adopted} & matters
+    blocks, ops = wanted(session.plan), {op.key: op for op in compared.ops}
+    return tuple(
+        Question(
+            conflict=Conflict(
+                key=key,
+                event_id=ops[key].event_id,
+                title=ops[key].summary,
+                topic=topic,
+                calendar=None if (event := ops[key].before) is None else event.fields,
+                plan=blocks[key],
+                base=blocks[key],
+            )
+        )
+        for key, topic in sorted(found)
+    )
+
+
+def contradicting(session: Session, command: SessionCommand) -> set[Matter]:
+    """What a change of Stage 4 decides about the blocks that it names."""
+    if session.plan is None:
+        return set()
+    match command:
+        case commands.RemoveBlock(key=key):
+            return _edits_of(key)
+        case commands.EditBlock() | commands.ShiftBlock() | commands.SwapBlock() | commands.ApplyPatch():
+            try:
+                result = edited(session, command)
+            except UserError:
+                return set()
+            gone = {b.block_key for b in result.before.events} - {b.block_key for b in result.after.events}
+            return wished(command, result.before, result.after).union(*(_edits_of(key) for key in gone))
+        case _:
+            return set()
+
+
+def _edits_of(key: str) -> set[Matter]:
+    return {(key, topic) for topic in FIELDS if topic != "deleted"}
+
+
+def wished(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Matter]:
+    """What a change decided about the blocks that it names; a block that was pushed aside is not one of them."""
+    named = _named(command)
+    was, now = wanted(before), wanted(after)
+    return {
+        (key, topic)
+        for key in was.keys() & now.keys()
+        for topic in FIELDS
+        if named is None or key in named
+        if not same_in(topic, canon(was[key]), canon(now[key]))
+    }
+
+
+def _named(command: SessionCommand) -> set[str] | None:
+    """The blocks that a change is about; ``None``: all that it changes."""
+    match command:
+        case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
+            return {key}
+        case commands.ApplyPatch(patch=patch):
+            whole = any(isinstance(op, ops.ReplaceAll) for op in patch.ops)
+            return None if whole else {op.key for op in patch.ops if isinstance(op, ops.UpdateBlock | ops.MoveBlock)}
+        case _:
+            return None
