@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -77,6 +78,7 @@ class Time:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.instant += timedelta(seconds=seconds)
+        await asyncio.sleep(0)  # others get their turn here
 
 
 def engine_over(

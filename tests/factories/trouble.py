@@ -111,12 +111,17 @@ class DyingJournal:
 
 @dataclass
 class WatchedCalendar:
-    """A calendar as one process sees it, which notes every write without a durable intent or a lease (P2)."""
+    """A calendar as one process sees it, which notes every write without a durable intent or a lease of ``owner``
+    (P2). The answer to the call ``slow_at`` (counted from 0) takes as long as ``slowly``."""
 
     inner: GoogleCalendarFake
     journal: DyingJournal
     now: Callable[[], datetime]
     breaches: list[str] = field(default_factory=list)
+    owner: str = "test"
+    slow_at: int | None = None
+    slowly: Callable[[], Awaitable[None]] | None = None
+    answered: int = 0
 
     @property
     def key(self) -> str:
@@ -160,10 +165,14 @@ class WatchedCalendar:
             call.close()  # type: ignore[attr-defined]  # a coroutine that will never run
             raise Died
         try:
-            return await call
+            answer = await call
         except Died:
             self.journal.dead = True
             raise
+        position, self.answered = self.answered, self.answered + 1
+        if position == self.slow_at and self.slowly is not None:
+            await self.slowly()
+        return answer
 
     def _watch(self, event_id: str, op_id: str | None) -> None:
         if self.journal.dead:
@@ -173,5 +182,5 @@ class WatchedCalendar:
         if not any(op_id in {None, r.op.op_id} for r in intents):
             self.breaches.append(f"{event_id} was written without an intent")
         lease, released = self.journal.inner.leases[self.key]
-        if released or lease.expires_at <= self.now():
+        if released or lease.expires_at <= self.now() or lease.owner != self.owner:
             self.breaches.append(f"{event_id} was written without a lease")
