@@ -1,8 +1,8 @@
 """For the whole suite: no time limits inside Hypothesis (machines are shared), no proxies, no Slack settings of the
 person who runs the tests.
 
-``HYPOTHESIS_PROFILE`` chooses how long Hypothesis looks: ``suite``, ``long`` (by hand, or at night) or ``mutants``
-(always the same examples, the first failure as it is).
+``HYPOTHESIS_PROFILE`` chooses how long Hypothesis looks: ``suite``, ``long`` (by hand, or at night; the first failure as
+it is) or ``mutants`` (always the same examples, the first failure as it is).
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, Phase, settings
 pytest_plugins = ["tests.postgres"]
 
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("long", settings.get_profile("suite"), max_examples=4_000)
+as_it_is = [Phase.explicit, Phase.reuse, Phase.generate]
 settings.register_profile(
-    "mutants", settings.get_profile("suite"), derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+    "long", settings.get_profile("suite"), max_examples=4_000, phases=as_it_is, report_multiple_bugs=False
 )
+settings.register_profile("mutants", settings.get_profile("suite"), derandomize=True, database=None, phases=as_it_is)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 for name in list(os.environ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -103,6 +104,32 @@ def test_tests_wait_on_conditions() -> None:
             if re.search(r"\btime\.sleep\(", line) and "condition" not in line:
                 sleepers.append(f"{path.relative_to(ROOT)}:{number}")
     assert sleepers == []
+
+
+def test_every_proof_of_a_property_names_it() -> None:
+    """The properties P1-P20 in TICKET_SYNC_ENGINE.md: each has tests, and each of these says so in its docstring (a
+    file that is named as a whole does somewhere)."""
+    rows = re.findall(r"^\| (P\d+) \|.*$", text := (ROOT / "TICKET_SYNC_ENGINE.md").read_text(), re.MULTILINE)
+    assert rows == [f"P{n}" for n in range(1, 21)]
+    silent = [
+        f"{row[1]}: {file}::{test}"
+        for row in re.finditer(r"^\| (P\d+) \|.*$", text, re.MULTILINE)
+        for file, test in re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", row[0])
+        if row[1] not in properties(said_by((ROOT / "tests" / file).read_text(), test))
+    ]
+    assert silent == []
+
+
+def said_by(source: str, test: str) -> str:
+    """The docstring of a test; all of a file when no test is named."""
+    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return next((ast.get_docstring(n) or "" for n in functions if n.name == test), "") if test else source
+
+
+def properties(text: str) -> set[str]:
+    """``P4, P6-P8``: four of them; ``P6b`` is one of P6."""
+    spans = re.findall(r"\bP(\d+)[abc]?(?:-P(\d+))?", text)
+    return {f"P{n}" for first, last in spans for n in range(int(first), int(last or first) + 1)}
 
 
 def test_every_proof_that_is_named_exists() -> None:

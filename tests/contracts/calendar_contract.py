@@ -310,7 +310,7 @@ class CalendarContract:
         assert await read(calendar, FOREIGN) == before
 
     async def test_an_event_without_our_marker_is_not_ours(self, calendar: Calendar, person: Person) -> None:
-        """S75: even when its id looks like one of ours."""
+        """S75, P1: even when its id looks like one of ours."""
         await person.creates(owned(), "Dentist", NINE, NINE + HOUR)
         before = await read(calendar)
         assert isinstance(await calendar.update(owned(), {"summary": "Mine"}, marker()), Rejected)
@@ -402,7 +402,7 @@ class CalendarContract:
         assert await calendar.delete(owned(), expect=outcome.image.version) == Done(None)
 
     async def test_a_write_that_expects_an_old_version_undoes_nothing(self, calendar: Calendar, person: Person) -> None:
-        """S200: and where the calendar promises conditional writes, nothing is written."""
+        """S200, P12: and where the calendar promises conditional writes, nothing is written."""
         created = await put(calendar)
         await person.renames(owned(), "Mine now")
         before = await read(calendar)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.factories.days import DAY, TZ
 from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
-from fateforger.errors import PlanInvalid
+from fateforger.errors import CalendarIncomplete, PlanInvalid
 from fateforger.plan import COLOR_BY_TYPE, ET, FixedStart, TBEvent, TBPlan, local_day, resolve, zone
 from fateforger.sync import Answer, Choices, desired_day, mint, mirror, numbered, plan_from_calendar, plan_sync
 from fateforger.sync.assignment import assign
@@ -124,6 +125,27 @@ def test_pairing_does_not_care_which_side_is_which(one: list[DesiredBlock], othe
 
 
 @given(days, days, foreign_events, st.data())
+def test_a_known_block_is_its_own_event(
+    before: DesiredDay, after: DesiredDay, foreign: list[EventImage], data: st.DataObject
+) -> None:
+    """P16: whatever else would fit better, a block whose event is there is that event; no two blocks are the same
+    event; and what is the person's is never written to, whatever it is paired with."""
+    paper = Paper().submit(before)[0]
+    for image in foreign:
+        paper = paper.with_event(image)
+    paper, _ = edited(paper, data)
+    ops = paper.plan(after).ops
+    live = {h.key: h.event_id for h in paper.ledger.heads if not paper.events[h.event_id].gone}
+    chosen = {op.key: op.event_id for op in ops if op.key in {b.key for b in after.blocks}}
+    assert {key: chosen[key] for key in chosen.keys() & live.keys()} == {
+        key: live[key] for key in chosen.keys() & live.keys()
+    }
+    ids = [op.event_id for op in ops]
+    assert len(set(ids)) == len(ids)
+    assert {op.verb for op in ops if op.event_id in {e.id for e in foreign}} <= {Verb.NOOP}
+
+
+@given(days, days, foreign_events, st.data())
 def test_order_does_not_matter(
     before: DesiredDay, after: DesiredDay, foreign: list[EventImage], data: st.DataObject
 ) -> None:
@@ -186,7 +208,7 @@ def test_the_same_plan_again_is_idle(before: DesiredDay, after: DesiredDay) -> N
 
 @given(st.lists(days, min_size=1, max_size=4))
 def test_undo_gives_back_every_earlier_day(history: list[DesiredDay]) -> None:
-    """P6, P6b, P17, S240: step by step, then all of it again, then all at once."""
+    """P3, P6, P6b, P17, S240: step by step, then all of it again, then all at once."""
     paper = Paper()
     views, done = [paper.view()], []
     for n, day in enumerate(history):
@@ -333,6 +355,18 @@ def test_a_calendar_without_our_events_is_never_acted_upon(before: DesiredDay, a
     plan = plan_sync(after, empty, paper.ledger, op_ids=numbered("t"))
     acting = [op for op in plan.ops if op.verb in {Verb.CREATE, Verb.DELETE}]
     assert not acting or plan.brakes or len(paper.ledger.heads) < 2
+
+
+@given(days, days, st.data())
+def test_half_an_answer_leads_to_nothing(before: DesiredDay, after: DesiredDay, data: st.DataObject) -> None:
+    """P15: while a single block of ours is neither shown nor known to be gone, nothing is decided."""
+    paper = Paper().submit(before)[0]
+    whole = paper.snapshot()
+    assume(whole.events)
+    lost = data.draw(st.sets(st.sampled_from([e.id for e in whole.events]), min_size=1))
+    half = whole.model_copy(update={"events": tuple(e for e in whole.events if e.id not in lost)})
+    with pytest.raises(CalendarIncomplete):
+        plan_sync(after, half, paper.ledger, op_ids=numbered("t"))
 
 
 @given(days, days)

@@ -1,6 +1,6 @@
 """A pytest plugin for the run against a broken copy: it makes the exit code say *why* the run failed.
 
-1: a test noticed something, by an assertion or because the program refused what it should have done: so a mutant is
+1: a test noticed something, by an assertion or because the program itself refused to go on: so a mutant is
 killed; 3: a test stumbled over any other error, which proves nothing; 4: it was not the copy that was tested. The
 others are pytest's own (0 all passed, 2 not even collected).
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import fateforger
-from fateforger.errors import UserError, WorldError
+from fateforger.errors import FateforgerError
 
 COPY = "MUTATED_PACKAGE"
 """The environment variable that names the copy of the package."""
@@ -49,4 +49,4 @@ def notices(error: BaseException) -> bool:
     """Whether a test failed because something was wrong, not because it could not go on."""
     if isinstance(error, BaseExceptionGroup):
         return any(notices(each) for each in error.exceptions)
-    return isinstance(error, AssertionError | pytest.fail.Exception | UserError | WorldError)
+    return isinstance(error, AssertionError | pytest.fail.Exception | FateforgerError)

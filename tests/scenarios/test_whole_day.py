@@ -47,7 +47,7 @@ def moments(events: list[tuple[str, str, str]]) -> list[tuple[str, datetime, dat
 
 
 def test_a_day_takes_at_most_eight_clicks_and_is_taken_back_whole(program: Program) -> None:
-    """S39-S45, S51-S54, S82, S85, S90, S121: from /timebox to real events, and back to the calendar as it was."""
+    """P6, S39-S45, S51-S54, S82, S85, S90, S121: from /timebox to real events, and back to the calendar as before."""
     calendar = CalDav(program.caldav_url())
     calendar.put("standup", "Standup", at(9, 30), at(10), DESCRIPTION="bring coffee", LOCATION="Room 1")
     calendar.put_all_day("holiday", "Anna on holiday", DAY)
@@ -103,7 +103,7 @@ def test_killed_in_the_middle_of_a_commit_it_ends_as_planned_or_as_before(progra
 
 
 def test_own_edits_after_the_commit_survive_the_undo(program: Program) -> None:
-    """S239, S242: what the person changed on the calendar since stays, and the thread says so."""
+    """P7, S239, S242: what the person changed on the calendar since stays, and the thread says so."""
     person = program.person()
     for _ in all_steps(person):
         pass

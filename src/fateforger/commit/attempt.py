@@ -124,6 +124,7 @@ class Attempts:
         outcome = await self._write(record.op, seen_at)
         if not isinstance(outcome, Limited | Unauthorized):
             return record, outcome
+        await self._hold.ensure()
         await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.PENDING)
         record = self._keep(moved(record, OpState.PENDING))
         if isinstance(outcome, Unauthorized):
@@ -188,6 +189,7 @@ class Attempts:
         """Decide anew what is left to do of an op."""
         pending = record if record.state is OpState.PENDING else moved(record, OpState.PENDING)
         record = pending.model_copy(update={"op": verdict.op})
+        await self._hold.ensure()
         await self._outside.journal.settle(self.transaction.id, record)
         return self._keep(record)
 
@@ -209,6 +211,7 @@ class Attempts:
         before = record.op.head_before
         renamed = head is not None and before is not None and before.key not in self._keys
         forget = before.key if renamed and before is not None else None
+        await self._hold.ensure()
         await self._outside.journal.settle(self.transaction.id, record, head=head, forget=forget)
         self._keep(record)
 

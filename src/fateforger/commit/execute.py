@@ -38,17 +38,18 @@ async def execute_sync(transaction: Transaction, outside: Outside, hold: Hold) -
     """Record a transaction and carry it out, under a lease that is held. Whatever the calendar answers becomes part
     of the result, which is committed, partial or paused. Raises ``StoreError``, and ``CalendarBusy`` when the lease
     was lost; then the transaction stays open, to be settled later."""
+    await hold.ensure()
     await outside.journal.begin(transaction)
-    return await _carry_on(Attempts(transaction, outside, hold, seen_at=transaction.created_at), outside)
+    return await _carry_on(Attempts(transaction, outside, hold, seen_at=transaction.created_at), outside, hold)
 
 
 async def resume(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
     """Carry on with a transaction that was paused, or interrupted at any point. The person may have been at the
     calendar meanwhile, so every event is looked at before it is written to."""
-    return await _carry_on(Attempts(transaction, outside, hold), outside)
+    return await _carry_on(Attempts(transaction, outside, hold), outside, hold)
 
 
-async def _carry_on(attempts: Attempts, outside: Outside) -> Carried:
+async def _carry_on(attempts: Attempts, outside: Outside, hold: Hold) -> Carried:
     try:
         await _wave(attempts, attempts.settle_inflight, outside, {OpState.INFLIGHT})
         await _wave(attempts, attempts.note, outside, {OpState.PENDING}, RECORDS)
@@ -59,12 +60,13 @@ async def _carry_on(attempts: Attempts, outside: Outside) -> Carried:
     except Paused as pause:
         paused = attempts.transaction
         if paused.state is not TxState.PAUSED:
+            await hold.ensure()
             paused = closed(paused, TxState.PAUSED, outside.clock.now())
             await outside.journal.close(paused.id, TxState.PAUSED, outside.clock.now())
         return Carried(paused, paused=pause.reason)
     differing, notes = await look_again(attempts.transaction, outside)
     state = TxState.PARTIAL if differing else verdict_on(attempts.transaction)
-    return Carried(await _close(attempts.transaction, state, outside), notes=notes)
+    return Carried(await _close(attempts.transaction, state, outside, hold), notes=notes)
 
 
 async def settle(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
@@ -77,7 +79,7 @@ async def settle(transaction: Transaction, outside: Outside, hold: Hold) -> Carr
         error = CalendarAuthFailed if pause.login else CalendarUnreachable
         raise error(pause.reason) from pause
     await _leave(attempts, outside, OpState.SUPERSEDED, _SUPERSEDED)
-    return Carried(await _close(attempts.transaction, verdict_on(attempts.transaction), outside))
+    return Carried(await _close(attempts.transaction, verdict_on(attempts.transaction), outside, hold))
 
 
 async def _wave(
@@ -100,9 +102,10 @@ async def _leave(attempts: Attempts, outside: Outside, state: OpState, reason: s
     await _wave(attempts, leave, outside, {OpState.PENDING})
 
 
-async def _close(transaction: Transaction, state: TxState, outside: Outside) -> Transaction:
+async def _close(transaction: Transaction, state: TxState, outside: Outside, hold: Hold) -> Transaction:
     """Close it. A whole undo first marks what else it took back, and what stands again because an undo was taken back,
     so that a crash in between is mended by closing again."""
+    await hold.ensure()
     now = outside.clock.now()
     if state is TxState.COMMITTED:
         known = await _concerned(transaction, outside)

@@ -12,7 +12,7 @@ _LOST = "Writing took too long and was stopped; what is missing will be finished
 
 class Hold:
     """A lease that is renewed while it is used. It cannot stop a write that is under way, so none starts unless the
-    lease outlasts it."""
+    lease outlasts it; and nothing is recorded of one that outlasted the lease, since others may have settled it."""
 
     def __init__(self, outside: Outside, owner: str) -> None:
         self._outside = outside
@@ -31,8 +31,8 @@ class Hold:
         self._lease = lease
 
     async def ensure(self) -> None:
-        """Make sure that a write may start. Raises :class:`~fateforger.errors.CalendarBusy` when the lease was lost:
-        somebody else may have settled the transaction by now."""
+        """Make sure that a write may start or be recorded. Raises :class:`~fateforger.errors.CalendarBusy` when the
+        lease was lost: somebody else may have settled the transaction by now."""
         lease = self._lease
         if lease is None:
             raise CalendarBusy(_LOST)
@@ -42,6 +42,8 @@ class Hold:
         renewed = await self._acquire()
         if renewed is None or renewed.fence != lease.fence:
             self._lease = None
+            if renewed is not None:
+                await self._outside.journal.release(renewed)
             raise CalendarBusy(_LOST)
         self._lease = renewed
 

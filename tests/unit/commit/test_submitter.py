@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 from tests.factories.days import World, at, block, plan_of
+from tests.factories.trouble import Died, DyingJournal, WatchedCalendar
 from tests.fakes.google_calendar import Answer, Crash, Fail, Fault, LandLate, Race
 from tests.fakes.memory_journal import MemoryJournal
 
@@ -88,6 +89,15 @@ async def test_a_repeated_command_does_nothing_twice(world: World) -> None:
     assert (again.transaction, again.status, len(world.calendar.writes)) == (first.transaction, "changed", writes)
 
 
+async def test_what_cannot_be_recorded_is_not_written() -> None:
+    """P13: neither when the journal fails at the beginning of a transaction, nor at the intent of a write."""
+    for commit in (1, 2):
+        world = World(inner := MemoryJournal())
+        with pytest.raises(Died):
+            await world.submitter(journal=DyingJournal(inner, (commit, "before"))).submit_plan(PLAN, cause="1")
+        assert world.calendar.writes == []
+
+
 async def test_two_at_once_come_one_after_the_other(world: World) -> None:
     """P20: the same click twice writes once; another click is planned upon what the first one left."""
     submitter = world.submitter()
@@ -135,6 +145,27 @@ async def test_a_lost_lease_stops_the_writing(world: World) -> None:
     world.time.instant += timedelta(seconds=2)
     (result,) = await world.submitter().recover()
     assert (result.status, len(world.managed())) == ("changed", 3)
+
+
+@pytest.mark.parametrize("call", range(5))
+async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> None:
+    """P2, P20: another program has settled it meanwhile and gone on; this one stops, and its lease is free again."""
+    world = World(inner := MemoryJournal())
+    await world.submitter().submit_plan(PLAN, cause="1")
+
+    async def asleep() -> None:
+        world.time.instant += timedelta(seconds=100)
+        await world.submitter(owner="other").submit_plan(NEXT, cause="3")
+
+    journal = DyingJournal(inner)
+    calendar = WatchedCalendar(world.calendar, journal, world.time.now, slow_at=call, slowly=asleep)
+    late = world.submitter(calendar=calendar, journal=journal)
+    with pytest.raises(CalendarBusy):
+        await late.submit_plan(plan_of(block("a", "07:00"), block("b", "10:00"), block("e", "15:00")), cause="2")
+    assert [m[0] for m in world.managed()] == ["B!", "a", "d"]
+    assert calendar.breaches == []
+    assert not {s for _, s in await states(world)} & {"applying", "paused"}
+    assert await world.journal.acquire(world.calendar.key, "third", now=world.time.now(), seconds=1) is not None
 
 
 async def test_a_long_write_renews_its_lease(world: World) -> None:

@@ -35,6 +35,7 @@ async def ids(calendar: McpCalendar) -> list[str]:
 async def test_a_full_page_is_halved(
     calendar: McpCalendar, server: GoogleMcp, store: GoogleStore, size: int, pages: int
 ) -> None:
+    """P15: and read whole, or not at all."""
     expected = crowd(store, size, MINUTE)
     assert await ids(calendar) == expected
     assert len(server.asked("list-events")) == pages
