@@ -24,9 +24,18 @@ def test_one_file_writes_through_the_port() -> None:
 
 
 def test_the_ways_in() -> None:
-    """S91: submit, undo (of the last, of one, of all since, of a group), and settling what was interrupted."""
+    """S91: submit, undo (of the last, of one, of all since, of a group), settling what was interrupted, and taking note,
+    which writes to the journal only."""
     public = {
         name for name, member in inspect.getmembers(CalendarSubmitter) if not name.startswith("_") and callable(member)
     }
     reading = {"read", "preview", "history"}
-    assert public - reading == {"submit_plan", "undo_last", "undo_transaction", "undo_since", "undo_group", "recover"}
+    assert public - reading == {
+        "submit_plan",
+        "undo_last",
+        "undo_transaction",
+        "undo_since",
+        "undo_group",
+        "recover",
+        "take_note",
+    }
