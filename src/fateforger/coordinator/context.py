@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from fateforger.coordinator.looking import Look
+from fateforger.coordinator.mirroring import reading_of
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
 from fateforger.stages import Move, TimeboxingStage
+from fateforger.turn.model import DayReading, TurnInput, TurnOutcome
 
 
 def needs_day(session: Session, command: SessionCommand, *, words: bool = False) -> bool:
@@ -42,3 +45,14 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
             return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
         case _:
             return False
+
+
+def contradicting(session: Session, look: Look, reading: DayReading | None, outcome: TurnOutcome) -> TurnInput | None:
+    """The turn once more, with the commands that a message came to, when one of them changes what the person has just
+    changed on their calendar: then they have to be asked, as after a click (S201). ``None`` when the outcome stands."""
+    for command in outcome.heard:
+        with_it = reading_of(session, look, command)
+        if with_it != reading:
+            first, *rest = outcome.heard
+            return TurnInput(session=session, command=first, rest=tuple(rest), lines=outcome.lines, reading=with_it)
+    return None

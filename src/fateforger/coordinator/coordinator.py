@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 
 from fateforger.coordinator import clicks, forms, starting
-from fateforger.coordinator.context import needs_day
+from fateforger.coordinator.context import contradicting, needs_day
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.messages import aside, only_beside, owed
@@ -21,7 +21,7 @@ from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSu
 from fateforger.session.commands import Click, Queued, SessionCommand, Start
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
-from fateforger.turn.model import DayReading, GoBack, ReadCalendar, TurnInput
+from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
 from fateforger.turn.nodes.turn_init import taken_in
 from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
@@ -197,11 +197,14 @@ class PlanningCoordinator:
             await self._go_on(before, command)
 
     async def _go_on(self, before: Session, command: SessionCommand) -> None:
-        reading = await self._reading(before, command)
+        look = await self._look(before, command)
+        reading = None if look is None else reading_of(before, look, command)
+        outcome = await run_turn(TurnInput(session=before, command=command, reading=reading), self._model)
+        asking = None if look is None else contradicting(before, look, reading, outcome)
+        if asking is not None:
+            reading, outcome = asking.reading, await run_turn(asking)
         if reading is not None and reading.plan is not None:
             await self._effects.note(reading.plan, before, f"{command.command_id}/seen")
-        turn = TurnInput(session=before, command=command, reading=reading)
-        outcome = await run_turn(turn, self._model)
         after = outcome.session
         for effect in outcome.effects:
             after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
@@ -211,7 +214,7 @@ class PlanningCoordinator:
             went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
             after = await self._effects.past.refreshed(after, said=went_back)
         after = aged(before, after).touched(command.command_id, command.at)
-        messages_of = only_beside if isinstance(command, LOOKS) else owed
+        messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
         after, messages = messages_of(before, after, command.command_id)
         await self._sessions.save(after, expected=before.version, outgoing=messages)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
@@ -224,12 +227,11 @@ class PlanningCoordinator:
         message = aside(session, command.command_id, card, to=command.user_id)
         await self._sessions.save(known, expected=session.version, outgoing=(message,))
 
-    async def _reading(self, session: Session, command: SessionCommand) -> DayReading | None:
+    async def _look(self, session: Session, command: SessionCommand) -> Look | None:
         """A fresh look at the day for commands that draft, change or write a plan, if the calendar answers in time."""
         if not needs_day(session, command, words=self._model is not None):
             return None
-        look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
-        return None if look is None else reading_of(session, look, command)
+        return await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
 
     # --- background ---
 

@@ -46,6 +46,7 @@ class Step(BaseModel):
     turn: TurnInput | None = Field(None, exclude=True, repr=False)
     stage_input: StageInput | None = Field(None, exclude=True, repr=False)
     rest: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
+    heard: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
     lines: tuple[str, ...] = Field((), exclude=True, repr=False)
     effects: tuple[Effect, ...] = Field((), exclude=True, repr=False)
     outcome: TurnOutcome | None = Field(None, exclude=True, repr=False)
@@ -150,7 +151,7 @@ def _turn_init(step: Step) -> Step:
         cause=turn.command.command_id,
         now=turn.now,
     )
-    return Step(stage=step.stage, stage_input=first)
+    return Step(stage=step.stage, stage_input=first, rest=turn.rest, lines=turn.lines)
 
 
 def _deciding_with(model: Model | None) -> Work:
@@ -165,7 +166,7 @@ def _deciding_with(model: Model | None) -> Work:
             return _refusing(step, given, notice)
         first, *rest = heard.commands
         asking = _asking(step, given.model_copy(update={"command": first}), first)
-        return asking.model_copy(update={"rest": tuple(rest), "lines": heard.lines})
+        return asking.model_copy(update={"rest": tuple(rest), "lines": heard.lines, "heard": heard.commands})
 
     return decision
 
@@ -221,7 +222,8 @@ def _presenter(step: Step) -> Step:
         said = session.notice or Notice(lines=step.lines)
         lines = tuple(dict.fromkeys((*said.lines, *step.lines)))
         session = session.model_copy(update={"notice": said.model_copy(update={"lines": lines})})
-    return Step(stage=step.stage, outcome=presented(session, step.effects))
+    outcome = presented(session, step.effects).model_copy(update={"heard": step.heard, "lines": step.lines})
+    return Step(stage=step.stage, outcome=outcome)
 
 
 def _given(value: T | None) -> T:

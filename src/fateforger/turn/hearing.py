@@ -14,19 +14,20 @@ from fateforger.ports import Model, Role
 from fateforger.session.commands import ApplyPatch, SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.moves import offered
+from fateforger.session.questions import open_questions
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.turn.patcher import TimeboxPatcher
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts, meaning
+from fateforger.turn.reading.besides import besides_of
 from fateforger.turn.reading.facts import Row, Table
 from fateforger.turn.reading.values import (
     AnswerWords,
     DayWords,
     Decision,
     Intent,
-    PlannedDateResult,
 )
 
 T = TypeVar("T", bound=BaseModel)
@@ -41,6 +42,7 @@ PURPOSES = {
     Stage.REVIEW_COMMIT: "the plan is on the calendar. Changes are still possible.",
 }
 NOTHING = "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
+ONE_AT_A_TIME = "One thing at a time: I took the first part of that; please say the rest once more."
 REMEDY = "The buttons and forms on this card do the same."
 
 
@@ -61,7 +63,7 @@ async def hear(reply: TimeboxingUserReply, session: Session, model: Model) -> He
     try:
         decision = await ear.decision()
     except (ModelTimedOut, ModelUnusable):
-        decision = Decision(intent=Intent.ANSWER, also=False)
+        decision = Decision(intent=Intent.ANSWER, number=None, also=False)
     except ModelError as error:
         return Heard(trouble=(error.message, REMEDY))
     try:
@@ -84,7 +86,9 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
             on = meaning.move_of(ear.reply, ear.session, Intent.PROCEED)
             return Heard((*told.commands, on), told.lines) if not told.lines else told
         case _:
-            return Heard((meaning.move_of(ear.reply, ear.session, decision.intent),))
+            aside = besides_of(ear.reply, ear.session, decision)
+            command = aside or meaning.move_of(ear.reply, ear.session, decision.intent)
+            return Heard((command,), (ONE_AT_A_TIME,) if decision.also else ())
 
 
 class _Ear:
@@ -103,13 +107,22 @@ class _Ear:
             "decide",
             Role.DECIDE,
             Decision,
+            tables=self._beside(),
             seconds=DECISION_LIMIT,
             words={
                 **self._step(),
                 "possible": ", ".join([*possible, "answer", "ask"]),
                 "last_step": self.session.stage is Stage.REFINE,
+                "history": self.session.history is not None,
+                "preview": self.session.preview is not None,
+                "questions": bool(open_questions(self.session)),
             },
         )
+
+    def _beside(self) -> list[Table]:
+        """The lists whose rows a message can name by number."""
+        tables = [facts.history(self.session)] if self.session.history is not None else []
+        return [*tables, facts.questions(self.session)] if open_questions(self.session) else tables
 
     async def answer(self) -> str:
         """An answer to a question, from the tables alone."""
@@ -127,42 +140,35 @@ class _Ear:
         """What the message says for the step at hand."""
         match self.session.stage:
             case Stage.DATE:
-                return await self._date()
-            case Stage.COLLECT_CONSTRAINTS | Stage.CAPTURE_INPUTS | Stage.SKELETON:
-                return await self._facts()
+                return await self._day("date", [facts.upcoming(self._now, self.session.tz), facts.tasks(self.session)])
+            case Stage.COLLECT_CONSTRAINTS | Stage.CAPTURE_INPUTS:
+                return await self._day("facts", [facts.tasks(self.session), facts.meetings(self.session)])
+            case Stage.SKELETON:
+                known = (facts.tasks(self.session), facts.meetings(self.session), facts.blocks(self.session))
+                return await self._day("facts", known)
             case Stage.REFINE | Stage.REVIEW_COMMIT:
                 return await self._patch()
             case _:
                 assert_never(self.session.stage)
 
-    async def _date(self) -> Heard:
-        tables = (facts.upcoming(self._now, self.session.tz),)
-        words = await self._ask("date", Role.GATE, PlannedDateResult, tables=tables)
-        return Heard(meaning.date_commands(self.reply, words), _said(words.question))
-
-    async def _facts(self) -> Heard:
-        drafted = self.session.stage is Stage.SKELETON
-        tables = [facts.tasks(self.session), facts.meetings(self.session)]
+    async def _day(self, name: str, tables: Sequence[Table]) -> Heard:
         words = await self._ask(
-            "facts",
+            name,
             Role.GATE,
             DayWords,
             shown=(("frame", facts.frame_facts(self.session)),),
-            tables=[*tables, facts.blocks(self.session)] if drafted else tables,
-            words={**self._step(), "drafted": drafted},
+            tables=tables,
+            words={**self._step(), "drafted": self.session.stage is Stage.SKELETON},
         )
-        commands = (
-            *meaning.frame_commands(self.reply, self.session, words.frame),
-            *meaning.input_commands(self.reply, self.session, words.inputs),
-        )
-        return Heard(commands, _said(words.question))
+        return Heard(meaning.day_commands(self.reply, self.session, words), _said(words.question))
 
     async def _patch(self) -> Heard:
         # A correction of the committed plan is carried out in Refine within the same turn (S52).
         refining = self.session.model_copy(update={"stage": Stage.REFINE})
         patcher = TimeboxPatcher(self._model)
-        patch = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
-        return Heard((ApplyPatch(**meaning.envelope(self.reply), patch=patch),))
+        asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
+        change = ApplyPatch(**meaning.envelope(self.reply), patch=asked.patch)
+        return Heard((change,) if asked.patch.ops else (), _said(asked.question))
 
     def _step(self) -> Row:
         return {"step": self.session.stage.heading, "purpose": PURPOSES[self.session.stage]}

@@ -32,11 +32,14 @@ class DayReading(BaseModel):
 
 class TurnInput(BaseModel):
     """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
-    the calendar did not answer in time."""
+    the calendar did not answer in time. A message that was read before may stand for several commands: ``rest`` are
+    those after the first, ``lines`` are to be said in the end."""
 
     model_config = _FROZEN
     session: Session
     command: Annotated[SessionCommand, Field(discriminator="kind")]
+    rest: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
+    lines: tuple[str, ...] = ()
     reading: DayReading | None = None
 
     @property
@@ -143,9 +146,12 @@ class StageOutput(BaseModel):
 
 
 class TurnOutcome(BaseModel):
-    """The session after the turn, before the effects; how its stage stands; and the effects, in order."""
+    """The session after the turn, before the effects; how its stage stands; and the effects, in order. ``heard`` are
+    the commands that a message in words came to, with what the model had to say to the person."""
 
     model_config = _FROZEN
     session: Session
     gate: StageGateOutput
     effects: tuple[Effect, ...] = ()
+    heard: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
+    lines: tuple[str, ...] = ()

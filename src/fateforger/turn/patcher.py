@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +20,15 @@ from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import PATCH_LIMIT, PATCH_TRIES
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
+from fateforger.turn.reading.values import PatchWords
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """A patch that fits, and what the model has to say or to ask about the rest of the message."""
+
+    patch: Patch
+    question: str | None
 
 
 class TimeboxPatcher:
@@ -27,7 +37,7 @@ class TimeboxPatcher:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    async def patch(self, session: Session, message: str, *, cause: str, now: datetime) -> Patch:
+    async def patch(self, session: Session, message: str, *, cause: str, now: datetime) -> Patched:
         """The patch that a message asks for, by keys. It has been applied once, so it fits; no op in it names anything
         but the person's own blocks. Raises ``ModelError``; the plan is never touched here."""
         if session.stage is not TimeboxingStage.REFINE:
@@ -36,7 +46,7 @@ class TimeboxPatcher:
         prompt = prompt_for(
             "patch",
             Role.PATCH,
-            TBPatch,
+            PatchWords,
             message,
             facts=(("day", facts.day_facts(session, now)), ("frame", facts.frame_facts(session))),
             tables=(facts.blocks(session), facts.meetings(session), facts.tasks(session)),
@@ -53,14 +63,14 @@ class TimeboxPatcher:
             )
             edited(session, command)
 
-        question = Question(prompt, TBPatch, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
+        question = Question(prompt, PatchWords, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
         asked = await ask(self._model, question)
-        return by_keys(plan, asked.value)
+        return Patched(by_keys(plan, asked.value), asked.value.question)
 
 
 def patch_schema() -> dict[str, Any]:
     """The schema of a patch as a model sees it: without keys, which are ours to give."""
-    schema = TBPatch.model_json_schema(by_alias=True)
+    schema = PatchWords.model_json_schema(by_alias=True)
     del schema["$defs"]["TBEvent"]["properties"]["key"]
     return schema
 

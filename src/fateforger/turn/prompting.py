@@ -17,10 +17,11 @@ from fateforger.turn.reading.facts import Row, Table
 
 VERSIONS: Mapping[str, int] = {
     "ask": 1,
-    "date": 1,
-    "decide": 1,
-    "facts": 1,
-    "patch": 1,
+    "date": 2,
+    "decide": 2,
+    "facts": 2,
+    "patch": 2,
+    "start": 1,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
 version they were made with."""

@@ -20,17 +20,21 @@ from fateforger.turn.model import TurnOutcome, UndoGroup, WriteCalendar
 Stage = TimeboxingStage
 
 
-def wants(intent: str, *, also: bool = False) -> dict[str, Any]:
-    return {"intent": intent, "also": also}
+def wants(intent: str, *, also: bool = False, number: int | None = None) -> dict[str, Any]:
+    return {"intent": intent, "number": number, "also": also}
+
+
+def day(**said_: Any) -> dict[str, Any]:
+    return {"date": None, "tz": None, "frame": None, "inputs": None, "question": None, **said_}
 
 
 def frame(**said_: Any) -> dict[str, Any]:
     nothing = {"day_start": None, "day_end": None, "lunch_start": None, "lunch_minutes": None, "no_lunch": False}
-    return {"frame": {**nothing, **said_}, "inputs": None, "question": None}
+    return day(frame={**nothing, **said_})
 
 
 def inputs(**said_: Any) -> dict[str, Any]:
-    return {"frame": None, "inputs": {"add": [], "change": [], "remove": [], **said_}, "question": None}
+    return day(inputs={"add": [], "change": [], "remove": [], **said_})
 
 
 def new(title: str, minutes: int | None = None, **more: Any) -> dict[str, Any]:
@@ -99,15 +103,13 @@ async def test_undo_on_the_committed_plan_takes_all_of_it_back() -> None:
 
 
 async def test_s94_another_day_in_words() -> None:
-    out, model = await heard(
-        session(Stage.DATE), wants("answer"), {"date": "2026-03-04", "tz": None, "question": None}, text="Mittwoch"
-    )
+    out, model = await heard(session(Stage.DATE), wants("answer"), day(date="2026-03-04"), text="Mittwoch")
     assert (out.session.date, model.asked) == (date(2026, 3, 4), ["decide", "date"])
 
 
 async def test_s94_an_unclear_day_stays_and_is_asked() -> None:
     asked = "Which Friday do you mean, the 6th or the 13th?"
-    out, _ = await heard(session(Stage.DATE), wants("answer"), {"date": None, "tz": None, "question": asked})
+    out, _ = await heard(session(Stage.DATE), wants("answer"), day(question=asked))
     assert (out.session.date, words(out)) == (session().date, (asked,))
 
 
@@ -250,7 +252,7 @@ async def test_nothing_found_is_said() -> None:
     assert words(out) == (NOTHING,)
 
 
-@pytest.mark.parametrize("wrong", ["no idea", '{"intent": "explode", "also": false}'])
+@pytest.mark.parametrize("wrong", ["no idea", '{"intent": "explode", "number": null, "also": false}'])
 async def test_s124_a_failed_decision_is_no_move(wrong: str) -> None:
     """It counts as telling something."""
     out, model = await heard(session(Stage.CAPTURE_INPUTS), wrong, wrong, inputs(add=[new("Report")]))

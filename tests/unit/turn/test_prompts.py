@@ -40,7 +40,11 @@ async def prompt_of(name: str) -> Prompt:
         "patch": (Stage.REFINE, "answer"),
     }[name]
     model = ScriptedModel(
-        by=lambda p: {"intent": intent, "also": False} if intent and "decide" in p.name else ModelUnreachable("Down.")
+        by=lambda p: (
+            {"intent": intent, "number": None, "also": False}
+            if intent and "decide" in p.name
+            else ModelUnreachable("Down.")
+        )
     )
     reply = TimeboxingUserReply(
         command_id="c1", user_id="U1", at=MORNING, session_id="s1", text="Bitte den Bericht um 10, danach Pause"
@@ -99,7 +103,15 @@ def test_the_days_ahead_spare_a_model_the_counting() -> None:
     assert (name, rows[0], len(rows), more) == ("days", {"date": MONDAY.isoformat(), "weekday": "Monday"}, 14, 0)
 
 
-_WORDS = {"step": "Date", "purpose": "the day.", "possible": "answer", "last_step": False}
+_WORDS = {
+    "step": "Date",
+    "purpose": "the day.",
+    "possible": "answer",
+    "last_step": False,
+    "history": False,
+    "preview": False,
+    "questions": False,
+}
 
 
 def _deciding(message: str) -> tuple[Role, type[Decision], str]:

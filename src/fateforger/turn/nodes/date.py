@@ -11,15 +11,19 @@ from fateforger.session.days import day_words, local_today
 from fateforger.session.model import Session
 from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
+from fateforger.turn.nodes.facts import told
 
 FARTHEST = timedelta(days=366)
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Take another day or zone, or go on. Each choice starts reading that day in the background."""
+    """Take another day or zone, and what is told of the day already, or go on. Each choice starts reading that day in the background."""
     session = stage.session
     if stage.asked is Move.PROCEED:
         return StageOutput(session=session, move=Move.PROCEED)
+    after = told(session, stage.command)
+    if after is not None:
+        return StageOutput(session=after)
     if isinstance(stage.command, ChooseDate):
         session = chosen(session, stage.command)
     return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=False),))

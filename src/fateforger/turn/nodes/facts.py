@@ -12,14 +12,26 @@ from fateforger.session.commands import (
     SetFrame,
     UpdateTask,
 )
-from fateforger.session.model import InputFacts, Session
+from fateforger.session.model import InputFacts, Notice, Session
 from fateforger.session.tasks import with_one_thing, with_task, with_tasks, without_task
+from fateforger.stages import TimeboxingStage
+from fateforger.turn.nodes.decision import home_of
 
 
 def told(session: Session, command: SessionCommand | None) -> Session | None:
     """The session with what a command tells about the day; ``None`` when it tells nothing. Raises ``UserError``.
     Whether a frame makes sense is for the gate to say, so that nothing is lost while one end is changed after the
-    other."""
+    other. What the card of the step at hand does not show is said."""
+    after = _taken(session, command)
+    home = None if command is None else home_of(command)
+    if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
+        return after
+    said = () if session.notice is None else session.notice.lines
+    lines = tuple(dict.fromkeys((*said, f"I noted that for the step “{home.heading}”.")))
+    return after.model_copy(update={"notice": Notice(lines=lines)})
+
+
+def _taken(session: Session, command: SessionCommand | None) -> Session | None:
     match command:
         case SetFrame(frame=frame):
             return session.model_copy(update={"frame": frame.model_copy(update={"confirmed": False})})

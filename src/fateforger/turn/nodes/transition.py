@@ -35,7 +35,7 @@ def _reaches(stage: TimeboxingStage, home: TimeboxingStage) -> bool:
     """A correction of the committed plan is carried out in Refine within the same turn (S52). What the day is made from
     can be told at any step until the plan is refined."""
     if home in _TOLD:
-        return stage in _TOLD or stage is TimeboxingStage.SKELETON
+        return stage.number < TimeboxingStage.REFINE.number
     return stage is TimeboxingStage.REVIEW_COMMIT and home is TimeboxingStage.REFINE
 
 

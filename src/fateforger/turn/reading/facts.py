@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from fateforger.plan import resolve
+from fateforger.plan import resolve, zone
 from fateforger.session.days import local_today, weekday
 from fateforger.session.meetings import on_calendar
 from fateforger.session.model import Session
+from fateforger.session.questions import open_questions
+from fateforger.sync.conflicts import question as in_words
 
 MOST_MEETINGS = 40
 MOST_TASKS = 60
@@ -97,3 +99,29 @@ def blocks(session: Session) -> Table:
         for block in resolved[:MOST_BLOCKS]
     ]
     return "plan", rows, len(resolved) - len(rows)
+
+
+def history(session: Session) -> Table:
+    """The writes that the person has in view, numbered from 1, the newest first."""
+    rows = () if session.history is None else session.history.rows
+    listed = [
+        {
+            "number": number,
+            "at": f"{row.at.astimezone(zone(session.tz)):%H:%M}",
+            "what": row.title,
+            "said": cut(row.said or "; ".join(row.named)),
+            "state": row.state,
+            "possible": f"{row.button}_write" if row.button else "",
+        }
+        for number, row in enumerate(rows, 1)
+    ]
+    return "history", listed, 0 if session.history is None else session.history.total - len(rows)
+
+
+def questions(session: Session) -> Table:
+    """What the person and the plan both changed and is to be decided, numbered from 1."""
+    rows = [
+        {"number": number, "about": cut(in_words(question.conflict, session.date, zone(session.tz)), 300)}
+        for number, question in enumerate(open_questions(session), 1)
+    ]
+    return "questions", rows, 0

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 from fateforger.errors import BadInput
 from fateforger.session.commands import (
     AddTasks,
+    AdjustFrame,
     ChooseDate,
+    MarkOneThing,
     RemoveTask,
     SessionCommand,
     SetFrame,
@@ -22,6 +24,7 @@ from fateforger.session.model import Depth, FrameFacts, Session, Task
 from fateforger.session.moves import offered
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.reading.values import (
+    DayWords,
     FrameWords,
     InputWords,
     Intent,
@@ -58,9 +61,19 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
     return StageAction(**envelope(reply), move=move)
 
 
-def date_commands(reply: TimeboxingUserReply, words: PlannedDateResult) -> tuple[SessionCommand, ...]:
+def day_commands(reply: TimeboxingUserReply, session: Session, words: DayWords) -> tuple[SessionCommand, ...]:
+    """All that a message says of the day. The day itself comes last: what else was said is kept, whether or not the
+    day can be changed. Raises ``BadInput``."""
+    return (
+        *frame_commands(reply, session, words.frame),
+        *input_commands(reply, session, words.inputs),
+        *date_commands(reply, session, words),
+    )
+
+
+def date_commands(reply: TimeboxingUserReply, session: Session, words: PlannedDateResult) -> tuple[SessionCommand, ...]:
     """Another day or zone, if the message names one."""
-    if words.date is None and words.tz is None:
+    if (words.date or session.date, words.tz or session.tz) == (session.date, session.tz):
         return ()
     return (ChooseDate(**envelope(reply), date=words.date, tz=words.tz),)
 
@@ -68,23 +81,22 @@ def date_commands(reply: TimeboxingUserReply, words: PlannedDateResult) -> tuple
 def frame_commands(
     reply: TimeboxingUserReply, session: Session, words: FrameWords | None
 ) -> tuple[SessionCommand, ...]:
-    """The frame with what the message says about it."""
+    """The frame with what the message says about it: its start and end as the pickers say them, with lunch as the form
+    does. Raises ``BadInput``."""
     if words is None:
         return ()
-    said: dict[str, Any] = {
-        name: value
-        for name in ("day_start", "day_end", "lunch_start", "lunch_minutes")
-        if (value := getattr(words, name)) is not None
-    }
+    ends = {name: value for name in ("day_start", "day_end") if (value := getattr(words, name)) is not None}
+    lunch = {name: value for name in ("lunch_start", "lunch_minutes") if (value := getattr(words, name)) is not None}
     if words.no_lunch:
-        said["lunch_start"] = None
-    if not said:
-        return ()
-    if not 0 <= said.get("lunch_minutes", 0) <= 240:
+        lunch["lunch_start"] = None
+    if not lunch:
+        return (AdjustFrame(**envelope(reply), **ends),) if ends else ()
+    if not 0 <= lunch.get("lunch_minutes", 0) <= 240:
         raise BadInput("A lunch break lasts between 0 and 240 minutes.")
-    if "lunch_minutes" in said and session.frame.lunch_start is None:
-        said.setdefault("lunch_start", FrameFacts().lunch_start)
-    return (SetFrame(**envelope(reply), frame=session.frame.model_copy(update={**said, "confirmed": False})),)
+    if "lunch_minutes" in lunch and session.frame.lunch_start is None:
+        lunch.setdefault("lunch_start", FrameFacts().lunch_start)
+    changes = {**ends, **lunch, "confirmed": False}
+    return (SetFrame(**envelope(reply), frame=session.frame.model_copy(update=changes)),)
 
 
 def input_commands(
@@ -94,11 +106,11 @@ def input_commands(
     if words is None:
         return ()
     tasks, head = session.inputs.tasks, envelope(reply)
-    gone = [_numbered(tasks, number) for number in dict.fromkeys(words.remove)]
-    changed = [_changed(_numbered(tasks, change.number), change) for change in words.change]
+    gone = [numbered(tasks, number) for number in dict.fromkeys(words.remove)]
+    changes = [_change_of(reply, *change) for change in _changes(tasks, words.change)]
     added = tuple(_task(reply, number, task) for number, task in enumerate(words.add, 1))
     return (
-        *(UpdateTask(**head, task=task) for task in changed),
+        *changes,
         *((AddTasks(**head, tasks=added),) if added else ()),
         *(RemoveTask(**head, task_id=task.id) for task in gone),
     )
@@ -107,12 +119,28 @@ def input_commands(
 def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
     return Task(
         id=minted("t", reply.command_id, number),
-        title=words.title.strip(),
+        title=words.title,
         minutes=_minutes(words.minutes),
         depth=Depth.SHALLOW if words.depth == "shallow" else Depth.DEEP,
         one_thing=words.one_thing,
         notes=words.notes,
     )
+
+
+def _changes(tasks: Sequence[Task], words: Sequence[TaskChange]) -> list[tuple[Task, Task]]:
+    """Each task that changes, before and after. The one that matters most comes last, because the mark goes from any
+    other to it."""
+    after: dict[int, Task] = {}
+    for change in words:
+        after[change.number] = _changed(after.get(change.number) or numbered(tasks, change.number), change)
+    pairs = [(numbered(tasks, number), task) for number, task in after.items()]
+    return sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: pair[1].one_thing)
+
+
+def _change_of(reply: TimeboxingUserReply, before: Task, after: Task) -> SessionCommand:
+    if after == before.model_copy(update={"one_thing": True}):
+        return MarkOneThing(**envelope(reply), task_id=after.id)
+    return UpdateTask(**envelope(reply), task=after)
 
 
 def _changed(task: Task, change: TaskChange) -> Task:
@@ -132,7 +160,8 @@ def _minutes(minutes: int | None) -> int | None:
     return minutes
 
 
-def _numbered(items: Sequence[T], number: int) -> T:
+def numbered(items: Sequence[T], number: int) -> T:
+    """The row of a list that was shown with numbers from 1. Raises ``BadInput``."""
     if not 1 <= number <= len(items):
         there = f"1 to {len(items)}" if items else "none, the list is empty"
         raise BadInput(f"There is no number {number} in the list; the numbers are {there}.")

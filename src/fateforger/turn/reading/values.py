@@ -8,7 +8,9 @@ from datetime import time
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
+
+from fateforger.ops import TBPatch
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 
@@ -17,6 +19,7 @@ Clock = Annotated[
     PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
     WithJsonSchema({"type": "string", "description": "Local time of day, 24 hours, HH:MM"}),
 ]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Spoken = Annotated[str, Field(max_length=1200)]
 """Words for the person, in the language they write in."""
 
@@ -35,16 +38,35 @@ class Intent(StrEnum):
     """Take everything of this plan off the calendar."""
     RETRY = "retry"
     CANCEL = "cancel"
+    HISTORY = "history"
+    """What was written to the calendar; also when one write of it is meant and the list is not open."""
+    OLDER_HISTORY = "older_history"
+    CLOSE_HISTORY = "close_history"
+    UNDO_WRITE = "undo_write"
+    """Take back one write of the history, and what came after it."""
+    REDO_WRITE = "redo_write"
+    """Take back one undo of the history."""
+    PREVIEW = "preview"
+    """What would be written now."""
+    CLOSE_PREVIEW = "close_preview"
+    WRITE_AT_ONCE = "write_at_once"
+    """From now on each change is to reach the calendar at once."""
+    WRITE_ON_COMMIT = "write_on_commit"
+    """From now on nothing is to reach the calendar before the commit."""
+    KEEP_CALENDAR = "keep_calendar"
+    KEEP_PLAN = "keep_plan"
+    """What both the person and the plan changed stays as the plan has it."""
     ASK = "ask"
     """It asks something, and wants nothing changed."""
 
 
 class Decision(BaseModel):
-    """What the message wants. ``also`` is true when, besides moving on, it says something for the step at hand:
-    "start at 8, then go on"."""
+    """What the message wants. ``number`` is the row that it is about, of the history or of the open questions; null
+    means none, or all. ``also`` is true when it says something besides: "start at 8, then go on"."""
 
     model_config = _CLOSED
     intent: Intent
+    number: int | None
     also: bool
 
 
@@ -73,7 +95,7 @@ class TaskWords(BaseModel):
     """Something to do. ``minutes`` stays null unless the person says how long."""
 
     model_config = _CLOSED
-    title: Annotated[str, Field(min_length=1, max_length=300)]
+    title: Title
     minutes: int | None
     depth: Literal["deep", "shallow"] | None
     one_thing: bool
@@ -85,7 +107,7 @@ class TaskChange(BaseModel):
 
     model_config = _CLOSED
     number: int
-    title: Annotated[str, Field(min_length=1, max_length=300)] | None
+    title: Title | None
     minutes: int | None
     depth: Literal["deep", "shallow"] | None
     one_thing: bool | None
@@ -101,13 +123,23 @@ class InputWords(BaseModel):
     remove: tuple[int, ...]
 
 
-class DayWords(BaseModel):
-    """What the day is made from: its frame, and what is to be done."""
+class DayWords(PlannedDateResult):
+    """What a message says of the day: which one it is, its frame, and what is to be done."""
 
-    model_config = _CLOSED
     frame: FrameWords | None
     inputs: InputWords | None
-    question: Spoken | None
+
+
+class StartWords(DayWords):
+    """A message outside of any session. ``plan`` is true when the person wants a day planned."""
+
+    plan: bool
+
+
+class PatchWords(TBPatch):
+    """A change of the plan. ``question`` says what of the message is no such change, or asks about it."""
+
+    question: Spoken | None = None
 
 
 class AnswerWords(BaseModel):

@@ -1,0 +1,75 @@
+"""Wishes about what stands beside the plan, as their buttons say them: the history and the preview, when to write, and
+what both the person and the plan changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from fateforger.errors import BadInput
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand, TimeboxingUserReply
+from fateforger.session.model import Session
+from fateforger.session.questions import matter, open_questions, token
+from fateforger.turn.reading.meaning import envelope, numbered
+from fateforger.turn.reading.values import Decision, Intent
+
+_PLAIN: Mapping[Intent, tuple[type[commands.InSession], Mapping[str, Any]]] = {
+    Intent.HISTORY: (commands.ShowHistory, {}),
+    Intent.OLDER_HISTORY: (commands.ShowHistory, {"older": True}),
+    Intent.CLOSE_HISTORY: (commands.HideHistory, {}),
+    Intent.PREVIEW: (commands.ShowPreview, {}),
+    Intent.CLOSE_PREVIEW: (commands.HidePreview, {}),
+    Intent.WRITE_AT_ONCE: (commands.SetCalendarWrite, {"when": "refine"}),
+    Intent.WRITE_ON_COMMIT: (commands.SetCalendarWrite, {"when": "commit"}),
+}
+_SIDES: Mapping[Intent, commands.Side] = {Intent.KEEP_CALENDAR: "calendar", Intent.KEEP_PLAN: "plan"}
+
+
+def besides_of(reply: TimeboxingUserReply, session: Session, decision: Decision) -> SessionCommand | None:
+    """What a decision asks for beside the plan; ``None`` when it is about the plan. Raises ``BadInput`` for a row that
+    is not there."""
+    intent = decision.intent
+    if intent is Intent.CLOSE_HISTORY and session.history is None:
+        _not_open("history")
+    if intent is Intent.CLOSE_PREVIEW and session.preview is None:
+        _not_open("preview")
+    if intent in _PLAIN:
+        kind, values = _PLAIN[intent]
+        return kind(**envelope(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
+    if intent in _SIDES:
+        return _kept(reply, session, decision.number, _SIDES[intent])
+    if intent in {Intent.UNDO_WRITE, Intent.REDO_WRITE}:
+        return _row_of_history(reply, session, decision)
+    return None
+
+
+def _not_open(what: str) -> NoReturn:
+    raise BadInput(f"The {what} is not open, so there is nothing to close.")
+
+
+def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Decision) -> SessionCommand:
+    """The button beside a row. Which row is meant can only be said with the list in view, so it is opened first."""
+    view, head = session.history, envelope(reply)
+    if view is None or decision.number is None:
+        return commands.ShowHistory(**head)
+    row = numbered(view.rows, decision.number)
+    if row.button is None:
+        raise BadInput("That write is taken back already or wrote nothing, so there is nothing to do about it.")
+    kind = commands.UndoWrite if row.button == "undo" else commands.RedoWrite
+    if (row.button == "undo") != (decision.intent is Intent.UNDO_WRITE):
+        raise BadInput(f"What can be done about that write is {row.button.capitalize()}, so I did nothing.")
+    return kind(**head, transaction=row.transaction, newest=view.newest)
+
+
+def _kept(
+    reply: TimeboxingUserReply, session: Session, number: int | None, keep: commands.Side
+) -> commands.ResolveConflict:
+    """The answer to one open question or to all. One that no card has shown yet is asked first."""
+    waiting = open_questions(session)
+    chosen = waiting if number is None else (numbered(waiting, number),)
+    seen = token(chosen) if all(question.shown for question in chosen) else ""
+    about: dict[str, Any] = {}
+    if number is not None:
+        about["key"], about["topic"] = matter(chosen[0])
+    return commands.ResolveConflict(**envelope(reply), keep=keep, seen=seen, **about)
