@@ -11,6 +11,7 @@ from fateforger.coordinator.commands import (
     ChooseDate,
     Click,
     LookAgain,
+    Opening,
     Queued,
     SessionCommand,
     SetFrame,
@@ -59,6 +60,7 @@ class ScriptedDoor:
         self.running = 0
         self.most_running = 0
         self.owner_of_calendar: str | None = None
+        self.reader = False
 
     async def handle(self, command: Queued) -> None:
         self.running += 1
@@ -68,6 +70,14 @@ class ScriptedDoor:
             await self._carry_out(command)
         finally:
             self.running -= 1
+
+    @property
+    def reads_words(self) -> bool:
+        return self.reader
+
+    async def opened(self, opening: Opening) -> bool:
+        await self.before_handling(opening)
+        return False
 
     def read_click(self, click: Click) -> SessionCommand:
         about = {
@@ -160,6 +170,7 @@ class ScriptedDoor:
             if await self.sessions.load(session.id) is not None:
                 return
         else:
+            assert not isinstance(command, Opening), "they come in by a door of their own"
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.handled:
                 return

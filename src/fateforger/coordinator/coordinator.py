@@ -13,6 +13,7 @@ from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.messages import aside, only_beside, owed
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.noticing import noticed
+from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
 from fateforger.coordinator.previewing import aged
 from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Model, Sessions
@@ -70,6 +71,8 @@ class PlanningCoordinator:
         match command:
             case Start():
                 await self.on_start(command)
+            case commands.Opening():
+                await self.opened(command)
             case commands.LookAgain():
                 await self.on_look_again(command)
             case commands.TimeboxingCommitDate():
@@ -100,6 +103,31 @@ class PlanningCoordinator:
         self._looker.begin(session.date, session.tz)
         session, messages = owed(None, session.touched(start.command_id, start.at), start.command_id)
         await self._sessions.save(session, expected=0, outgoing=messages)
+
+    @property
+    def reads_words(self) -> bool:
+        """See :meth:`Door.reads_words`."""
+        return self._model is not None
+
+    async def opened(self, opening: commands.Opening) -> bool:
+        """See :meth:`Door.opened`. What is not addressed to us is never read."""
+        earlier = await self._sessions.of_user(opening.user_id)
+        running = await self._sessions.in_thread(opening.channel, opening.thread_ts)
+        if running is None and opening.addressed:
+            running = begun_just_now(opening, earlier)
+        if running is not None:
+            if opening.addressed or running.user_id == opening.user_id:
+                await self.on_user_reply(reply_to(running.id, opening))
+            return True
+        if self._model is None or not opening.addressed or not opening.text:
+            return not opening.addressed
+        session = await first_turn(opening, earlier, self._model, calendar_write=self._calendar_write)
+        if session is None:
+            return False
+        self._looker.begin(session.date, session.tz)
+        session, messages = owed(None, session.touched(opening.command_id, opening.at), opening.command_id)
+        await self._sessions.save(session, expected=0, outgoing=messages)
+        return True
 
     async def on_commit_date(self, command: commands.TimeboxingCommitDate) -> None:
         """The day is right: on to Stage 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from fateforger.coordinator.commands import Click, Command, Queued
+from fateforger.coordinator.commands import Click, Command, Opening, Queued
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 
 
@@ -15,6 +15,17 @@ class Door(Protocol):
         """Carry out a command, once: a repeated ``command_id`` does nothing. The session and the messages it owes
         are saved together. Raises only when nothing could be saved (``StoreError``), so that it can be tried again.
         """
+        ...
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether a model reads what people write."""
+        ...
+
+    async def opened(self, opening: Opening) -> bool:
+        """Begin a session when a first message wants a day planned, on the day that it names; once, also when it is
+        repeated. Where a session runs by now, it is a message to that. ``False`` when it wants nothing of the kind.
+        Raises as :meth:`handle` does."""
         ...
 
     def read_click(self, click: Click) -> Command:

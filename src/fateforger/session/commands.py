@@ -36,6 +36,22 @@ class Start(BaseModel):
     date: Date | None = None
 
 
+class Opening(BaseModel):
+    """The person wrote where no session ran yet; a model may read in it that they want a day planned. Only what was
+    ``addressed`` to us is read; anything else counts once a session runs in its thread. ``tz`` as in :class:`Start`."""
+
+    model_config = _FROZEN
+    kind: Literal["opening"] = "opening"
+    command_id: str
+    user_id: str
+    at: datetime
+    channel: str
+    thread_ts: str
+    tz: str
+    text: str
+    addressed: bool = True
+
+
 class InSession(BaseModel):
     """What all commands to a running session carry."""
 
@@ -267,7 +283,7 @@ class LookAgain(BaseModel):
 
 
 Command = Annotated[Start | SessionCommand, Field(discriminator="kind")]
-Queued = Start | SessionCommand | LookAgain
+Queued = Start | Opening | SessionCommand | LookAgain
 """What waits its turn in the durable inbox."""
 COMMAND: TypeAdapter[Queued] = TypeAdapter(Annotated[Queued, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""

@@ -33,6 +33,7 @@ from fateforger.slack.greeting import greeters
 from fateforger.slack.home import Home
 from fateforger.slack.intake import Intake
 from fateforger.slack.latest import Latest
+from fateforger.slack.openings import welcoming
 from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
@@ -78,7 +79,13 @@ class SlackRoom:
         self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._lanes: tuple[LaneWorkers, ...] = (
             turn_workers(
-                jobs, sessions, door.handle, owner=replica, clock=clock, after=self._dispatcher.wake, policy=turns
+                jobs,
+                sessions,
+                welcoming(door, jobs, clock),
+                owner=replica,
+                clock=clock,
+                after=self._dispatcher.wake,
+                policy=turns,
             ),
             greeters(jobs, door, poster, owner=replica, clock=clock),
         )

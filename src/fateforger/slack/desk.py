@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from fateforger.background.turns import TURN_LANE
-from fateforger.coordinator.commands import COMMAND, SessionCommand, Start, TimeboxingUserReply
+from fateforger.coordinator.commands import COMMAND, Opening, SessionCommand, Start, TimeboxingUserReply
 from fateforger.coordinator.door import Door
 from fateforger.errors import UserError
 from fateforger.ports import Clock, Jobs, NewJob, Sent
@@ -16,6 +16,7 @@ from fateforger.slack.calling import SlackTrouble
 from fateforger.slack.errands import Errands
 from fateforger.slack.greeting import first_greeting, greeting, retire_welcome
 from fateforger.slack.latest import Latest
+from fateforger.slack.openings import Openings, opening
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
 
@@ -46,6 +47,7 @@ class Desk:
         self._latest = latest
         self._poster = poster
         self._clock = clock
+        self._openings = Openings()
 
     async def start(self, asked: StartAsked) -> str | None:
         """A session begins where the command was typed or the button stood; from App Home, in direct messages."""
@@ -84,8 +86,7 @@ class Desk:
         self._latest.saw(said.channel, said.thread_ts, said.ts)
         session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
-            if said.direct or said.mention:
-                await self._jobs.enqueue(greeting(said), now=self._clock.now())
+            await self._first_words(said)
             return
         owner = await self._door.owner(session_id)
         if owner != said.user_id:
@@ -101,6 +102,23 @@ class Desk:
             text=said.text,
         )
         await self.put(reply)
+
+    async def _first_words(self, said: Said) -> None:
+        """Read by a model, if there is one and the person may start a plan; else a welcome."""
+        first = await self._opening(said) if self._door.reads_words else None
+        if first is not None:
+            await self.put(first)
+        elif said.direct or said.mention:
+            await self._jobs.enqueue(greeting(said), now=self._clock.now())
+
+    async def _opening(self, said: Said) -> Opening | None:
+        if not self._openings.concern(said):
+            return None
+        owner = await self._door.calendar_owner()
+        if owner not in {None, said.user_id}:
+            return None
+        zone = await self._people.zone(said.user_id)
+        return None if zone is None else opening(said, tz=zone, clock=self._clock)
 
     async def meet(self, opened: MessagesOpened) -> None:
         """A person looks at their direct messages: welcomed there, once in a lifetime."""
@@ -127,7 +145,7 @@ class Desk:
             return phrases.SESSION_LOST
         return None if owner == user_id else phrases.not_yours(owner)
 
-    async def put(self, command: SessionCommand | Start) -> None:
+    async def put(self, command: SessionCommand | Start | Opening) -> None:
         """Record a command; one that was recorded before is not recorded again."""
         job = NewJob(
             lane=TURN_LANE,
@@ -148,7 +166,10 @@ class Desk:
         self._errands.send(self._asides.whisper(user_id, place, words))
 
 
-def _key(command: SessionCommand | Start) -> str:
+def _key(command: SessionCommand | Start | Opening) -> str:
+    """What is carried out one after the other: a session, a thread, a person's first messages in a channel."""
+    if isinstance(command, Opening):
+        return f"{command.channel} {command.user_id}"
     if not isinstance(command, Start):
         return command.session_id
     return f"{command.channel} {command.thread_ts}" if command.thread_ts else command.command_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.coordinator.commands import Opening
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
 from fateforger.slack.addresses import WELCOME
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 GREETING_LANE = "greeting"
 
 
-def greeting(said: Said) -> NewJob:
+def greeting(said: Said | Opening) -> NewJob:
     """The job that welcomes a person, once for each of their messages."""
     return NewJob(
         lane=GREETING_LANE,

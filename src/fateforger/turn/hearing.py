@@ -15,7 +15,7 @@ from fateforger.session.commands import ApplyPatch, SessionCommand, TimeboxingUs
 from fateforger.session.model import Session
 from fateforger.session.moves import offered
 from fateforger.session.questions import open_questions
-from fateforger.stages import Move, TimeboxingStage
+from fateforger.stages import TimeboxingStage
 from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.turn.patcher import TimeboxPatcher
@@ -102,7 +102,8 @@ class _Ear:
 
     async def decision(self) -> Decision:
         """What the message wants."""
-        possible = [move.value for move in offered(self.session) if move is not Move.STAY]
+        there = offered(self.session)
+        possible = [intent.value for intent, move in meaning.MOVES.items() if move in there]
         return await self._ask(
             "decide",
             Role.DECIDE,

@@ -15,6 +15,7 @@ from fateforger.background.turns import APOLOGY, TURN_LANE, Handle, look_job, tu
 from fateforger.coordinator.commands import (
     COMMAND,
     LookAgain,
+    Opening,
     Queued,
     Start,
     TimeboxingUserReply,
@@ -43,7 +44,7 @@ def reply(n: int, session_id: str = "s1") -> TimeboxingUserReply:
 
 async def put(store: Store, *commands: Queued) -> None:
     for command in commands:
-        key = command.channel if isinstance(command, Start) else command.session_id
+        key = command.channel if isinstance(command, Start | Opening) else command.session_id
         payload = COMMAND.dump_python(command, mode="json")
         job = NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
         await store.jobs.enqueue(job, now=AT)

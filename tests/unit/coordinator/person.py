@@ -14,7 +14,7 @@ from fateforger.adapters.store import Store, open_store
 from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.door import Door
-from fateforger.ports import Calendar, Sent
+from fateforger.ports import Calendar, Model, Sent
 from fateforger.session.cards import (
     Button,
     Card,
@@ -55,6 +55,7 @@ class House:
     calendar: GoogleCalendarFake
     clock: HandClock
     calendar_write: CalendarWrite = "refine"
+    model: Model | None = None
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
 
@@ -72,6 +73,7 @@ class House:
             submitter=self.submitter,
             clock=self.clock,
             calendar_write=self.calendar_write,
+            model=self.model,
         )
 
     async def sleep(self, seconds: float) -> None:
@@ -106,13 +108,13 @@ def local(moment: datetime | date) -> str:
     return f"{moment.astimezone(zone(AMSTERDAM)):%H:%M}"
 
 
-async def open_house_at(path: Path, *, calendar_write: CalendarWrite = "refine") -> House:
+async def open_house_at(path: Path, *, calendar_write: CalendarWrite = "refine", model: Model | None = None) -> House:
     """A house on a fresh database. Tables are made once and copied, which takes a tenth of the time."""
     if not _EMPTY:
         await open_store(path / "empty.db").aclose()
         _EMPTY.append((path / "empty.db").read_bytes())
     (path / "state.db").write_bytes(_EMPTY[0])
-    return House(open_store(path / "state.db"), GoogleCalendarFake(), HandClock(), calendar_write)
+    return House(open_store(path / "state.db"), GoogleCalendarFake(), HandClock(), calendar_write, model)
 
 
 _EMPTY: list[bytes] = []

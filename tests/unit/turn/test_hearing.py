@@ -6,6 +6,7 @@ from datetime import date, time
 from typing import Any
 
 import pytest
+from tests.factories.words import change, day, frame, inputs, new, patch, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.turn.sessions import event, planned, said, session, task, turn
 
@@ -18,32 +19,6 @@ from fateforger.turn.hearing import NOTHING, REMEDY
 from fateforger.turn.model import TurnOutcome, UndoGroup, WriteCalendar
 
 Stage = TimeboxingStage
-
-
-def wants(intent: str, *, also: bool = False, number: int | None = None) -> dict[str, Any]:
-    return {"intent": intent, "number": number, "also": also}
-
-
-def day(**said_: Any) -> dict[str, Any]:
-    return {"date": None, "tz": None, "frame": None, "inputs": None, "question": None, **said_}
-
-
-def frame(**said_: Any) -> dict[str, Any]:
-    nothing = {"day_start": None, "day_end": None, "lunch_start": None, "lunch_minutes": None, "no_lunch": False}
-    return day(frame={**nothing, **said_})
-
-
-def inputs(**said_: Any) -> dict[str, Any]:
-    return day(inputs={"add": [], "change": [], "remove": [], **said_})
-
-
-def new(title: str, minutes: int | None = None, **more: Any) -> dict[str, Any]:
-    return {"title": title, "minutes": minutes, "depth": None, "one_thing": False, "notes": "", **more}
-
-
-def change(number: int, **more: Any) -> dict[str, Any]:
-    nothing = {"title": None, "minutes": None, "depth": None, "one_thing": None, "notes": None}
-    return {"number": number, **nothing, **more}
 
 
 async def heard(now: Session, *lines: Line, text: str = "…") -> tuple[TurnOutcome, ScriptedModel]:
@@ -190,7 +165,7 @@ async def test_at_the_skeleton_facts_draft_the_day_anew() -> None:
 
 
 def later(index: int, start: str, minutes: int) -> dict[str, Any]:
-    return {"ops": [{"op": "ue", "i": index, "p": {"a": "fs", "st": start, "dur": f"PT{minutes}M"}}]}
+    return patch(timed(index, start, minutes))
 
 
 async def test_a_change_of_the_plan_in_words_takes_two_questions() -> None:

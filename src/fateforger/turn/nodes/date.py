@@ -17,7 +17,8 @@ FARTHEST = timedelta(days=366)
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Take another day or zone, and what is told of the day already, or go on. Each choice starts reading that day in the background."""
+    """Take another day or zone, and what is told of the day already, or go on. Each choice starts reading that day in
+    the background."""
     session = stage.session
     if stage.asked is Move.PROCEED:
         return StageOutput(session=session, move=Move.PROCEED)

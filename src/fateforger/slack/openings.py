@@ -1,0 +1,56 @@
+"""First messages: what a person writes to the bot where no session runs, when a model reads words."""
+
+from __future__ import annotations
+
+from fateforger.background.turns import Handle
+from fateforger.coordinator.commands import Opening, Queued
+from fateforger.coordinator.door import Door
+from fateforger.ports import Clock, Jobs
+from fateforger.slack.arrivals import Said
+from fateforger.slack.greeting import greeting
+
+MOST_KEPT = 1_000
+
+
+class Openings:
+    """The threads that a first message has just opened: what follows it there may need no mention of us. Kept in
+    memory; once the session runs nobody asks."""
+
+    def __init__(self) -> None:
+        self._threads: dict[tuple[str, str], None] = {}
+
+    def concern(self, said: Said) -> bool:
+        """Whether a message where no session runs has to do with us. It then opens its thread."""
+        thread = (said.channel, said.thread_ts)
+        if not (said.direct or said.mention or thread in self._threads):
+            return False
+        self._threads[thread] = None
+        while len(self._threads) > MOST_KEPT:
+            del self._threads[next(iter(self._threads))]
+        return True
+
+
+def opening(said: Said, *, tz: str, clock: Clock) -> Opening:
+    """The message as a command that waits its turn."""
+    return Opening(
+        command_id=said.command_id,
+        user_id=said.user_id,
+        at=clock.now(),
+        channel=said.channel,
+        thread_ts=said.thread_ts,
+        tz=tz,
+        text=said.text,
+        addressed=said.direct or said.mention,
+    )
+
+
+def welcoming(door: Door, jobs: Jobs, clock: Clock) -> Handle:
+    """Handles each command at the door; a first message that begins no session is answered with the welcome."""
+
+    async def handle(command: Queued) -> None:
+        if not isinstance(command, Opening):
+            await door.handle(command)
+        elif not await door.opened(command):
+            await jobs.enqueue(greeting(command), now=clock.now())
+
+    return handle

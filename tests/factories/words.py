@@ -1,0 +1,62 @@
+"""What a model answers when it has understood, for each thing that it is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Answer = dict[str, Any]
+
+
+def wants(intent: str, *, also: bool = False, number: int | None = None) -> Answer:
+    return {"intent": intent, "number": number, "also": also}
+
+
+def day(**said: Any) -> Answer:
+    return {"date": None, "tz": None, "frame": None, "inputs": None, "question": None, **said}
+
+
+def frame_of(**said: Any) -> Answer:
+    nothing = {"day_start": None, "day_end": None, "lunch_start": None, "lunch_minutes": None, "no_lunch": False}
+    return {**nothing, **said}
+
+
+def inputs_of(**said: Any) -> Answer:
+    return {"add": [], "change": [], "remove": [], **said}
+
+
+def frame(**said: Any) -> Answer:
+    return day(frame=frame_of(**said))
+
+
+def inputs(**said: Any) -> Answer:
+    return day(inputs=inputs_of(**said))
+
+
+def opening(*, plan: bool = True, **said: Any) -> Answer:
+    return {**day(**said), "plan": plan}
+
+
+def new(title: str, minutes: int | None = None, **more: Any) -> Answer:
+    return {"title": title, "minutes": minutes, "depth": None, "one_thing": False, "notes": "", **more}
+
+
+def change(number: int, **more: Any) -> Answer:
+    nothing = {"title": None, "minutes": None, "depth": None, "one_thing": None, "notes": None}
+    return {"number": number, **nothing, **more}
+
+
+def patch(*ops: Answer, **more: Any) -> Answer:
+    return {"ops": list(ops), **more}
+
+
+def timed(index: int, start: str, minutes: int) -> Answer:
+    """The block at that position, at another time."""
+    return {"op": "ue", "i": index, "p": {"a": "fs", "st": start, "dur": f"PT{minutes}M"}}
+
+
+def block(title: str, start: str, minutes: int, kind: str = "DW", **more: Any) -> Answer:
+    """A new block."""
+    return {
+        "op": "ae",
+        "events": [{"n": title, "t": kind, "p": {"a": "fs", "st": start, "dur": f"PT{minutes}M"}, **more}],
+    }
