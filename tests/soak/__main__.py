@@ -1,0 +1,69 @@
+"""``python -m tests.soak``: random histories, and how often something was lost, foreign or there twice."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+
+from tests.soak.run import KINDS, Script, Tally, play_all, stage
+
+BATCH = 100
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--histories", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same histories")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--replay", metavar="HISTORY", help="tell one history: seed:number, or a trace as printed")
+    given = parser.parse_args()
+    return replay(given.replay) if given.replay else soak(given.seed, given.histories, given.jobs)
+
+
+def soak(seed: int, histories: int, jobs: int) -> int:
+    began, tally, said = time.monotonic(), Tally(), 0.0
+    batches = [range(n, min(n + BATCH, histories)) for n in range(0, histories, BATCH)]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(play_all, seed, batch) for batch in batches]):
+            tally.add(done.result())
+            if time.monotonic() - said > 5:
+                said = time.monotonic()
+                say(tally, said - began)
+    say(tally, time.monotonic() - began)
+    c = tally.counts
+    print(f"seed {seed}: {tally.histories} histories, {c['edits']} edits by hand, {c['writes']} writes")
+    print(f"lost edits {tally.breaches['lost']}, foreign writes {tally.breaches['foreign']}, duplicates {tally.breaches['duplicate']}")
+    print(", ".join(f"{kind} {tally.breaches[kind]}" for kind in KINDS[3:]))
+    print(f"raced (no calendar without conditional writes can stop these): {c['raced']}")
+    if not tally.failed:
+        return 0
+    print(f"failed: {' '.join(sorted(tally.failed)[:20])}")
+    with stage() as on:
+        trace = str(on.shortest(Script.read(min(tally.failed, key=len))))
+    print(f"The shortest of one of them; replay it with\n  python -m tests.soak --replay '{trace}'")
+    return 1
+
+
+def say(tally: Tally, seconds: float) -> None:
+    three = [tally.breaches[kind] for kind in KINDS[:3]]
+    others = sum(tally.breaches.values()) - sum(three)
+    print(f"{tally.histories:7} histories, {tally.histories / seconds:5.0f}/s; lost, foreign, duplicates: {three}; other {others}", flush=True)
+
+
+def replay(trace: str) -> int:
+    script = Script.read(trace)
+    with stage() as on:
+        history = on.play(script)
+    print(script.setting)
+    print("\n".join(history.log))
+    for kind, what in history.truth.breaches:
+        print(f"{kind}: {what}")
+    return 1 if history.truth.breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

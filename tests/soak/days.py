@@ -1,0 +1,127 @@
+"""The day that a history happens on: a zone, a date, a calendar with its manners; and what a person may plan there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from random import Random
+from zoneinfo import ZoneInfo
+
+from fateforger.errors import PlanInvalid
+from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, local_day, zone
+from fateforger.sync import desired_day
+from fateforger.sync.model import EventFields
+
+ZONES = (
+    "Europe/Berlin", "Europe/London", "America/New_York", "America/Santiago", "America/St_Johns", "Asia/Kolkata",
+    "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Auckland", "Pacific/Apia", "Africa/Cairo", "UTC",
+)  # fmt: skip
+WORDS = ("report", "mail", "talk", "review", "lunch", "focus")
+KINDS = (ET.DEEP_WORK, ET.DEEP_WORK, ET.SHALLOW_WORK, ET.HABIT, ET.REGENERATION, ET.BACKGROUND)
+YEAR = 2026
+
+
+@cache
+def odd_days(name: str) -> tuple[date, ...]:
+    """The days of the year that are not 24 hours long."""
+    days = [date(YEAR, 1, 1) + timedelta(days=n) for n in range(365)]
+    spans = [(day, local_day(day, zone(name))) for day in days]
+    return tuple(day for day, (start, end) in spans if end.astimezone(UTC) - start.astimezone(UTC) != timedelta(days=1))
+
+
+def as_html(fields: EventFields) -> EventFields:
+    """A calendar that rewrites notes, as Google's page does."""
+    return fields.model_copy(update={"description": fields.description.replace("\n", "<br>")})
+
+
+def as_given(fields: EventFields) -> EventFields:
+    return fields
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where and when, and how the calendar behaves: ``conditional`` writes, ``lag`` of its lists, ``html`` notes."""
+
+    tz: str
+    day: date
+    conditional: bool
+    lag: int
+    html: bool
+    concurrency: int
+    sql: bool
+
+    @classmethod
+    def drawn(cls, rng: Random, *, sql_share: float) -> Setting:
+        tz = rng.choice(ZONES)
+        odd = odd_days(tz)
+        day = rng.choice(odd) if odd and rng.random() < 0.4 else date(YEAR, 1, 1) + timedelta(days=rng.randrange(365))
+        sql = rng.random() < sql_share
+        return cls(
+            tz=tz,
+            day=day,
+            conditional=rng.random() < 0.5,
+            lag=rng.choice((0, 0, 0, 1, 2)),
+            html=rng.random() < 0.25,
+            # Threads of a database come back in any order, and a history has to be the same each time.
+            concurrency=1 if sql else rng.choice((1, 2, 4)),
+            sql=sql,
+        )
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return zone(self.tz)
+
+    @property
+    def start(self) -> datetime:
+        return local_day(self.day, self.zone)[0].astimezone(UTC)
+
+    def some_time(self, rng: Random, *, step: int = 5) -> datetime:
+        """An instant of the day."""
+        start, end = (moment.astimezone(UTC) for moment in local_day(self.day, self.zone))
+        minutes = int((end - start).total_seconds() // 60)
+        return start + timedelta(minutes=rng.randrange(0, minutes, step))
+
+    def plan_of(self, blocks: tuple[TBEvent, ...]) -> TBPlan:
+        return TBPlan(date=self.day, tz=self.tz, events=blocks)
+
+
+def some_block(rng: Random, number: int) -> TBEvent:
+    """A new block, at any quarter of the wall clock: in the hour that is skipped, that happens twice, or over midnight."""
+    return TBEvent(
+        name=f"Write the {rng.choice(WORDS)} {number}",
+        description=rng.choice(("", "", f"notes {number}", f"first & {number}\nsecond")),
+        type=rng.choice(KINDS),
+        timing=some_timing(rng),
+        key=f"b{number}",
+    )
+
+
+def some_timing(rng: Random) -> FixedStart:
+    quarter = rng.randrange(96)
+    length = timedelta(minutes=rng.choice((15, 15, 30, 30, 45, 60, 90)))
+    return FixedStart(start=time(quarter // 4, quarter % 4 * 15), duration=length)
+
+
+def fits(plan: TBPlan) -> bool:
+    """Whether a plan can be written: its blocks do not overlap."""
+    try:
+        desired_day(plan)
+    except PlanInvalid:
+        return False
+    return True
+
+
+def repaired(plan: TBPlan, rng: Random) -> TBPlan:
+    """What a person makes of a plan that cannot be written: they move what overlaps, or give it up."""
+    for _ in range(60):
+        try:
+            desired_day(plan)
+        except PlanInvalid as error:
+            at = rng.choice(error.events) if error.events else rng.randrange(len(plan.events))
+            events = list(plan.events)
+            events[at] = events[at].model_copy(update={"timing": some_timing(rng)})
+            plan = plan.replace(events)
+        else:
+            return plan
+    return repaired(plan.replace(plan.events[:-1]), rng)

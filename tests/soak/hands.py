@@ -1,0 +1,136 @@
+"""What a person does in the calendar's own page, to events of ours and to their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+
+from tests.soak.days import Setting
+from tests.soak.truth import Truth
+from tests.soak.watched import WatchedStore
+
+from fateforger.sync.model import EventImage
+
+ACTS = (
+    "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "colour", "put back", "delete",
+    "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most",
+)  # fmt: skip
+
+
+@dataclass
+class Hands:
+    setting: Setting
+    store: WatchedStore
+    truth: Truth
+    done: int = 0
+
+    def act(self, rng: Random, what: str | None = None) -> str:
+        """Do something, if there is anything to do it to; says what."""
+        self.done += 1
+        what = what or rng.choice(ACTS)
+        if what == "new":
+            return self._new(rng)
+        if what == "change own":
+            return self._change_own(rng)
+        ours = sorted(i for i, e in self.truth.live.items() if not self.store.events[i].gone)
+        if not ours:
+            return self._new(rng)
+        event = self.store.events[rng.choice(ours)]
+        match what:
+            case "delete":
+                self._delete(event)
+            case "delete most":
+                for event_id in ours[: 1 + len(ours) * 3 // 4]:
+                    self._delete(self.store.events[event_id])
+            case "copy":
+                if not event.all_day:
+                    by = timedelta(minutes=rng.choice((0, 15, 60, 600, 1440)))
+                    self.truth.person_made(self.store.user_copy(event.id, by=by))
+            case "repeat":
+                self._repeat(event)
+            case _:
+                self._change(event, what, rng)
+        return f"{what} {event.id[:9]} “{event.summary}”"
+
+    def _new(self, rng: Random) -> str:
+        start = self.setting.some_time(rng)
+        end = start + timedelta(minutes=rng.choice((15, 30, 60, 480)))
+        summary = rng.choice((f"theirs {self.done}", "Lunch", "Write the report 1"))
+        if rng.random() < 0.15:
+            image = self.store.user_create(
+                summary, start=self.setting.day, end=self.setting.day + timedelta(days=1), busy=rng.random() < 0.5
+            )
+        else:
+            more = {"extras": {"attendees": [{"email": "anna@example.com"}]}} if rng.random() < 0.3 else {}
+            image = self.store.user_create(
+                summary, start=start, end=end, busy=rng.random() < 0.9, organized_by_me=rng.random() < 0.7, **more
+            )
+        self.truth.person_made(image)
+        return f"new “{summary}” at {image.start}"
+
+    def _change_own(self, rng: Random) -> str:
+        own = sorted(self.truth.theirs)
+        if not own:
+            return self._new(rng)
+        event = self.store.events[rng.choice(own)]
+        if rng.random() < 0.3:
+            self.truth.person_deleted(self.store.user_delete(event.id))
+        else:
+            self.truth.person_changed(event, self.store.user_edit(event.id, summary=f"own {self.done}"))
+        return f"change own {event.id}"
+
+    def _delete(self, event: EventImage) -> None:
+        self.store.user_delete(event.id)
+        self.truth.person_deleted(event)
+
+    def _repeat(self, event: EventImage) -> None:
+        """The event becomes a series; one occurrence of it is on the calendar, with our mark and our id in its own."""
+        if event.all_day or event.id in self.truth.obstructed:
+            return
+        self.truth.obstructed.add(event.id)
+        self.truth.touched.add(event.id)
+        start = event.start + timedelta(days=1)
+        image = self.store.user_create(
+            event.summary,
+            start=start,
+            end=start + timedelta(minutes=30),
+            event_id=f"{event.id}_{self.setting.day:%Y%m%d}T090000Z",
+            series_id=event.id,
+            properties=dict(event.properties),
+        )
+        self.truth.person_made(image)
+
+    def _change(self, event: EventImage, what: str, rng: Random) -> None:
+        changes = self._changes(event, what, rng)
+        if changes:
+            self.truth.person_changed(event, self.store.user_edit(event.id, **changes))
+
+    def _changes(self, event: EventImage, what: str, rng: Random) -> dict[str, object]:
+        match what:
+            case "rename":
+                return {"summary": f"mine {self.done}"}
+            case "notes":
+                return {"description": f"mine {self.done}"}
+            case "colour":
+                return {"color_id": rng.choice(("2", "5", "8", "11"))}
+            case "invite":
+                return {"extras": {"attendees": [{"email": "ben@example.com"}]}}
+            case "all day":
+                self.truth.obstructed.add(event.id)
+                return {"start": self.setting.day, "end": self.setting.day + timedelta(days=1)}
+        if event.all_day:
+            return {}
+        length = event.end - event.start
+        match what:
+            case "shift":
+                start = event.start + timedelta(minutes=rng.choice((-30, 15, 30)))
+            case "resize":
+                return {"end": event.start + timedelta(minutes=rng.choice((10, 25, 50, 120)))}
+            case "put back":
+                left = self.truth.left(event.id)
+                return {name: left[name] for name in rng.sample(sorted(left), 1)} if left else {}
+            case _:
+                far = timedelta(days=1) if rng.random() < 0.15 else timedelta()
+                start = self.setting.some_time(rng) + far
+        return {"start": start, "end": start + length}

@@ -1,0 +1,487 @@
+"""One history of one person, one calendar and a program in trouble: played step by step, and judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from random import Random
+from typing import Any, Protocol, TypeVar
+
+from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswer, Race
+from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
+from tests.soak.hands import Hands
+from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
+from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
+
+from fateforger.commit import CalendarSubmitter, Outside, SyncResult
+from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, StoreError
+from fateforger.journal import Transaction, TxState
+from fateforger.plan import TBPlan
+from fateforger.ports import Journal, Limited, Unauthorized, Unknown
+from fateforger.sync import desired_day, mirror, numbered, plan_sync
+from fateforger.sync.model import BrakeKind, SyncPlan
+
+T = TypeVar("T")
+Act = Callable[[CalendarSubmitter], Awaitable[SyncResult]]
+BEGIN = timedelta(hours=6)
+SETTLE_ROUNDS = 5
+
+
+class Engine(Protocol):
+    """Makes what writes to the calendar, of the ports of one process."""
+
+    def __call__(self, outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter: ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that happens. All that is left to chance in it comes from ``seed``, so that a history from which steps
+    were dropped does the rest as before."""
+
+    kind: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.seed}"
+
+
+@dataclass
+class Asked:
+    """A command on its way: what was asked, how it is carried out, and the plan before and after in the thread."""
+
+    command: Command
+    act: Act
+    before: TBPlan
+    kept: bool = True
+    targets: Sequence[Transaction] = ()
+
+
+@dataclass
+class History:
+    """The world of one history. ``log`` tells it to a person."""
+
+    name: str
+    setting: Setting
+    journal: Journal
+    engine: Engine
+    loop: asyncio.AbstractEventLoop
+    log: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.truth = Truth(self.setting.conditional)
+        self.clock = Clock(self.setting.start + BEGIN)
+        normalize = as_html if self.setting.html else as_given
+        self.store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
+        self.calendar = LateCalendar(
+            self.store, key=f"soak/{self.name}", conditional_write=self.setting.conditional, clock=self.clock
+        )
+        self.clock.tick = self.calendar.land
+        self.hands = Hands(self.setting, self.store, self.truth)
+        self.plan = self.setting.plan_of(())
+        self.commands: dict[str, Command] = {}
+        self.plans: dict[str, TBPlan] = {}
+        self.shown: dict[str, Shape] = {}
+        self.minted: dict[str, str] = {}
+        self.unfinished: list[Asked] = []
+        self.process: CalendarSubmitter | None = None
+        self.life = Life()
+        self.numbers = 0
+        self.blocks = 0
+        self.group = "g0"
+
+    # --- steps ---
+
+    def play(self, steps: Sequence[Step]) -> None:
+        """All steps, then a rest. Raises nothing that is the engine's fault: that is a breach."""
+        for step in steps:
+            self.log.append(f"-- {step}")
+            try:
+                getattr(self, f"step_{step.kind}")(Random(step.seed))
+            except (AssertionError, CalendarError, StoreError):
+                raise
+            if self.truth.breaches:
+                return
+        self.log.append("-- rest")
+        self.step_rest(Random(0))
+
+    def step_day(self, rng: Random) -> None:
+        """Meetings, and a first plan."""
+        for _ in range(rng.randrange(5)):
+            self.hands.act(rng, "new")
+        self._plan(rng, rng.randint(2, 8))
+
+    def step_plan(self, rng: Random) -> None:
+        self._plan(rng, rng.randint(1, 3))
+
+    def step_hand(self, rng: Random) -> None:
+        self._hand(rng)
+
+    def step_submit(self, rng: Random) -> None:
+        if rng.random() < 0.5:
+            self._plan(rng, rng.randint(1, 3))
+        if rng.random() < 0.3:
+            self.group = f"g{self._number()}"
+        looked = rng.random() < 0.5 and self._look(rng)
+        if looked and rng.random() < 0.5:
+            self._plan(rng, rng.randint(1, 2))
+        self._command(self._submit(rng, prefer_plan=looked), rng)
+
+    def step_look(self, rng: Random) -> None:
+        self._look(rng)
+
+    def step_undo(self, rng: Random) -> None:
+        asked = self._undo(rng)
+        if asked is not None:
+            self._command(asked, rng)
+
+    def step_two(self, rng: Random) -> None:
+        """A second writer at the same time."""
+        second = self._undo(rng) if rng.random() < 0.5 else None
+        both = [self._submit(rng, prefer_plan=False), second or self._submit(rng, prefer_plan=False)]
+        if self.setting.sql:
+            for asked in both:
+                self._command(asked, rng, calm=True)
+            return
+        if not self._ready(rng):
+            return
+        other = self._process(Life(), "other", rng)
+        self._race(rng)
+        first = self.process
+        assert first is not None
+        self.log.append(f"{both[0].command.name} and {both[1].command.name} at once")
+
+        async def together() -> list[SyncResult | BaseException]:
+            return await asyncio.gather(*(_caught(a.act(s)) for a, s in zip(both, (first, other), strict=True)))
+
+        for asked, end in zip(both, self._run(together()), strict=True):
+            self._ended(asked, end)
+        self.calendar.clear()
+
+    def step_wait(self, rng: Random) -> None:
+        self.clock.instant += timedelta(minutes=rng.choice((1, 5, 14, 16, 60, 300)))
+        self.calendar.land()
+
+    def step_restart(self, rng: Random) -> None:
+        self._die()
+        self._ready(rng)
+
+    def step_rest(self, rng: Random) -> None:
+        """Quiet weather: what was left open is finished, and the same plan again writes nothing."""
+        self.calendar.clear()
+        self.clock.instant += timedelta(seconds=6)
+        self.calendar.land()
+        self._die()
+        if not self._ready(rng):
+            self.truth.breach("unsettled", "nothing is wrong, but the program does not start")
+            return
+        for _ in range(SETTLE_ROUNDS):
+            self._look(rng)
+            self._think(repaired(self.plan, rng))
+            plan, writes = self.plan, self.truth.counts["writes"]
+            result = self._quiet(self._submit(rng, prefer_plan=True, confirmed=tuple(BrakeKind)))
+            if result is not None and result.status == "unchanged" and plan == self.plan and not result.transactions:
+                break
+        else:
+            self.truth.breach("plan", f"the same plan writes again and again: {result and result.sentences}")
+        if self.truth.counts["writes"] != writes:
+            self.truth.breach("plan", "an unchanged plan was written")
+        self._judge()
+
+    # --- the person in the thread ---
+
+    def _plan(self, rng: Random, changes: int) -> None:
+        for _ in range(changes):
+            for _ in range(8):
+                plan = self._changed(rng)
+                if fits(plan):
+                    self._think(plan)
+                    break
+
+    def _changed(self, rng: Random) -> TBPlan:
+        events = list(self.plan.events)
+        what = rng.random()
+        if not events or what < 0.35:
+            self.blocks += 1
+            events.insert(rng.randrange(len(events) + 1), some_block(rng, self.blocks))
+            return self.plan.replace(events)
+        at = rng.randrange(len(events))
+        if what < 0.6:
+            events[at] = events[at].model_copy(update={"timing": some_timing(rng)})
+        elif what < 0.7:
+            events[at] = events[at].model_copy(update={"name": f"Write another {self._number()}"})
+        elif what < 0.8:
+            events[at] = events[at].model_copy(update={"description": f"notes {self._number()}"})
+        elif what < 0.85 and len(events) > 1:
+            events[at], events[at - 1] = events[at - 1], events[at]
+        else:
+            del events[at]
+        return self.plan.replace(events)
+
+    def _think(self, plan: TBPlan) -> None:
+        if plan != self.plan:
+            self.plan = plan
+        self.truth.thinks(self._wish())
+
+    def _wish(self) -> Mapping[str, Shape]:
+        blocks = desired_day(self.plan, overlapping=True).blocks
+        return {b.key: shape_of(self.store.normalize(b.fields)) for b in blocks}
+
+    def _look(self, rng: Random) -> bool:
+        """The day is read, what is new there is taken over into the plan and said; the engine is told, if that takes
+        no write (as the coordinator does before a change)."""
+        if not self._ready(rng):
+            return False
+        assert self.process is not None
+        try:
+            snapshot, ledger = self._run(self.process.read(self.setting.day, self.setting.tz))
+        except CalendarError:
+            return False
+        wanted = desired_day(self.plan, overlapping=True)
+        compared = plan_sync(wanted, snapshot, ledger, op_ids=numbered("look"))
+        if not compared.brakes:
+            fresh = {op.key for op in compared.ops if self._is_news(op.event_id)}
+            self._take_over(compared.model_copy(update={"adopted": tuple(a for a in compared.adopted if a.key in fresh)}))
+        self._remember()
+        if compared.adopted and not compared.writes and fits(self.plan):
+            self._quiet(self._submit(rng, prefer_plan=False))
+        self.log.append(f"looked; plan {sorted(self._wish())}")
+        return True
+
+    def _take_over(self, compared: SyncPlan) -> None:
+        self._think(mirror(self.plan, compared))
+
+    def _is_news(self, event_id: str) -> bool:
+        event = self.store.events.get(event_id)
+        return event is None or event.gone or self.shown.get(event_id) != shape_of(event)
+
+    def _remember(self) -> None:
+        self.shown = {i: shape_of(e) for i, e in self.store.events.items() if not e.gone}
+
+    # --- commands ---
+
+    def _submit(self, rng: Random, *, prefer_plan: bool, confirmed: Collection[BrakeKind] = ()) -> Asked:
+        self._think(repaired(self.plan, rng))
+        plan, group = self.plan, self.group
+        command = self._known(self.truth.submits(f"submit{self._number()}", prefer_plan=prefer_plan))
+        if not confirmed and rng.random() < 0.3:
+            confirmed = tuple(BrakeKind)
+
+        def act(submitter: CalendarSubmitter) -> Awaitable[SyncResult]:
+            prefer = "plan" if prefer_plan else "calendar"
+            return submitter.submit_plan(plan, cause=command.name, group=group, confirmed=confirmed, prefer=prefer)
+
+        return Asked(command, act, self.plan)
+
+    def _undo(self, rng: Random) -> Asked | None:
+        """The last one, the group, or any transaction there is; undoing an undo does it again."""
+        history = self._run(self.journal.history(self.calendar.key, limit=30))
+        undoable = [t for t in history if t.undoable]
+        if not undoable:
+            return None
+        force = rng.random() < 0.08
+        command = self._known(self.truth.undoes(f"undo{self._number()}", force=force))
+        which = rng.random()
+        if which < 0.4:
+            targets, act = [], lambda s: s.undo_last(cause=command.name, force=force)
+        elif which < 0.65:
+            group = rng.choice(undoable).group
+            targets = [t for t in undoable if t.group == group]
+            act = lambda s: s.undo_group(group, cause=command.name, force=force)  # noqa: E731  one of three
+        else:
+            targets = [rng.choice(undoable)]
+            act = lambda s: s.undo_transaction(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of three
+        return Asked(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
+
+    def _known(self, command: Command) -> Command:
+        self.commands[command.name] = command
+        return command
+
+    def _command(self, asked: Asked, rng: Random, *, calm: bool = False) -> None:
+        """Carry out a command in whatever weather. When the process dies, the command is repeated at the next start,
+        at once or later; but before any other."""
+        if not self._ready(rng):
+            self.unfinished.append(asked)
+            return
+        if not calm:
+            self._trouble(rng)
+        while isinstance(self._attempt(asked, rng), Died):
+            if rng.random() < 0.4:
+                self.unfinished.append(asked)
+                break
+        if rng.random() < 0.7:
+            self.calendar.clear()
+        self.life.left = None
+
+    def _attempt(self, asked: Asked, rng: Random) -> SyncResult | BaseException:
+        if self.process is None and not self._ready(rng):
+            return Died()
+        assert self.process is not None
+        end = self._run(_caught(asked.act(self.process)))
+        self._ended(asked, end)
+        return end
+
+    def _ended(self, asked: Asked, end: SyncResult | BaseException) -> None:
+        name = asked.command.name
+        match end:
+            case SyncResult():
+                self.log.append(f"{name}: {end.status}: {' '.join(end.sentences)}")
+                self.truth.answered(asked.command, end.sentences, whole=end.status in {"changed", "unchanged"})
+                self._fold(asked, end)
+            case Died():
+                self.log.append(f"{name}: the process died")
+                self._die()
+            case ConfirmationNeeded() | CalendarError() | NotUndoable() | StoreError():
+                self.log.append(f"{name}: {type(end).__name__}: {end}")
+            case _:
+                raise end
+
+    def _fold(self, asked: Asked, result: SyncResult) -> None:
+        """What the thread makes of it: the person's own changes go into the plan; after an undo the plan stays, or is
+        as it was before."""
+        if asked.command.kind == "submit":
+            for transaction in result.transactions:
+                self.plans.setdefault(transaction.id, asked.before)
+            self._take_over(result.plan)
+            self._remember()
+        elif not asked.kept and asked.targets and asked.targets[-1].id in self.plans:
+            self._think(self.plans[asked.targets[-1].id])
+
+    def _quiet(self, asked: Asked) -> SyncResult | None:
+        """A command in a world that is well."""
+        assert self.process is not None
+        end = self._run(_caught(asked.act(self.process)))
+        self._ended(asked, end)
+        return end if isinstance(end, SyncResult) else None
+
+    # --- the program ---
+
+    def _ready(self, rng: Random) -> bool:
+        """A program that runs, has settled what was interrupted, and did what was still waiting to be done."""
+        if self.process is not None:
+            return True
+        self.clock.instant += timedelta(seconds=rng.uniform(0.2, 3))
+        self.calendar.land()
+        self.life = Life()
+        process = self._process(self.life, "main", rng)
+        results = self._run(_caught(process.recover()))
+        if isinstance(results, BaseException):
+            self.log.append(f"recover: {type(results).__name__}: {results}")
+            if not isinstance(results, Died | CalendarError | StoreError):
+                raise results
+            return False
+        for result in results:
+            self.log.append(f"recover: {result.status}: {' '.join(result.sentences)}")
+            for transaction in result.transactions:
+                self.commands[transaction.cause].words.extend(result.sentences)
+        self.process = process
+        waiting, self.unfinished = self.unfinished, []
+        for n, asked in enumerate(waiting):
+            if isinstance(self._attempt(asked, rng), Died):
+                self.unfinished = [*waiting[n:], *self.unfinished]
+                break
+        return self.process is not None
+
+    def _process(self, life: Life, owner: str, rng: Random) -> CalendarSubmitter:
+        journal = SeenJournal(self.journal, life, self.truth, lambda cause: self.commands[cause])
+        calendar = SeenCalendar(self.calendar, journal, self.clock, Random(rng.random()), self.minted)
+        outside = Outside(calendar, journal, self.clock, self.clock.sleep, Random(rng.random()).random, self._limits())
+        return self.engine(outside, owner=owner, new_id=lambda: f"{self.name}-t{self._number()}")
+
+    def _limits(self) -> Any:
+        from fateforger.commit import Limits
+
+        return Limits(concurrency=self.setting.concurrency)
+
+    def _die(self) -> None:
+        self.life.dead = True
+        self.process = None
+
+    # --- trouble ---
+
+    def _trouble(self, rng: Random) -> None:
+        what = rng.random()
+        if what < 0.25:
+            self.life.left = rng.randrange(60)
+            self.log.append(f"will die after {self.life.left} steps")
+        if 0.2 < what < 0.45:
+            for _ in range(rng.randint(1, 4)):
+                fault, at = _some_fault(rng), len(self.calendar.calls) + rng.randrange(14)
+                self.calendar.inject(fault, at=at)
+                self.log.append(f"call {at} meets {fault}")
+        if 0.4 < what < 0.6:
+            self._race(rng)
+
+    def _race(self, rng: Random) -> None:
+        """The person is at the calendar while the program is."""
+        for _ in range(rng.randint(1, 3)):
+            seed, when = rng.random(), rng.choice(("before", "after"))
+            hook = lambda seed=seed: self._hand(Random(seed))  # noqa: E731  bound now
+            self.calendar.inject(Race(hook, when), at=len(self.calendar.calls) + rng.randrange(14))
+
+    def _hand(self, rng: Random) -> None:
+        self.log.append(f"by hand: {self.hands.act(rng)}")
+
+    # --- judging ---
+
+    def _judge(self) -> None:
+        open_ones = self._run(self.journal.unsettled(self.calendar.key))
+        if open_ones:
+            self.truth.breach("unsettled", f"{[(t.id, t.state.value) for t in open_ones]}")
+        history = self._run(self.journal.history(self.calendar.key, limit=10_000))
+        if any(not r.state.settled for t in history if t.state is not TxState.PAUSED for r in t.records):
+            self.truth.breach("unsettled", "an op has not ended")
+        self.truth.at_rest(self.store.events)
+        self.truth.said()
+        self._compare()
+
+    def _compare(self) -> None:
+        """The calendar shows the plan, but for what the person put otherwise themselves."""
+        ours = {i: e for i, e in self.truth.live.items() if not self.store.events[i].gone}
+        found: set[str] = set()
+        for key, block in self.truth.wish.items():
+            events = [e for e in ours.values() if key_of(e) == key] or [
+                e for e in ours.values() if shape_of(e) == block and e.id not in found
+            ]
+            if not events:
+                if not self._stood_for(block):
+                    self.truth.breach("plan", f"block {key} is not on the calendar: {dict(block)}")
+                continue
+            found.add(events[0].id)
+            shown = shape_of(events[0])
+            differ = [n for n in FIELDS if shown[n] != block[n] and (events[0].id, n) not in self.truth.edits]
+            if differ and events[0].id not in self.truth.obstructed:
+                self.truth.breach("plan", f"block {key} shows another {differ}: {shown} for {dict(block)}")
+        for event_id in ours.keys() - found - self.truth.touched:
+            self.truth.breach("plan", f"“{ours[event_id].summary}” is on the calendar, but not in the plan")
+
+    def _stood_for(self, block: Shape) -> bool:
+        """An event of the person's own shares the block's time, or nearly so."""
+        near = timedelta(minutes=20)
+        others = [self.store.events[i] for i in (*self.truth.theirs, *self.truth.touched)]
+        timed = [e for e in others if not e.gone and not e.all_day]
+        return any(e.start < block["end"] + near and e.end > block["start"] - near for e in timed)
+
+    # --- plumbing ---
+
+    def _number(self) -> int:
+        self.numbers += 1
+        return self.numbers
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(work)
+
+
+async def _caught(work: Awaitable[T]) -> T | BaseException:
+    try:
+        return await work
+    except (Died, Exception) as error:  # noqa: BLE001  told apart by the caller
+        return error
+
+
+def _some_fault(rng: Random) -> Fault:
+    return rng.choice((
+        Answer(Unknown("reset")), LoseAnswer(), LoseAnswer(), LandLate(), LandLate(), Answer(Limited(2.0)),
+        Answer(Limited(None)), Answer(Limited(45.0)), Answer(Unauthorized("expired")), Fail(),
+    ))  # fmt: skip

@@ -1,0 +1,388 @@
+"""What an honest witness at the calendar counts as lost, foreign and twice.
+
+The witness sees what the person does on the calendar, what they wish in the thread, and every write of the program at
+the moment it takes effect. It shares no decision with the engine: it knows an event of ours by having seen it made.
+
+An **edit** is a field of an event of ours as the person left it there, an event of ours that they deleted, or guests
+that they added. It stands until the person changes it again. Putting a value back to what the program wrote is no edit.
+
+The program may replace the value of an edit only when a later wish of the person says so:
+
+- a submit wishes another value for that field (or no longer wishes the block), and the edit had been *taken*: the plan
+  in the thread held it before, so the person has seen it there. Start and end count as one field.
+- a submit wishes another value for that field and was told to prefer the plan. An edit that was not taken then has to
+  be named in what the thread says: audible, not silent.
+- an undo may put a value over an edit only where one of the transactions that it takes back had put the edit back
+  (a redo), or when it was told to use force. An undo that takes back the write over an edit gives the edit back.
+- guests never go with an event, unless by force.
+- a deleted event comes back only when a later submit asks for the block anew: with other contents than it had been
+  asked for, or after the plan in the thread was without it, or after an undo of what had been written for it. Or when
+  an undo takes back a transaction that itself had deleted an event of that block.
+
+An event that the person made into something that may not be written to (all-day, repeating) is theirs from then on;
+what the plan still wants may be written again once they delete it.
+
+Everything else that changes an edit is a **lost edit**. Without conditional writes (Google through MCP) nobody can
+stop a write that is on its way: an edit made after the program last read that event and before its write landed is
+counted apart, as **raced**. With conditional writes such an edit is lost like any other.
+
+A **foreign write** is any write to an event that the program did not make, and any event of the person's own that is
+not, to the byte, as they left it. A **duplicate** is a second live event of the program's for one block, or two that
+show the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any, Literal
+
+from fateforger.sync.model import EventImage
+
+FIELDS = ("summary", "description", "start", "end", "color_id")
+ASPECT = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
+Shape = Mapping[str, Any]
+
+
+def shape_of(event: Any) -> dict[str, Any]:
+    """The five things that a person sees of a block, in a form that can be compared."""
+    return {name: _plain(getattr(event, name)) for name in FIELDS}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(microsecond=0)
+    if isinstance(value, date) or value is None:
+        return value
+    return str(value).strip()
+
+
+@dataclass
+class Command:
+    """What the person asked for, once, and what was known when they did. ``words`` is what the thread said of it."""
+
+    name: str
+    kind: Literal["submit", "undo"]
+    at: int
+    wish: Mapping[str, Shape] = field(default_factory=dict)
+    prefer_plan: bool = False
+    force: bool = False
+    taken: frozenset[tuple[str, str]] = frozenset()
+    absent: frozenset[str] = frozenset()
+    words: list[str] = field(default_factory=list)
+    owed: list[str] = field(default_factory=list)
+    answered: bool = False
+
+
+@dataclass
+class Edit:
+    """``value`` is what the person left in one field of one event."""
+
+    value: Any
+    at: int
+    taken: bool = False
+    put_back_by: str | None = None
+
+
+@dataclass
+class Deletion:
+    """An event of ours that the person deleted; ``asked`` is the block as the last submit that
+    was carried out had wished it."""
+
+    event_id: str
+    at: int
+    asked: Shape | None
+    taken: bool = False
+    taken_back: bool = False
+
+
+@dataclass
+class Written:
+    """One transaction as its writes took effect. ``over`` are edits it replaced, ``before`` the events as they were."""
+
+    command: Command
+    targets: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
+    over: dict[tuple[str, str], Edit] = field(default_factory=dict)
+    before: list[Shape] = field(default_factory=list)
+    deleted: set[str | None] = field(default_factory=set)
+    raced: bool = False
+
+
+@dataclass
+class Truth:
+    """``breaches`` are by kind: lost, foreign, duplicate, and the ones that have to be nought as well."""
+
+    conditional: bool
+    breaches: list[tuple[str, str]] = field(default_factory=list)
+    raced: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    made: dict[str, str] = field(default_factory=dict)
+    theirs: dict[str, EventImage] = field(default_factory=dict)
+    edits: dict[tuple[str, str], Edit] = field(default_factory=dict)
+    guests: set[str] = field(default_factory=set)
+    deletions: dict[str, Deletion] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    obstructed: set[str] = field(default_factory=set)
+    live: dict[str, EventImage] = field(default_factory=dict)
+    wish: dict[str, Shape] = field(default_factory=dict)
+    asked: dict[str, Shape] = field(default_factory=dict)
+    transactions: dict[str, Written] = field(default_factory=dict)
+    _left: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _looked: dict[str, int] = field(default_factory=dict)
+    _now: int = 0
+
+    # --- the person at the calendar ---
+
+    def person_made(self, image: EventImage) -> None:
+        self._tick()
+        self.theirs[image.id] = image
+
+    def person_changed(self, before: EventImage, after: EventImage) -> None:
+        self._tick()
+        if after.id not in self.made:
+            self.theirs[after.id] = after
+            return
+        self.live[after.id] = after
+        self.touched.add(after.id)
+        if after.enriched:
+            self.guests.add(after.id)
+        old, new = shape_of(before), shape_of(after)
+        for name in FIELDS:
+            place = (after.id, name)
+            if new[name] == self._left.get(place):
+                self.edits.pop(place, None)
+            elif new[name] != old[name]:
+                self.edits[place] = Edit(new[name], self._now)
+                self.counts["edits"] += 1
+
+    def person_deleted(self, image: EventImage) -> None:
+        self._tick()
+        if image.id not in self.made:
+            self.theirs.pop(image.id, None)
+            return
+        self._gone(image.id)
+        self.touched.add(image.id)
+        self.counts["edits"] += 1
+        key = key_of(image)
+        if key is not None and image.id not in self.obstructed and not any(key_of(e) == key for e in self.live.values()):
+            self.deletions[key] = Deletion(image.id, self._now, self.asked.get(key), taken=key not in self.wish)
+
+    # --- the person in the thread ---
+
+    def thinks(self, wish: Mapping[str, Shape]) -> None:
+        """The plan in the thread, whenever it changes: by the person, or because it took over what they changed."""
+        self.wish = dict(wish)
+        for (event_id, name), edit in self.edits.items():
+            block = self._block_of(event_id)
+            edit.taken = edit.taken or (block is not None and block[name] == edit.value)
+        for key, deletion in self.deletions.items():
+            deletion.taken = deletion.taken or key not in wish
+
+    def submits(self, name: str, *, prefer_plan: bool) -> Command:
+        """The person asks for the plan in the thread to be written."""
+        self._tick()
+        command = Command(name, "submit", self._now, dict(self.wish), prefer_plan)
+        command.taken = frozenset(place for place, edit in self.edits.items() if edit.taken)
+        command.absent = frozenset(
+            key
+            for key, deletion in self.deletions.items()
+            if deletion.taken or deletion.taken_back
+        )
+        return command
+
+    def undoes(self, name: str, *, force: bool) -> Command:
+        self._tick()
+        return Command(name, "undo", self._now, force=force)
+
+    def answered(self, command: Command, sentences: Iterable[str], *, whole: bool) -> None:
+        """The thread says what came of it; ``whole``: all that was wished is done."""
+        if whole and command.kind == "submit":
+            self.asked = dict(command.wish)
+        command.words.extend(sentences)
+        command.answered = True
+
+    # --- the program ---
+
+    def looked(self, events: Iterable[EventImage]) -> None:
+        """The program read these events."""
+        self._tick()
+        for event in events:
+            self._looked[event.id] = self._now
+
+    def begins(self, transaction_id: str, command: Command, targets: Iterable[str], keys: Iterable[str]) -> None:
+        """A transaction is recorded; nothing of it has happened yet."""
+        found = Written(command, tuple(targets), frozenset(keys))
+        self.transactions[transaction_id] = found
+        for target in found.targets:
+            for key in self.transactions[target].keys if target in self.transactions else ():
+                self.asked.pop(key, None)
+                if key in self.deletions:
+                    self.deletions[key].taken_back = True
+
+    def inserted(self, transaction_id: str, image: EventImage) -> None:
+        self._tick()
+        self.counts["writes"] += 1
+        by, key = self.transactions[transaction_id], key_of(image)
+        twins = [e.id for e in self.live.values() if key_of(e) == key]
+        if twins:
+            self.breach("duplicate", f"{by.command.name} made “{image.summary}” again while {twins} is there")
+        deletion = None if key is None else self.deletions.pop(key, None)
+        if key is not None and deletion is not None and not self._wanted(by, key, deletion):
+            self.breach("lost", f"{by.command.name} brought “{image.summary}” back ({deletion.event_id} was deleted)")
+        self.made[image.id] = transaction_id
+        self.live[image.id] = image
+        self._left |= {(image.id, name): value for name, value in shape_of(image).items()}
+        self._looked[image.id] = self._now
+        targets = [self.transactions[t] for t in by.targets if t in self.transactions]
+        befores = [shape for target in targets for shape in target.before]
+        if befores and not any(target.raced for target in targets):
+            new = shape_of(image)
+            wrong = [name for name in FIELDS if new[name] not in [shape[name] for shape in befores]]
+            if wrong:
+                self.breach("lost", f"{by.command.name} brought “{image.summary}” back with another {wrong}")
+
+    def patched(self, transaction_id: str, before: EventImage, after: EventImage) -> None:
+        self._tick()
+        self.counts["writes"] += 1
+        by = self.transactions[transaction_id]
+        if before.id not in self.made:
+            self.breach("foreign", f"{by.command.name} wrote to {before.id}")
+            return
+        old, new = shape_of(before), shape_of(after)
+        by.before.append(old)
+        for name in FIELDS:
+            if old[name] != new[name]:
+                self._replaced(transaction_id, (before.id, name), new[name], after)
+        self.live[after.id] = after
+
+    def cancelled(self, transaction_id: str, image: EventImage) -> None:
+        self._tick()
+        self.counts["writes"] += 1
+        by = self.transactions[transaction_id]
+        if image.id not in self.made:
+            self.breach("foreign", f"{by.command.name} deleted {image.id}")
+            return
+        by.before.append(shape_of(image))
+        by.deleted.add(key_of(image))
+        command = by.command
+        if image.enriched and not command.force:
+            self.breach("lost", f"{command.name} deleted “{image.summary}” with its guests")
+        dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
+        for place, edit in self._standing(image.id):
+            if (dropped and place in command.taken) or command.force or self._is_back(by, edit):
+                by.over[place] = edit
+            elif self._is_raced(image.id, edit.at):
+                self.raced += 1
+                by.raced = True
+            else:
+                self.breach("lost", f"{command.name} deleted “{image.summary}”, whose {place[1]} was {edit.value}")
+        self._gone(image.id)
+
+    def left(self, event_id: str) -> dict[str, Any]:
+        """An event as the program left it."""
+        return {name: value for (i, name), value in self._left.items() if i == event_id}
+
+    # --- at rest ---
+
+    def at_rest(self, events: Mapping[str, EventImage]) -> None:
+        """Nothing is under way: every event of the person's own and every edit is where they left it."""
+        for event_id, image in self.theirs.items():
+            if events.get(event_id) != image:
+                self.breach("foreign", f"{event_id} “{image.summary}” is not as the person left it")
+        for (event_id, name), edit in self.edits.items():
+            if events[event_id].gone or shape_of(events[event_id])[name] != edit.value:
+                self.breach("lost", f"the {name} of {event_id} is not {edit.value!r} any more")
+        for deletion in self.deletions.values():
+            if not events[deletion.event_id].gone:
+                self.breach("lost", f"{deletion.event_id} is not deleted any more")
+        ours = [e for e in events.values() if not e.gone and e.id in self.made]
+        for what, seen in (
+            ("key", Counter(key_of(e) for e in ours)),
+            ("look", Counter((e.summary, str(e.start)) for e in ours)),
+        ):
+            for name, times in seen.items():
+                if times > 1:
+                    self.breach("duplicate", f"{times} events with the {what} {name}")
+
+    def said(self) -> None:
+        """Every edit that lost against a wish without having been seen in the thread was named there."""
+        for written in self.transactions.values():
+            command = written.command
+            silent = [t for t in command.owed if not any(t in words for words in command.words)]
+            if command.answered and silent:
+                self.breach("lost", f"{command.name} replaced edits without a word: {silent}; said {command.words}")
+            command.owed.clear()
+
+    # --- judging ---
+
+    def _replaced(self, transaction_id: str, place: tuple[str, str], new: Any, after: EventImage) -> None:
+        by, edit = self.transactions[transaction_id], self.edits.pop(place, None)
+        self._left[place] = new
+        given_back = next((w.over[place] for t in by.targets if (w := self.transactions.get(t)) and place in w.over), None)
+        if given_back is not None:
+            if given_back.value != new:
+                self.breach("lost", f"{by.command.name} set {place} to {new!r}, the edit was {given_back.value!r}")
+            self.edits[place] = Edit(new, given_back.at, taken=True, put_back_by=transaction_id)
+        if edit is None or edit.value == new:
+            return
+        command = by.command
+        if command.kind == "submit" and self._wishes_otherwise(command, place, edit):
+            by.over[place] = edit
+            if not any(p in command.taken for p in self._aspect(place)):
+                command.owed.append(after.summary)
+        elif command.kind == "undo" and (command.force or self._is_back(by, edit)):
+            by.over[place] = edit
+        elif self._is_raced(place[0], edit.at):
+            self.raced += 1
+            by.raced = True
+        else:
+            self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
+
+    def _wishes_otherwise(self, command: Command, place: tuple[str, str], edit: Edit) -> bool:
+        block = self._block_of(place[0], command.wish)
+        aspect = self._aspect(place)
+        taken = any(p in command.taken for p in aspect)
+        differs = block is None or any(p in self.edits and block[p[1]] != self.edits[p].value for p in aspect)
+        return (taken or command.prefer_plan) and (differs or (block is not None and block[place[1]] != edit.value))
+
+    def _aspect(self, place: tuple[str, str]) -> list[tuple[str, str]]:
+        return [(place[0], name) for name in FIELDS if ASPECT[name] == ASPECT[place[1]]]
+
+    def _wanted(self, by: Written, key: str, deletion: Deletion) -> bool:
+        command = by.command
+        if any(t in self.transactions and key in self.transactions[t].deleted for t in by.targets):
+            return True
+        return command.kind == "submit" and (key in command.absent or command.wish.get(key) != deletion.asked)
+
+    def _is_back(self, by: Written, edit: Edit) -> bool:
+        return edit.put_back_by is not None and edit.put_back_by in by.targets
+
+    def _is_raced(self, event_id: str, at: int) -> bool:
+        return not self.conditional and at > self._looked.get(event_id, 0)
+
+    def _standing(self, event_id: str) -> list[tuple[tuple[str, str], Edit]]:
+        return [(place, edit) for place, edit in self.edits.items() if place[0] == event_id]
+
+    def _block_of(self, event_id: str, wish: Mapping[str, Shape] | None = None) -> Shape | None:
+        image = self.live.get(event_id)
+        key = None if image is None else key_of(image)
+        return None if key is None else (self.wish if wish is None else wish).get(key)
+
+    def _gone(self, event_id: str) -> None:
+        self.live.pop(event_id, None)
+        self.guests.discard(event_id)
+        self.edits = {place: edit for place, edit in self.edits.items() if place[0] != event_id}
+
+    def _tick(self) -> None:
+        self._now += 1
+
+    def breach(self, kind: str, what: str) -> None:
+        self.breaches.append((kind, what))
+
+
+def key_of(image: EventImage) -> str | None:
+    """The block that an event of ours says it is."""
+    return image.properties.get("ffu")

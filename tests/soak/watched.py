@@ -1,0 +1,262 @@
+"""Calendar, journal and time as one process has them: it may die at any await, and the witness sees all it does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, TypeVar
+
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.google_store import GoogleStore
+from tests.soak.truth import Command, Truth
+
+from fateforger.commit.execute import UNDOES
+from fateforger.journal import OpRecord, OpState, Transaction, TxState
+from fateforger.ports import CalendarTraits, Journal, Lease, Outcome
+from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId
+
+T = TypeVar("T")
+LONGEST_CALL = 1.5
+LATEST = 4.9
+
+
+class Died(BaseException):
+    """The process is gone. Nothing of it may act any more."""
+
+
+@dataclass
+class Clock:
+    """Moves when somebody sleeps or a call travels; others get their turn meanwhile."""
+
+    instant: datetime
+    tick: Callable[[], None] = lambda: None
+
+    def now(self) -> datetime:
+        return self.instant
+
+    async def sleep(self, seconds: float) -> None:
+        self.instant += timedelta(seconds=seconds)
+        self.tick()
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Life:
+    """One process. With ``left`` it dies at that await from now: before a call or a commit, or right after."""
+
+    left: int | None = None
+    dead: bool = False
+    steps: int = 0
+
+    def step(self) -> None:
+        if self.dead:
+            raise Died
+        self.steps += 1
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                self.dead = True
+                raise Died
+
+    async def through(self, work: Callable[[], Awaitable[T]]) -> T:
+        self.step()
+        try:
+            result = await work()
+        except Died:
+            self.dead = True
+            raise
+        self.step()
+        return result
+
+
+@dataclass
+class WatchedStore(GoogleStore):
+    """Tells the witness every write of the program when it takes effect, and every look. ``deleting`` says which
+    transaction asked for a deletion: a deletion carries no mark."""
+
+    truth: Truth | None = None
+    deleting: dict[str, str] = field(default_factory=dict)
+
+    def insert(self, event_id: str, fields: EventFields, properties: Mapping[str, str], **extras: Any) -> EventImage:
+        image = super().insert(event_id, fields, properties, **extras)
+        self._witness.inserted(transaction_of(properties["ffo"]), image)
+        return image
+
+    def patch(self, event_id: str, changes: Mapping[str, Any], properties: Mapping[str, str]) -> EventImage:
+        before = self.live(event_id)
+        after = super().patch(event_id, changes, properties)
+        self._witness.patched(transaction_of(properties["ffo"]), before, after)
+        return after
+
+    def cancel(self, event_id: str) -> EventImage:
+        before = self.live(event_id)
+        after = super().cancel(event_id)
+        self._witness.cancelled(self.deleting[event_id], before)
+        return after
+
+    def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        seen = super().window(start, end)
+        self._witness.looked(seen)
+        return seen
+
+    def get(self, event_id: str) -> EventImage | None:
+        image = super().get(event_id)
+        if image is not None:
+            self._witness.looked([image])
+        return image
+
+    def user_delete(self, event_id: str) -> EventImage:
+        return super().cancel(event_id)
+
+    @property
+    def _witness(self) -> Truth:
+        assert self.truth is not None
+        return self.truth
+
+
+class LateCalendar(GoogleCalendarFake):
+    """A write that lands late does so within the time that a server works on a request at most, by the clock."""
+
+    def __init__(self, store: GoogleStore, *, clock: Clock, **more: Any) -> None:
+        super().__init__(store, **more)
+        self._clock = clock
+        self._due: dict[int, datetime] = {}
+
+    async def _write(self, *call: Any) -> Outcome:
+        outcome = await super()._write(*call)
+        for _, effect in self._late:
+            self._due.setdefault(id(effect), self._clock.now() + timedelta(seconds=LATEST * (len(self.calls) % 7) / 7))
+        return outcome
+
+    def land(self) -> None:
+        """Whatever is due by now takes effect."""
+        self._land()
+
+    def clear(self) -> None:
+        """Fair weather; what is on its way still lands when it is due."""
+        self._armed.clear()
+
+    def _land(self, *, everything: bool = False) -> None:
+        due = [effect for _, effect in self._late if everything or self._clock.now() >= self._due[id(effect)]]
+        self._late = [late for late in self._late if late[1] not in due]
+        for effect in due:
+            effect()
+
+
+def transaction_of(op_id: str) -> str:
+    return op_id.rsplit("-", 1)[0]
+
+
+@dataclass
+class SeenJournal:
+    """A journal as one process has it. ``command_of`` finds what the person asked for by the cause of a transaction."""
+
+    inner: Journal
+    life: Life
+    truth: Truth
+    command_of: Callable[[str], Command]
+
+    async def begin(self, transaction: Transaction) -> None:
+        async def act() -> None:
+            await self.inner.begin(transaction)
+            targets = transaction.context.get(UNDOES, ())
+            keys = {r.op.key for r in transaction.records}
+            self.truth.begins(transaction.id, self.command_of(transaction.cause), targets, keys)
+
+        await self.life.through(act)
+
+    async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
+        await self.life.through(lambda: self.inner.mark(transaction_id, op_ids, state))
+
+    async def settle(
+        self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
+    ) -> None:
+        await self.life.through(lambda: self.inner.settle(transaction_id, record, head=head, forget=forget))
+
+    async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
+        await self.life.through(lambda: self.inner.close(transaction_id, state, at))
+
+    async def get(self, transaction_id: str) -> Transaction | None:
+        return await self.life.through(lambda: self.inner.get(transaction_id))
+
+    async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
+        return await self.life.through(lambda: self.inner.by_cause(calendar, cause))
+
+    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+        return await self.life.through(lambda: self.inner.unsettled(calendar))
+
+    async def history(self, calendar: str, **query: Any) -> tuple[Transaction, ...]:
+        return await self.life.through(lambda: self.inner.history(calendar, **query))
+
+    async def ledger(self, calendar: str, day: Any) -> Ledger:
+        return await self.life.through(lambda: self.inner.ledger(calendar, day))
+
+    async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
+        return await self.life.through(lambda: self.inner.acquire(calendar, owner, now=now, seconds=seconds))
+
+    async def release(self, lease: Lease) -> None:
+        await self.life.through(lambda: self.inner.release(lease))
+
+
+@dataclass
+class SeenCalendar:
+    """A calendar as one process has it; each call takes a while. A write without an intent in the journal is noted
+    (P2), and an id that two ops ask for."""
+
+    inner: GoogleCalendarFake
+    journal: SeenJournal
+    clock: Clock
+    rng: Random
+    minted: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        return self.inner.key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self.inner.traits
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        return await self._call(lambda: self.inner.window(start, end))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._call(lambda: self.inner.get(event_id))
+
+    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+        await self._intended(event_id, marker.op_id)
+        if self.minted.setdefault(event_id, marker.op_id) != marker.op_id:
+            self.journal.truth.breach("reused", f"{marker.op_id} uses the id of {self.minted[event_id]}")
+        return await self._call(lambda: self.inner.create(event_id, fields, marker))
+
+    async def update(
+        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
+    ) -> Outcome:
+        await self._intended(event_id, marker.op_id)
+        return await self._call(lambda: self.inner.update(event_id, changes, marker, expect=expect))
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        found = await self._intended(event_id, None)
+        if isinstance(self.inner.store, WatchedStore):
+            self.inner.store.deleting[event_id] = found
+        return await self._call(lambda: self.inner.delete(event_id, expect=expect))
+
+    async def aclose(self) -> None:
+        return
+
+    async def _call(self, work: Callable[[], Awaitable[T]]) -> T:
+        self.clock.instant += timedelta(seconds=self.rng.random() * LONGEST_CALL)
+        return await self.journal.life.through(work)
+
+    async def _intended(self, event_id: str, op_id: str | None) -> str:
+        """The transaction whose intent to write this event is durable."""
+        self.journal.life.step()
+        for transaction in await self.journal.inner.unsettled(self.key):
+            for record in transaction.records:
+                if record.state is OpState.INFLIGHT and record.op.event_id == event_id and op_id in {None, record.op.op_id}:
+                    return transaction.id
+        self.journal.truth.breach("intent", f"{event_id} is written without an intent")
+        return transaction_of(op_id or "")
