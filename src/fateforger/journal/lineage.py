@@ -93,6 +93,14 @@ class Lineages:
         self._by_id[op.event_id] = lineage
         return lineage
 
+    def has(self, key: str) -> bool:
+        """Whether a block of that key is on the calendar, on paper: one that was planned anew since."""
+        head = self._heads.get(key)
+        if head is None or head.event_id not in self._live:
+            return False
+        lineage = self._by_id.get(head.event_id)
+        return lineage is None or lineage.stays
+
     def give_keys(self) -> frozenset[str]:
         """Let every block that stays have the key of its earlier record, unless another one has it: in a history,
         keys pass from block to block. Returns all keys that are in use then."""

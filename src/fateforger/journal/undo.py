@@ -7,6 +7,7 @@
     update  | field as we left it                | the field's value from before
     update  | field changed                      | stays, and is told
     delete  | gone                               | create from the image of before, under the next generation
+    delete  | gone, the block was planned anew   | nothing: it is there already
     any     | it is already as before            | nothing
 
 Several transactions are taken back as one: each step is undone on paper, the latest first, and only the difference
@@ -71,7 +72,7 @@ def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
         case Verb.UPDATE:
             _take_back_update(lineages.of(op), op, _left(record))
         case Verb.DELETE:
-            _take_back_delete(lineages.of(op), op)
+            _take_back_delete(lineages.of(op), op, lineages)
         case Verb.ADOPT | Verb.FORGET:
             lineages.of(op).known_as(op.head_before)
         case Verb.RELEASE | Verb.NOOP | Verb.SKIP:
@@ -126,10 +127,13 @@ def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     lineage.now = result
 
 
-def _take_back_delete(lineage: Lineage, op: SyncOp) -> None:
+def _take_back_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
     if op.before is None:
         raise InternalError(f"Delete {op.op_id} does not know what it deleted.")
     if not lineage.gone:
+        return
+    if lineages.has(op.key if op.head_before is None else op.head_before.key):
+        lineage.told.append(f"{quoted(op.before.summary)} is on your calendar again already.")
         return
     lineage.now = canon(op.before)
     lineage.known_as(op.head_before)

@@ -223,3 +223,21 @@ def test_one_day_at_a_time() -> None:
     paper, done = after(FIRST)
     with pytest.raises(InternalError):
         undo_plan(paper, done[0].model_copy(update={"day": DAY.replace(day=3)}))
+
+
+def test_a_deleted_block_that_was_planned_anew_does_not_come_back_twice() -> None:
+    """P3: taking back one deletion, or doing an undone submit again, after a later submit made the block again."""
+    paper, done = after(FIRST, day_of(), FIRST)
+    plan = undo_plan(paper, done[1])
+    assert (plan.writes, plan.warnings) == ((), ("“Focus” is on your calendar again already.",))
+    paper, done = after(FIRST)
+    paper, undone = paper.undo(done[0])
+    paper, _ = paper.submit(FIRST, tx="t1")
+    assert undo_plan(paper, undone).writes == ()
+
+
+def test_taking_back_all_since_a_deletion_brings_the_block_back_once() -> None:
+    """P17: the newer event goes, and the deleted one comes back from its image."""
+    paper, done = after(FIRST, day_of(), SECOND)
+    after_all, _ = paper.undo(*done[:2])
+    assert after_all.view() == [A]
