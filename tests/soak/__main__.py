@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
+import click
 from tests.soak.run import KINDS, Script, Tally, play_all, stage
 
 BATCH = 100
@@ -35,33 +36,37 @@ def soak(seed: int, histories: int, jobs: int) -> int:
                 say(tally, said - began)
     say(tally, time.monotonic() - began)
     c = tally.counts
-    print(f"seed {seed}: {tally.histories} histories, {c['edits']} edits by hand, {c['writes']} writes")
-    print(f"lost edits {tally.breaches['lost']}, foreign writes {tally.breaches['foreign']}, duplicates {tally.breaches['duplicate']}")
-    print(", ".join(f"{kind} {tally.breaches[kind]}" for kind in KINDS[3:]))
-    print(f"raced (no calendar without conditional writes can stop these): {c['raced']}")
+    click.echo(f"seed {seed}: {tally.histories} histories, {c['edits']} edits by hand, {c['writes']} writes")
+    click.echo(
+        f"lost edits {tally.breaches['lost']}, foreign writes {tally.breaches['foreign']}, duplicates {tally.breaches['duplicate']}"
+    )
+    click.echo(", ".join(f"{kind} {tally.breaches[kind]}" for kind in KINDS[3:]))
+    click.echo(f"raced (no calendar without conditional writes can stop these): {c['raced']}")
     if not tally.failed:
         return 0
-    print(f"failed: {' '.join(sorted(tally.failed)[:20])}")
+    click.echo(f"failed: {' '.join(sorted(tally.failed)[:20])}")
     with stage() as on:
         trace = str(on.shortest(Script.read(min(tally.failed, key=len))))
-    print(f"The shortest of one of them; replay it with\n  python -m tests.soak --replay '{trace}'")
+    click.echo(f"The shortest of one of them; replay it with\n  python -m tests.soak --replay '{trace}'")
     return 1
 
 
 def say(tally: Tally, seconds: float) -> None:
     three = [tally.breaches[kind] for kind in KINDS[:3]]
     others = sum(tally.breaches.values()) - sum(three)
-    print(f"{tally.histories:7} histories, {tally.histories / seconds:5.0f}/s; lost, foreign, duplicates: {three}; other {others}", flush=True)
+    click.echo(
+        f"{tally.histories:7} histories, {tally.histories / seconds:5.0f}/s; lost, foreign, duplicates: {three}; other {others}",
+    )
 
 
 def replay(trace: str) -> int:
     script = Script.read(trace)
     with stage() as on:
         history = on.play(script)
-    print(script.setting)
-    print("\n".join(history.log))
+    click.echo(script.setting)
+    click.echo("\n".join(history.log))
     for kind, what in history.truth.breaches:
-        print(f"{kind}: {what}")
+        click.echo(f"{kind}: {what}")
     return 1 if history.truth.breaches else 0
 
 

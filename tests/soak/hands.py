@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 from tests.soak.days import Setting
 from tests.soak.truth import Truth
@@ -62,7 +63,9 @@ class Hands:
                 summary, start=self.setting.day, end=self.setting.day + timedelta(days=1), busy=rng.random() < 0.5
             )
         else:
-            more = {"extras": {"attendees": [{"email": "anna@example.com"}]}} if rng.random() < 0.3 else {}
+            more: dict[str, Any] = (
+                {"extras": {"attendees": [{"email": "anna@example.com"}]}} if rng.random() < 0.3 else {}
+            )
             image = self.store.user_create(
                 summary, start=start, end=end, busy=rng.random() < 0.9, organized_by_me=rng.random() < 0.7, **more
             )

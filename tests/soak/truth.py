@@ -100,11 +100,13 @@ class Deletion:
 
 @dataclass
 class Written:
-    """One transaction as its writes took effect. ``over`` are edits it replaced, ``before`` the events as they were."""
+    """One transaction as its writes took effect. ``keys`` are the blocks it is about, ``dropped`` those it takes off
+    the calendar (the person may be quicker); ``over`` are edits it replaced, ``before`` the events as they were."""
 
     command: Command
     targets: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
+    dropped: frozenset[str] = frozenset()
     over: dict[tuple[str, str], Edit] = field(default_factory=dict)
     before: list[Shape] = field(default_factory=list)
     deleted: set[str | None] = field(default_factory=set)
@@ -122,7 +124,7 @@ class Truth:
     made: dict[str, str] = field(default_factory=dict)
     theirs: dict[str, EventImage] = field(default_factory=dict)
     edits: dict[tuple[str, str], Edit] = field(default_factory=dict)
-    guests: set[str] = field(default_factory=set)
+    guests: dict[str, int] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     obstructed: set[str] = field(default_factory=set)
@@ -147,8 +149,9 @@ class Truth:
             return
         self.live[after.id] = after
         self.touched.add(after.id)
-        if after.enriched:
-            self.guests.add(after.id)
+        if after.enriched and not before.enriched:
+            self.guests[after.id] = self._now
+            self.counts["edits"] += 1
         old, new = shape_of(before), shape_of(after)
         for name in FIELDS:
             place = (after.id, name)
@@ -167,7 +170,11 @@ class Truth:
         self.touched.add(image.id)
         self.counts["edits"] += 1
         key = key_of(image)
-        if key is not None and image.id not in self.obstructed and not any(key_of(e) == key for e in self.live.values()):
+        if (
+            key is not None
+            and image.id not in self.obstructed
+            and not any(key_of(e) == key for e in self.live.values())
+        ):
             self.deletions[key] = Deletion(image.id, self._now, self.asked.get(key), taken=key not in self.wish)
 
     # --- the person in the thread ---
@@ -187,9 +194,7 @@ class Truth:
         command = Command(name, "submit", self._now, dict(self.wish), prefer_plan)
         command.taken = frozenset(place for place, edit in self.edits.items() if edit.taken)
         command.absent = frozenset(
-            key
-            for key, deletion in self.deletions.items()
-            if deletion.taken or deletion.taken_back
+            key for key, deletion in self.deletions.items() if deletion.taken or deletion.taken_back
         )
         return command
 
@@ -212,11 +217,10 @@ class Truth:
         for event in events:
             self._looked[event.id] = self._now
 
-    def begins(self, transaction_id: str, command: Command, targets: Iterable[str], keys: Iterable[str]) -> None:
+    def begins(self, transaction_id: str, written: Written) -> None:
         """A transaction is recorded; nothing of it has happened yet."""
-        found = Written(command, tuple(targets), frozenset(keys))
-        self.transactions[transaction_id] = found
-        for target in found.targets:
+        self.transactions[transaction_id] = written
+        for target in written.targets:
             for key in self.transactions[target].keys if target in self.transactions else ():
                 self.asked.pop(key, None)
                 if key in self.deletions:
@@ -238,7 +242,7 @@ class Truth:
         self._looked[image.id] = self._now
         targets = [self.transactions[t] for t in by.targets if t in self.transactions]
         befores = [shape for target in targets for shape in target.before]
-        if befores and not any(target.raced for target in targets):
+        if befores and not any(target.raced or key in target.dropped - target.deleted for target in targets):
             new = shape_of(image)
             wrong = [name for name in FIELDS if new[name] not in [shape[name] for shape in befores]]
             if wrong:
@@ -268,8 +272,11 @@ class Truth:
         by.before.append(shape_of(image))
         by.deleted.add(key_of(image))
         command = by.command
-        if image.enriched and not command.force:
-            self.breach("lost", f"{command.name} deleted “{image.summary}” with its guests")
+        if image.id in self.guests and not command.force:
+            if self._is_raced(image.id, self.guests[image.id]):
+                self.raced += 1
+            else:
+                self.breach("lost", f"{command.name} deleted “{image.summary}” with its guests")
         dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
         for place, edit in self._standing(image.id):
             if (dropped and place in command.taken) or command.force or self._is_back(by, edit):
@@ -299,13 +306,11 @@ class Truth:
             if not events[deletion.event_id].gone:
                 self.breach("lost", f"{deletion.event_id} is not deleted any more")
         ours = [e for e in events.values() if not e.gone and e.id in self.made]
-        for what, seen in (
-            ("key", Counter(key_of(e) for e in ours)),
-            ("look", Counter((e.summary, str(e.start)) for e in ours)),
-        ):
-            for name, times in seen.items():
-                if times > 1:
-                    self.breach("duplicate", f"{times} events with the {what} {name}")
+        keys = Counter(str(key_of(e)) for e in ours)
+        looks = Counter(f"“{e.summary}” at {e.start}" for e in ours)
+        for what, times in (*keys.items(), *looks.items()):
+            if times > 1:
+                self.breach("duplicate", f"{times} events are {what}")
 
     def said(self) -> None:
         """Every edit that lost against a wish without having been seen in the thread was named there."""
@@ -321,7 +326,9 @@ class Truth:
     def _replaced(self, transaction_id: str, place: tuple[str, str], new: Any, after: EventImage) -> None:
         by, edit = self.transactions[transaction_id], self.edits.pop(place, None)
         self._left[place] = new
-        given_back = next((w.over[place] for t in by.targets if (w := self.transactions.get(t)) and place in w.over), None)
+        given_back = next(
+            (w.over[place] for t in by.targets if (w := self.transactions.get(t)) and place in w.over), None
+        )
         if given_back is not None:
             if given_back.value != new:
                 self.breach("lost", f"{by.command.name} set {place} to {new!r}, the edit was {given_back.value!r}")
@@ -329,32 +336,33 @@ class Truth:
         if edit is None or edit.value == new:
             return
         command = by.command
-        if command.kind == "submit" and self._wishes_otherwise(command, place, edit):
-            by.over[place] = edit
-            if not any(p in command.taken for p in self._aspect(place)):
-                command.owed.append(after.summary)
-        elif command.kind == "undo" and (command.force or self._is_back(by, edit)):
+        taken = any(p in command.taken for p in self._aspect(place))
+        if (taken and self._wishes_otherwise(command, place, edit)) or (command.kind == "undo" and (command.force or self._is_back(by, edit))):
             by.over[place] = edit
         elif self._is_raced(place[0], edit.at):
             self.raced += 1
             by.raced = True
+        elif command.prefer_plan and self._wishes_otherwise(command, place, edit):
+            by.over[place] = edit
+            command.owed.append(after.summary)
         else:
             self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
 
     def _wishes_otherwise(self, command: Command, place: tuple[str, str], edit: Edit) -> bool:
-        block = self._block_of(place[0], command.wish)
-        aspect = self._aspect(place)
-        taken = any(p in command.taken for p in aspect)
-        differs = block is None or any(p in self.edits and block[p[1]] != self.edits[p].value for p in aspect)
-        return (taken or command.prefer_plan) and (differs or (block is not None and block[place[1]] != edit.value))
+        if command.kind != "submit" or (block := self._block_of(place[0], command.wish)) is None:
+            return command.kind == "submit"
+        others = [p for p in self._aspect(place) if p in self.edits]
+        return block[place[1]] != edit.value or any(block[p[1]] != self.edits[p].value for p in others)
 
     def _aspect(self, place: tuple[str, str]) -> list[tuple[str, str]]:
         return [(place[0], name) for name in FIELDS if ASPECT[name] == ASPECT[place[1]]]
 
     def _wanted(self, by: Written, key: str, deletion: Deletion) -> bool:
         command = by.command
-        if any(t in self.transactions and key in self.transactions[t].deleted for t in by.targets):
+        if any(t in self.transactions and key in self.transactions[t].dropped for t in by.targets):
             return True
+        if deletion.taken_back:
+            return command.kind == "submit"
         return command.kind == "submit" and (key in command.absent or command.wish.get(key) != deletion.asked)
 
     def _is_back(self, by: Written, edit: Edit) -> bool:
@@ -373,7 +381,7 @@ class Truth:
 
     def _gone(self, event_id: str) -> None:
         self.live.pop(event_id, None)
-        self.guests.discard(event_id)
+        self.guests.pop(event_id, None)
         self.edits = {place: edit for place, edit in self.edits.items() if place[0] != event_id}
 
     def _tick(self) -> None:

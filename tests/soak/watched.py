@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
-from tests.soak.truth import Command, Truth
+from tests.soak.truth import Command, Truth, Written
 
 from fateforger.commit.execute import UNDOES
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
 from fateforger.ports import CalendarTraits, Journal, Lease, Outcome
-from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId
+from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId, Verb
 
 T = TypeVar("T")
 LONGEST_CALL = 1.5
@@ -162,9 +162,11 @@ class SeenJournal:
     async def begin(self, transaction: Transaction) -> None:
         async def act() -> None:
             await self.inner.begin(transaction)
-            targets = transaction.context.get(UNDOES, ())
-            keys = {r.op.key for r in transaction.records}
-            self.truth.begins(transaction.id, self.command_of(transaction.cause), targets, keys)
+            keys = frozenset(op.key for op in transaction.plan.ops)
+            dropped = frozenset(op.key for op in transaction.plan.ops if op.verb is Verb.DELETE)
+            targets = tuple(transaction.context.get(UNDOES, ()))
+            written = Written(self.command_of(transaction.cause), targets, keys, dropped)
+            self.truth.begins(transaction.id, written)
 
         await self.life.through(act)
 
@@ -256,7 +258,11 @@ class SeenCalendar:
         self.journal.life.step()
         for transaction in await self.journal.inner.unsettled(self.key):
             for record in transaction.records:
-                if record.state is OpState.INFLIGHT and record.op.event_id == event_id and op_id in {None, record.op.op_id}:
+                if (
+                    record.state is OpState.INFLIGHT
+                    and record.op.event_id == event_id
+                    and op_id in {None, record.op.op_id}
+                ):
                     return transaction.id
         self.journal.truth.breach("intent", f"{event_id} is written without an intent")
         return transaction_of(op_id or "")
