@@ -88,6 +88,7 @@ class History:
         self.unfinished: list[Asked] = []
         self.process: CalendarSubmitter | None = None
         self.life = Life()
+        self.crowded = False
         self.numbers = 0
         self.blocks = 0
         self.group = "g0"
@@ -156,7 +157,9 @@ class History:
         async def together() -> None:
             await asyncio.gather(*(finish(a, s) for a, s in zip(both, (first, other), strict=True)))
 
+        self.crowded = True
         self._run(together())
+        self.crowded = False
         self.calendar.clear()
 
     def step_wait(self, rng: Random) -> None:
@@ -286,15 +289,19 @@ class History:
         command = self._known(self.truth.undoes(f"undo{self._number()}", force=force))
         which = rng.random()
         newest = [t for t in undoable if _newest(t, undoable)]
-        if which < 0.4 or not newest:
-            targets, act = [], lambda s: s.undo_last(cause=command.name, force=force)
-        elif which < 0.65:
-            group = newest[0].group
+        targets: list[Transaction] = []
+        if which < 0.35:
+            act: Act = lambda s: s.undo_last(cause=command.name, force=force)  # noqa: E731  one of four
+        elif which < 0.6:
+            targets = [rng.choice(undoable)]
+            act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
+        elif which < 0.8 or not newest:
+            group = undoable[0].group
             targets = [t for t in undoable if t.group == group]
-            act = lambda s: s.undo_group(group, cause=command.name, force=force)  # noqa: E731  one of three
+            act = lambda s: s.undo_group(group, cause=command.name, force=force)  # noqa: E731  one of four
         else:
             targets = [rng.choice(newest)]
-            act = lambda s: s.undo_transaction(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of three
+            act = lambda s: s.undo_transaction(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
         return Asked(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
 
     def _known(self, command: Command) -> Command:
@@ -332,6 +339,8 @@ class History:
                 self.log.append(f"{name}: {end.status}: {' '.join(end.sentences)}")
                 self.truth.answered(asked.command, end.sentences, whole=end.status in {"changed", "unchanged"})
                 self._fold(asked, end)
+                if end.status in {"changed", "undone", "unchanged"} and not self.crowded:
+                    self.truth.single()
             case Died():
                 self.log.append(f"{name}: the process died")
                 self._die()

@@ -28,7 +28,7 @@ counted apart, as **raced**. With conditional writes such an edit is lost like a
 
 A **foreign write** is any write to an event that the program did not make, and any event of the person's own that is
 not, to the byte, as they left it. A **duplicate** is a second live event of the program's for one block, or two that
-show the same.
+show the same, whenever no command is under way; a submit must not even make one for a moment.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class Truth:
         self.counts["writes"] += 1
         by, key = self.transactions[transaction_id], key_of(image)
         twins = [e.id for e in self.live.values() if key_of(e) == key]
-        if twins:
+        if twins and by.command.kind == "submit":
             self.breach("duplicate", f"{by.command.name} made “{image.summary}” again while {twins} is there")
         deletion = None if key is None else self.deletions.pop(key, None)
         if key is not None and deletion is not None and not self._wanted(by, key, deletion):
@@ -305,7 +305,12 @@ class Truth:
         for deletion in self.deletions.values():
             if not events[deletion.event_id].gone:
                 self.breach("lost", f"{deletion.event_id} is not deleted any more")
-        ours = [e for e in events.values() if not e.gone and e.id in self.made]
+        self.single()
+
+    def single(self) -> None:
+        """Between two commands every block is there once. (Within one, an undo may bring an event back before it
+        takes another away.)"""
+        ours = self.live.values()
         keys = Counter(str(key_of(e)) for e in ours)
         looks = Counter(f"“{e.summary}” at {e.start}" for e in ours)
         for what, times in (*keys.items(), *looks.items()):
@@ -337,7 +342,9 @@ class Truth:
             return
         command = by.command
         taken = any(p in command.taken for p in self._aspect(place))
-        if (taken and self._wishes_otherwise(command, place, edit)) or (command.kind == "undo" and (command.force or self._is_back(by, edit))):
+        if (taken and self._wishes_otherwise(command, place, edit)) or (
+            command.kind == "undo" and (command.force or self._is_back(by, edit))
+        ):
             by.over[place] = edit
         elif self._is_raced(place[0], edit.at):
             self.raced += 1

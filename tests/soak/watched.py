@@ -13,8 +13,8 @@ from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 from tests.soak.truth import Command, Truth, Written
 
-from fateforger.commit.execute import UNDOES
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
+from fateforger.journal.standing import took_back
 from fateforger.ports import CalendarTraits, Journal, Lease, Outcome
 from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId, Verb
 
@@ -164,7 +164,7 @@ class SeenJournal:
             await self.inner.begin(transaction)
             keys = frozenset(op.key for op in transaction.plan.ops)
             dropped = frozenset(op.key for op in transaction.plan.ops if op.verb is Verb.DELETE)
-            targets = tuple(transaction.context.get(UNDOES, ()))
+            targets = took_back(transaction)
             written = Written(self.command_of(transaction.cause), targets, keys, dropped)
             self.truth.begins(transaction.id, written)
 
@@ -234,17 +234,15 @@ class SeenCalendar:
             self.journal.truth.breach("reused", f"{marker.op_id} uses the id of {self.minted[event_id]}")
         return await self._call(lambda: self.inner.create(event_id, fields, marker))
 
-    async def update(
-        self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, *, expect: str | None = None
-    ) -> Outcome:
+    async def update(self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, **more: Any) -> Outcome:
         await self._intended(event_id, marker.op_id)
-        return await self._call(lambda: self.inner.update(event_id, changes, marker, expect=expect))
+        return await self._call(lambda: self.inner.update(event_id, changes, marker, **more))
 
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+    async def delete(self, event_id: OwnedId, **more: Any) -> Outcome:
         found = await self._intended(event_id, None)
         if isinstance(self.inner.store, WatchedStore):
             self.inner.store.deleting[event_id] = found
-        return await self._call(lambda: self.inner.delete(event_id, expect=expect))
+        return await self._call(lambda: self.inner.delete(event_id, **more))
 
     async def aclose(self) -> None:
         return
