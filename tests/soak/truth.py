@@ -271,6 +271,7 @@ class Truth:
             return
         by.before.append(shape_of(image))
         by.deleted.add(key_of(image))
+        by.raced = by.raced or any(self._is_raced(image.id, edit.at) for _, edit in self._standing(image.id))
         command = by.command
         if image.id in self.guests and not command.force:
             if self._is_raced(image.id, self.guests[image.id]):
@@ -283,7 +284,6 @@ class Truth:
                 by.over[place] = edit
             elif self._is_raced(image.id, edit.at):
                 self.raced += 1
-                by.raced = True
             else:
                 self.breach("lost", f"{command.name} deleted “{image.summary}”, whose {place[1]} was {edit.value}")
         self._gone(image.id)

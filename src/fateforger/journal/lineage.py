@@ -55,6 +55,23 @@ class Lineage:
         """Why the event that is there must not be written to, if so."""
         return None if self.event is None else obstacle_to(self.event)
 
+    @property
+    def may_change(self) -> bool:
+        """Whether there is an event that may be written to."""
+        return self.shown is not None and self.obstacle is None and not self.released
+
+    @property
+    def key_known(self) -> str:
+        """What the block was known by before the earliest op, or by it."""
+        return self.first.key if self.known is None else self.known.key
+
+    def take_over(self, other: Lineage) -> None:
+        """Show what another one, of which no event is left, shows on paper."""
+        self.now, self.known = other.now, other.known
+        self.told += other.told
+        self.ids |= other.ids
+        other.now, other.told = None, []
+
     def release(self, sentence: str) -> None:
         """Leave it to the person from now on."""
         self.released = True
@@ -100,6 +117,16 @@ class Lineages:
             return False
         lineage = self._by_id.get(head.event_id)
         return lineage is None or lineage.stays
+
+    def join(self) -> None:
+        """Let a block that comes back take the place of the event that goes, if both are the same block: one that was
+        planned anew since need not go for the older one."""
+        going = {l.key_known: l for l in self if l.now is None and l.may_change}
+        for lineage in self:
+            if lineage.event is None and lineage.now is not None:
+                other = going.pop(lineage.key_known, None)
+                if other is not None:
+                    other.take_over(lineage)
 
     def give_keys(self) -> frozenset[str]:
         """Let every block that stays have the key of its earlier record, unless another one has it: in a history,

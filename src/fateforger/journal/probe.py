@@ -93,13 +93,15 @@ def happened(op: SyncOp, event: EventImage) -> Happened:
 
 def observed_head(op: SyncOp, event: EventImage) -> Head | None:
     """What is known after a write, with the written fields as the calendar shows them: a calendar may put text in
-    a form of its own, and that is not the person's doing."""
+    a form of its own, and that is not the person's doing. A field in which an undo gave the person's own change back
+    stays as it was known before."""
     head = op.head_after
     if head is None or not is_timed(event):
         return head
     shown, base, asked = canon(event), canon(head.base), head.asked
-    names = op.changes.keys() if op.verb is Verb.UPDATE else frozenset(MANAGED)
-    seen = base._replace(**{name: getattr(shown, name) for name in names})
+    names = op.changes.keys() if op.verb is Verb.UPDATE or op.after is None else frozenset(MANAGED)
+    ours = names if op.after is None else {n for n in names if getattr(base, n) == getattr(canon(op.after), n)}
+    seen = base._replace(**{name: getattr(shown, name) for name in ours})
     return head.model_copy(
         update={
             "base": fields_of(seen),

@@ -39,13 +39,14 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
     event_id = mint(seed, generation)
     lineages.generations[seed] = generation
     lineages.taken.add(event_id)
+    base = fields if known is None else known.base
     head = Head(
         key=lineage.key,
         event_id=event_id,
         generation=generation,
         day=lineages.day,
-        base=fields,
-        wanted=known.asked if known is not None and canon(known.asked) != now else None,
+        base=base,
+        wanted=known.asked if known is not None and canon(known.asked) != canon(base) else None,
         restores=tuple(lineage.ids),
     )
     return SyncOp(
@@ -96,12 +97,14 @@ def _as_gone(lineage: Lineage, head: Head) -> Head:
 
 
 def _restored_head(lineage: Lineage, event: EventImage, shown: Canon, now: Canon, lineages: Lineages) -> Head:
-    """Written fields by what is written, the others as they are known; asked for is what the plan before asked."""
+    """Written fields as they were known before, so that a change of the person that comes back shows as one again; the
+    others as they are known. Asked for is what the plan before asked."""
     released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
     current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
-    written = {name: getattr(now, name) for name in MANAGED if getattr(now, name) != getattr(shown, name)}
-    base, asked = canon(current.base)._replace(**written), canon(known.asked)
+    written = {name for name in MANAGED if getattr(now, name) != getattr(shown, name)}
+    base, asked = canon(current.base), canon(known.asked)
+    base = base._replace(**{name: getattr(canon(known.base), name) for name in written})
     return current.model_copy(
         update={
             "key": lineage.key,

@@ -53,6 +53,7 @@ def plan_undo(
         for record in reversed(transaction.records):
             if record.state is OpState.APPLIED:
                 _take_back(record, lineages, force=force)
+    lineages.join()
     keys = lineages.give_keys()
     ops = [op for lineage in lineages if (op := op_for(lineage, lineages, keys)) is not None]
     return SyncPlan(

@@ -336,3 +336,18 @@ async def test_s89_undo_twice_is_refused(world: World) -> None:
         await submitter.undo_transaction("nobody", cause="4")
     with pytest.raises(NotUndoable):
         await submitter.undo_last(cause="5")
+
+
+async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> None:
+    """P7, S242: the plan of before does not know it, and so learns of it, as it did when it was made."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    world.store.user_edit(event(world, "a").id, start=at("07:00"), end=at("08:00"))
+    moved = plan_of(block("a", "08:00", notes="bring the red folder"), *DAY_PLAN.events[1:])
+    await submitter.submit_plan(moved, cause="2", prefer="plan")
+    assert event(world, "a").start == at("08:00")
+    await submitter.undo_last(cause="3")
+    assert event(world, "a").start == at("07:00")
+    result = await submitter.submit_plan(DAY_PLAN, cause="4")
+    assert (result.status, [a.field for a in result.plan.adopted]) == ("unchanged", ["start", "end"])
+    assert mirror(DAY_PLAN, result.plan).block("a") != DAY_PLAN.block("a")

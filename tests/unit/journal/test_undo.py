@@ -241,3 +241,13 @@ def test_taking_back_all_since_a_deletion_brings_the_block_back_once() -> None:
     paper, done = after(FIRST, day_of(), SECOND)
     after_all, _ = paper.undo(*done[:2])
     assert after_all.view() == [A]
+
+
+def test_what_was_planned_anew_stays_when_the_older_one_comes_back() -> None:
+    """P9, P3: taking back an undo and the submit after it needs no second event, not even for a moment."""
+    paper, done = after(FIRST)
+    paper, undone = paper.undo(done[0])
+    paper, again = paper.submit(SECOND, tx="t1")
+    (op,) = undo_plan(paper, again, undone).writes
+    assert (op.verb, op.event_id) == (Verb.UPDATE, paper.shown("a").id)
+    assert paper.undo(again, undone, tx="v")[0].view() == [A]
