@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test mutants check bench lock clean
+.PHONY: help install install-dev up test mutants check soak bench lock clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,12 @@ test: check  ## All checks and all tests
 
 mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test)
 	$(BIN)/pytest -n auto --dist loadgroup tests/mutants
+
+HISTORIES ?= 10000
+SEED ?= 1
+
+soak: install-dev  ## Random histories with edits by hand: what was lost, foreign, twice (HISTORIES=10000 SEED=1)
+	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED)
 
 bench: install-dev  ## Measure speed, as ratios against peers in the same run
 	$(BIN)/python -m benchmarks

@@ -93,14 +93,14 @@ class Stage:
         return history
 
     def shortest(self, script: Script) -> Script:
-        """The script without every step that a breach of the same kind does not need."""
-        kinds = {kind for kind, _ in self.play(script).truth.breaches}
+        """The script without every step that a breach of the same kind as its first does not need."""
+        kinds = {kind for kind, _ in self.play(script).truth.breaches[:1]}
         size = len(script.steps) // 2
         while size:
             at = 0
             while at < len(script.steps):
                 less = Script(script.name, script.setting, script.steps[:at] + script.steps[at + size :])
-                if kinds & {kind for kind, _ in self.play(less).truth.breaches}:
+                if kinds & {kind for kind, _ in self.play(less).truth.breaches[:1]}:
                     script = less
                 else:
                     at += size

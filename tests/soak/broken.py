@@ -1,0 +1,113 @@
+"""Engines with one bug each, put in where the real one goes: the witness has to see every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from fateforger.commit import CalendarSubmitter, Outside
+from fateforger.ports import Calendar, Journal, Outcome
+from fateforger.sync.model import EventImage, Ledger, Marker, OwnedId
+
+
+class Passing:
+    """A port that hands everything on."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+class Blind(Passing):
+    """What the person changed is not looked at: events show as the program left them, so an undo takes them back."""
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        return tuple(self._as_left(e) for e in await self._real.window(start, end))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        image: EventImage | None = await self._real.get(event_id)
+        return None if image is None else self._as_left(image)
+
+    def _as_left(self, image: EventImage) -> EventImage:
+        return image.model_copy(update=self._real.journal.truth.left(image.id))
+
+
+class NoMarks(Passing):
+    """Nobody reads the mark of an op: a write whose answer was lost is not recognised."""
+
+    async def get(self, event_id: str) -> EventImage | None:
+        image: EventImage | None = await self._real.get(event_id)
+        if image is None or image.marker is None:
+            return image
+        return image.model_copy(update={"properties": {**image.properties, "ffo": "?"}})
+
+
+class PrefixOnly(Passing):
+    """Whatever begins like an id of ours is taken for ours: here the person's own occurrence of a series."""
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        seen: tuple[EventImage, ...] = await self._real.window(start, end)
+        return tuple(e for e in seen if e.series_id is None)
+
+    async def update(self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, **more: Any) -> Outcome:
+        self._write(event_id, lambda name: self._store.patch(name, changes, marker.properties()))
+        outcome: Outcome = await self._real.update(event_id, changes, marker, **more)
+        return outcome
+
+    async def delete(self, event_id: OwnedId, **more: Any) -> Outcome:
+        outcome: Outcome = await self._real.delete(event_id, **more)
+        self._write(event_id, self._store.cancel)
+        return outcome
+
+    @property
+    def _store(self) -> Any:
+        return self._real.inner.store
+
+    def _occurrences(self, event_id: str) -> list[str]:
+        return [i for i, e in self._store.events.items() if i.startswith(f"{event_id}_") and not e.gone]
+
+    def _write(self, event_id: str, write: Callable[[str], object]) -> None:
+        for name in self._occurrences(event_id):
+            self._store.deleting.setdefault(name, self._store.deleting.get(event_id))
+            write(name)
+
+
+class Forgetful(Passing):
+    """The journal forgets what it knows of the calendar: no record of blocks, and of ids that were used."""
+
+    async def ledger(self, calendar: str, day: Any) -> Ledger:
+        return Ledger()
+
+
+def _with(outside: Outside, calendar: Any = None, journal: Any = None) -> Outside:
+    seen: Calendar = calendar or outside.calendar
+    known: Journal = journal or outside.journal
+    return Outside(seen, known, outside.clock, outside.sleep, outside.jitter, outside.limits)
+
+
+def blind(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+    return CalendarSubmitter(_with(outside, Blind(outside.calendar)), owner=owner, new_id=new_id)
+
+
+def no_marks(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+    return CalendarSubmitter(_with(outside, NoMarks(outside.calendar)), owner=owner, new_id=new_id)
+
+
+def prefix_only(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+    return CalendarSubmitter(_with(outside, PrefixOnly(outside.calendar)), owner=owner, new_id=new_id)
+
+
+def forgetful(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+    return CalendarSubmitter(_with(outside, journal=Forgetful(outside.journal)), owner=owner, new_id=new_id)
+
+
+BROKEN: Sequence[tuple[Any, str]] = (
+    (blind, "lost"),
+    (no_marks, "duplicate"),
+    (prefix_only, "foreign"),
+    (forgetful, "duplicate"),
+)
+"""Each with what it must be counted as."""

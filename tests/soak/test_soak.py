@@ -1,0 +1,49 @@
+"""A small share of the soak in every run of the suite, and whether its witness sees what is broken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.soak.broken import BROKEN
+from tests.soak.run import Script, play_all, stage
+
+SEED = 20260302
+SHARE = 120
+
+
+def test_nothing_is_lost_foreign_or_there_twice() -> None:
+    """P1-P8, P11, P13, P15, P17-P20: and the histories are lively, or they would prove nothing."""
+    tally = play_all(SEED, range(SHARE))
+    assert (tally.failed, +tally.breaches) == ([], {})
+    assert tally.counts["edits"] >= SHARE
+    assert tally.counts["writes"] >= 5 * SHARE
+
+
+@pytest.mark.parametrize(("engine", "kind"), BROKEN, ids=lambda value: getattr(value, "__name__", value))
+def test_the_witness_sees_a_broken_engine(engine: Any, kind: str) -> None:
+    """Each bug is counted as what it is, within a handful of histories."""
+    with stage(engine) as on:
+        seen = (k for n in range(100) for k, _ in on.play(Script.drawn(SEED, n)).truth.breaches)
+        assert kind in seen
+
+
+def test_the_same_seed_gives_the_same_history() -> None:
+    with stage() as one, stage() as other:
+        scripts = [Script.drawn(SEED, n) for n in range(12)]
+        assert [one.play(s).log for s in scripts] == [other.play(s).log for s in scripts]
+
+
+def test_a_trace_can_be_replayed_and_shortened() -> None:
+    """The shortest trace of a history that went wrong still goes wrong, and can be read back."""
+    engine, kind = BROKEN[0]
+    with stage(engine) as on:
+        script = next(s for n in range(100) if kind in _kinds(on, s := Script.drawn(SEED, n)))
+        short = on.shortest(script)
+        assert len(short.steps) <= len(script.steps)
+        assert Script.read(str(short)) == short
+        assert kind in _kinds(on, short)
+
+
+def _kinds(on: Any, script: Script) -> set[str]:
+    return {kind for kind, _ in on.play(script).truth.breaches[:1]}
