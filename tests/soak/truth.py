@@ -241,6 +241,8 @@ class Truth:
         self._left |= {(image.id, name): value for name, value in shape_of(image).items()}
         self._looked[image.id] = self._now
         targets = [self.transactions[t] for t in by.targets if t in self.transactions]
+        if any(target.over for target in targets):
+            self.touched.add(image.id)  # it comes back as the person had it
         befores = [shape for target in targets for shape in target.before]
         if befores and not any(target.raced or key in target.dropped - target.deleted for target in targets):
             new = shape_of(image)

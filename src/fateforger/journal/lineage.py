@@ -121,7 +121,7 @@ class Lineages:
     def join(self) -> None:
         """Let a block that comes back take the place of the event that goes, if both are the same block: one that was
         planned anew since need not go for the older one."""
-        going = {l.key_known: l for l in self if l.now is None and l.may_change}
+        going = {other.key_known: other for other in self if other.now is None and other.may_change}
         for lineage in self:
             if lineage.event is None and lineage.now is not None:
                 other = going.pop(lineage.key_known, None)

@@ -6,7 +6,7 @@ from fateforger.journal.lineage import Lineage, Lineages
 from fateforger.sync.canonical import Canon, canon, fields_of, is_timed
 from fateforger.sync.drafts import UNNUMBERED
 from fateforger.sync.ids import mint, next_generation, trace_seed
-from fateforger.sync.model import MANAGED, EventImage, Head, Standing, SyncOp, Verb
+from fateforger.sync.model import EventImage, Head, Standing, SyncOp, Verb
 from fateforger.sync.words import changes_between
 
 
@@ -24,7 +24,7 @@ def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp
         op = _on(Verb.DELETE, lineage, event, gone, "It was not there before.")
         changes = changes_between(shown, None, lineages.tz)
         return op.model_copy(update={"changes": changes, "head_after": None if gone.key in keys else gone})
-    head = _restored_head(lineage, event, shown, now, lineages)
+    head = _restored_head(lineage, event, lineages)
     if changes := changes_between(shown, now, lineages.tz):
         op = _on(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
         return op.model_copy(update={"changes": changes, "after": fields_of(now), "summary": now.summary})
@@ -96,15 +96,13 @@ def _as_gone(lineage: Lineage, head: Head) -> Head:
     return head.model_copy(update={"standing": Standing.DELETED, "wanted": asked})
 
 
-def _restored_head(lineage: Lineage, event: EventImage, shown: Canon, now: Canon, lineages: Lineages) -> Head:
-    """Written fields as they were known before, so that a change of the person that comes back shows as one again; the
-    others as they are known. Asked for is what the plan before asked."""
+def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
+    """What was known before, so that whatever the calendar shows beyond it is the person's: a change of theirs that was
+    kept or that comes back shows as one again."""
     released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
     current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
-    written = {name for name in MANAGED if getattr(now, name) != getattr(shown, name)}
-    base, asked = canon(current.base), canon(known.asked)
-    base = base._replace(**{name: getattr(canon(known.base), name) for name in written})
+    base, asked = canon(known.base), canon(known.asked)
     return current.model_copy(
         update={
             "key": lineage.key,
