@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -16,13 +16,14 @@ from tests.soak.hands import Hands
 from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
 
-from fateforger.commit import CalendarSubmitter, Outside, SyncResult
+from fateforger.commit import CalendarSubmitter, Limits, Outside, SyncResult
+from fateforger.coordinator.mirroring import after_writing, as_last_agreed, without_raw
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, StoreError
 from fateforger.journal import Transaction, TxState
 from fateforger.plan import TBPlan
 from fateforger.ports import Journal, Limited, Unauthorized, Unknown
-from fateforger.sync import Prefer, desired_day, mirror, numbered, plan_sync
-from fateforger.sync.model import WRITES, BrakeKind, SyncPlan
+from fateforger.sync import Choices, desired_day, mirror, numbered, plan_sync
+from fateforger.sync.model import WRITES, BrakeKind, Snapshot, SyncPlan
 
 T = TypeVar("T")
 Act = Callable[[CalendarSubmitter], Awaitable[SyncResult]]
@@ -56,6 +57,7 @@ class Asked:
     act: Act
     before: TBPlan
     kept: bool = True
+    yes: list[BrakeKind] = field(default_factory=list)
     targets: Sequence[Transaction] = ()
 
 
@@ -83,7 +85,7 @@ class History:
         self.plan = self.setting.plan_of(())
         self.commands: dict[str, Command] = {}
         self.plans: dict[str, TBPlan] = {}
-        self.shown: dict[str, Shape] = {}
+        self.snapshot: Snapshot | None = None
         self.minted: dict[str, str] = {}
         self.unfinished: list[Asked] = []
         self.process: CalendarSubmitter | None = None
@@ -183,7 +185,7 @@ class History:
             self._look(rng)
             self._think(repaired(self.plan, rng))
             plan, writes = self.plan, self.truth.counts["writes"]
-            result = self._quiet(self._submit(rng, prefer_plan=True, confirmed=tuple(BrakeKind)))
+            result = self._quiet(self._submit(rng, prefer_plan=True))
             if result is not None and result.status == "unchanged" and plan == self.plan and not result.transactions:
                 break
         else:
@@ -241,43 +243,39 @@ class History:
             snapshot, ledger = self._run(self.process.read(self.setting.day, self.setting.tz))
         except CalendarError:
             return False
+        seen = without_raw(snapshot)
         wanted = desired_day(self.plan, overlapping=True)
-        compared = plan_sync(wanted, snapshot, ledger, op_ids=numbered("look"))
+        known = as_last_agreed(ledger, wanted, self.snapshot)
+        compared = plan_sync(wanted, snapshot, known, op_ids=numbered("look"))
         if not compared.brakes:
-            fresh = {op.key for op in compared.ops if self._is_news(op.event_id)}
-            self._take_over(
-                compared.model_copy(update={"adopted": tuple(a for a in compared.adopted if a.key in fresh)})
-            )
-        self._remember()
-        if compared.adopted and not compared.writes and fits(self.plan):
-            self._quiet(self._submit(rng, prefer_plan=False))
+            fresh = {op.key for op in compared.ops if self._is_news(op.event_id, seen)}
+            adopted = tuple(a for a in compared.adopted if a.key in fresh)
+            self._take_over(compared.model_copy(update={"adopted": adopted}))
+        self.snapshot = seen
+        if compared.adopted:
+            note = self._known(self.truth.submits(f"note{self._number()}", prefer_plan=False))
+            self._run(_caught(self.process.take_note(self.plan, cause=note.name)))
         self.log.append(f"looked; plan {sorted(self._wish())}")
         return True
 
     def _take_over(self, compared: SyncPlan) -> None:
         self._think(mirror(self.plan, compared))
 
-    def _is_news(self, event_id: str) -> bool:
-        event = self.store.events.get(event_id)
-        return event is None or event.gone or self.shown.get(event_id) != shape_of(event)
-
-    def _remember(self) -> None:
-        self.shown = {i: shape_of(e) for i, e in self.store.events.items() if not e.gone}
+    def _is_news(self, event_id: str, now: Snapshot) -> bool:
+        return self.snapshot is None or _shown(self.snapshot, event_id) != _shown(now, event_id)
 
     # --- commands ---
 
-    def _submit(self, rng: Random, *, prefer_plan: bool, confirmed: Collection[BrakeKind] = ()) -> Asked:
+    def _submit(self, rng: Random, *, prefer_plan: bool) -> Asked:
         self._think(repaired(self.plan, rng))
-        plan, group = self.plan, self.group
+        plan, group, yes = self.plan, self.group, list[BrakeKind]()
         command = self._known(self.truth.submits(f"submit{self._number()}", prefer_plan=prefer_plan))
-        if not confirmed and rng.random() < 0.3:
-            confirmed = tuple(BrakeKind)
+        choices = Choices(otherwise="plan" if prefer_plan else rng.choice(("open", "calendar")))
 
         def act(submitter: CalendarSubmitter) -> Awaitable[SyncResult]:
-            prefer: Prefer = "plan" if prefer_plan else "calendar"
-            return submitter.submit_plan(plan, cause=command.name, group=group, confirmed=confirmed, prefer=prefer)
+            return submitter.submit_plan(plan, cause=command.name, group=group, confirmed=tuple(yes), choices=choices)
 
-        return Asked(command, act, self.plan)
+        return Asked(command, act, self.plan, yes=yes)
 
     def _undo(self, rng: Random) -> Asked | None:
         """The last one, the group, or any transaction there is; undoing an undo does it again."""
@@ -316,7 +314,12 @@ class History:
             return
         if not calm:
             self._trouble(rng)
-        while isinstance(self._attempt(asked, rng), Died):
+        while True:
+            end = self._attempt(asked, rng)
+            if isinstance(end, ConfirmationNeeded) and rng.random() < 0.6:
+                continue
+            if not isinstance(end, Died):
+                break
             if rng.random() < 0.4:
                 self.unfinished.append(asked)
                 break
@@ -344,7 +347,11 @@ class History:
             case Died():
                 self.log.append(f"{name}: the process died")
                 self._die()
-            case ConfirmationNeeded() | CalendarError() | NotUndoable() | StoreError():
+            case ConfirmationNeeded():
+                self.log.append(f"{name}: {end}")
+                asked.yes += [BrakeKind(reason) for reason in end.reasons]
+                asked.command.agreed |= set(end.reasons)
+            case CalendarError() | NotUndoable() | StoreError():
                 self.log.append(f"{name}: {type(end).__name__}: {end}")
             case _:
                 raise end
@@ -352,19 +359,21 @@ class History:
     def _fold(self, asked: Asked, result: SyncResult) -> None:
         """What the thread makes of it: the person's own changes go into the plan; after an undo the plan stays, or is
         as it was before."""
+        self.snapshot = after_writing(self.snapshot, result)
         if asked.command.kind == "submit":
             for transaction in result.transactions:
                 self.plans.setdefault(transaction.id, asked.before)
             self._take_over(result.plan)
-            self._remember()
         elif not asked.kept and asked.targets and asked.targets[-1].id in self.plans:
             self._think(self.plans[asked.targets[-1].id])
 
     def _quiet(self, asked: Asked) -> SyncResult | None:
         """A command in a world that is well."""
         assert self.process is not None
-        end = self._run(_caught(asked.act(self.process)))
-        self._ended(asked, end)
+        end: SyncResult | BaseException = ConfirmationNeeded("", reasons=())
+        while isinstance(end, ConfirmationNeeded):
+            end = self._run(_caught(asked.act(self.process)))
+            self._ended(asked, end)
         return end if isinstance(end, SyncResult) else None
 
     # --- the program ---
@@ -398,13 +407,15 @@ class History:
     def _process(self, life: Life, owner: str, rng: Random) -> CalendarSubmitter:
         journal = SeenJournal(self.journal, life, self.truth, lambda cause: self.commands[cause])
         calendar = SeenCalendar(self.calendar, journal, self.clock, Random(rng.random()), self.minted)
-        outside = Outside(calendar, journal, self.clock, self.clock.sleep, Random(rng.random()).random, self._limits())
+        outside = Outside(
+            calendar,
+            journal,
+            self.clock,
+            self.clock.sleep,
+            Random(rng.random()).random,
+            Limits(concurrency=self.setting.concurrency),
+        )
         return self.engine(outside, owner=owner, new_id=lambda: f"{self.name}-t{self._number()}")
-
-    def _limits(self) -> Any:
-        from fateforger.commit import Limits
-
-        return Limits(concurrency=self.setting.concurrency)
 
     def _die(self) -> None:
         self.life.dead = True
@@ -486,6 +497,12 @@ class History:
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
+
+
+def _shown(snapshot: Snapshot, event_id: str) -> Shape | None:
+    seen = {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
+    event = seen.get(event_id)
+    return None if event is None or event.gone else shape_of(event)
 
 
 def _newest(transaction: Transaction, history: Sequence[Transaction]) -> bool:

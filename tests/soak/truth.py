@@ -16,8 +16,8 @@ The program may replace the value of an edit only when a later wish of the perso
   (a redo), or when it was told to use force. An undo that takes back the write over an edit gives the edit back.
 - guests never go with an event, unless by force.
 - a deleted event comes back only when a later submit asks for the block anew: with other contents than it had been
-  asked for, or after the plan in the thread was without it, or after an undo of what had been written for it. Or when
-  an undo takes back a transaction that itself had deleted an event of that block.
+  asked for, or after the plan in the thread was without it, or after an undo of what had been written for it, or with
+  a yes to the question what became of blocks that are gone. Or when an undo takes back a transaction that itself had deleted an event of that block.
 
 An event that the person made into something that may not be written to (all-day, repeating) is theirs from then on;
 what the plan still wants may be written again once they delete it.
@@ -43,6 +43,7 @@ from fateforger.sync.model import EventImage
 
 FIELDS = ("summary", "description", "start", "end", "color_id")
 ASPECT = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
+LOSSES = {"emptied_calendar", "vanished_blocks"}
 Shape = Mapping[str, Any]
 
 
@@ -69,6 +70,7 @@ class Command:
     wish: Mapping[str, Shape] = field(default_factory=dict)
     prefer_plan: bool = False
     force: bool = False
+    agreed: set[str] = field(default_factory=set)
     taken: frozenset[tuple[str, str]] = frozenset()
     absent: frozenset[str] = frozenset()
     words: list[str] = field(default_factory=list)
@@ -370,7 +372,7 @@ class Truth:
         command = by.command
         if any(t in self.transactions and key in self.transactions[t].dropped for t in by.targets):
             return True
-        if deletion.taken_back:
+        if deletion.taken_back or command.agreed & LOSSES:
             return command.kind == "submit"
         return command.kind == "submit" and (key in command.absent or command.wish.get(key) != deletion.asked)
 

@@ -16,7 +16,7 @@ from fateforger.errors import CalendarUnreachable, NotUndoable
 from fateforger.journal import OpState
 from fateforger.plan import ET, TBPlan, read_plan
 from fateforger.ports import Rejected, Unknown
-from fateforger.sync import mirror
+from fateforger.sync import Choices, mirror
 from fateforger.sync.model import EventImage
 
 DAY_PLAN = plan_of(block("a", "09:00", notes="bring the red folder"), block("b", "10:00"), block("c", "11:00"))
@@ -344,7 +344,7 @@ async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> No
     await submitter.submit_plan(DAY_PLAN, cause="1")
     world.store.user_edit(event(world, "a").id, start=at("07:00"), end=at("08:00"))
     moved = plan_of(block("a", "08:00", notes="bring the red folder"), *DAY_PLAN.events[1:])
-    await submitter.submit_plan(moved, cause="2", prefer="plan")
+    await submitter.submit_plan(moved, cause="2", choices=Choices(otherwise="plan"))
     assert event(world, "a").start == at("08:00")
     await submitter.undo_last(cause="3")
     assert event(world, "a").start == at("07:00")
