@@ -75,7 +75,7 @@ class Attempts:
                 waits += 1
                 continue
             now = self._outside.clock.now()
-            verdict = await self._verdict(record.op, answer)
+            verdict = await self._verdict(record.op, answer, last=attempts + 1 == self._outside.limits.attempts)
             if not isinstance(verdict, NotYet):
                 await self._settle_verdict(record, verdict)
                 return
@@ -91,7 +91,14 @@ class Attempts:
 
     async def settle_inflight(self, record: OpRecord) -> None:
         """Find out about a write that was under way when the process stopped: it ends, or is pending again."""
-        verdict = await self._look(record.op, Unknown("interrupted"))
+        await self._find_out(record, last=False)
+
+    async def settle_tried(self, record: OpRecord) -> None:
+        """Find out about a write that will not be tried again, though it may still land: it ends, or is pending."""
+        await self._find_out(record, last=True)
+
+    async def _find_out(self, record: OpRecord, *, last: bool) -> None:
+        verdict = await self._look(record.op, Unknown("interrupted"), last=last)
         if isinstance(verdict, NotYet):
             await self._put_back(record, verdict)
         else:
@@ -105,14 +112,14 @@ class Attempts:
         """End a pending op without carrying it out."""
         await self._settle(moved(record, state, error=reason))
 
-    async def _verdict(self, op: SyncOp, answer: Answer) -> Verdict:
+    async def _verdict(self, op: SyncOp, answer: Answer, *, last: bool) -> Verdict:
         match answer:
             case Done(image=image) if _plain(op, image):
                 return answered(op, image)
             case Rejected(reason=reason):
                 return Ended(OpState.FAILED, reason)
             case Done() | Exists() | Gone() | Stale() | Unknown():
-                return await self._look(op, answer)
+                return await self._look(op, answer, last=last)
             case _:
                 assert_never(answer)
 
@@ -146,12 +153,13 @@ class Attempts:
         expect = version if calendar.traits.conditional_write else None
         return await calendar.update(event_id, changes, marker, expect=expect, seen=seen)
 
-    async def _look(self, op: SyncOp, outcome: Answer) -> Verdict:
+    async def _look(self, op: SyncOp, outcome: Answer, *, last: bool) -> Verdict:
         """The verdict on a write. One that was not answered may land late: it did not happen only if it still has
-        not after a grace. A create needs none, because landing twice it lands once."""
+        not after a grace. A create needs none unless it was tried for the ``last`` time: landing twice it lands once."""
         refused = isinstance(outcome, Exists)
         verdict = judge(op, await self._get(op.event_id), refused=refused)
-        if isinstance(verdict, Happened) or not isinstance(outcome, Unknown) or op.verb is Verb.CREATE:
+        sure = not isinstance(outcome, Unknown) or (op.verb is Verb.CREATE and not last)
+        if isinstance(verdict, Happened) or sure:
             return verdict
         await self._outside.sleep(self._outside.limits.landing_grace)
         return judge(op, await self._get(op.event_id), refused=refused)

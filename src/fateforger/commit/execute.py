@@ -22,6 +22,7 @@ from fateforger.sync.model import RECORDS, WRITES, Verb
 _NOT_DELETED = "It stays for now, because something else could not be written."
 _SUPERSEDED = "It was given up before it was done."
 _ADDITIVE = WRITES - {Verb.DELETE}
+_OPEN = {OpState.PENDING, OpState.INFLIGHT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ async def settle(transaction: Transaction, outside: Outside, hold: Hold) -> Carr
     the rest. Raises ``CalendarError`` when that cannot be found out now."""
     attempts = Attempts(transaction, outside, hold)
     try:
-        await _wave(attempts, attempts.settle_inflight, outside, {OpState.INFLIGHT})
+        await _wave(attempts, attempts.settle_tried, outside, _OPEN, WRITES, tried=True)
     except Paused as pause:
         error = CalendarAuthFailed if pause.login else CalendarUnreachable
         raise error(pause.reason) from pause
@@ -88,8 +89,11 @@ async def _wave(
     outside: Outside,
     states: Collection[OpState],
     verbs: Collection[Verb] = frozenset(Verb),
+    *,
+    tried: bool = False,
 ) -> None:
     due = [r for r in attempts.transaction.records if r.state in states and r.op.verb in verbs]
+    due = [r for r in due if r.attempts or not tried]
     await each_of(due, work, at_once=outside.limits.concurrency)
 
 
