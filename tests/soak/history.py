@@ -478,7 +478,8 @@ class History:
                 self.truth.breach("plan", f"block {key} shows another {differ}: {shown} for {dict(block)}")
         undos = [words for command in self.commands.values() if command.kind == "undo" for words in command.words]
         for event_id in ours.keys() - found - self.truth.touched:
-            if any(f"I left “{self.truth.left(event_id)['summary']}”" in words for words in undos):
+            titles = self.truth.titles[event_id]
+            if any(f"I left “{title}”" in words for words in undos for title in titles):
                 continue  # an older commit was taken back without the later one that had changed it: it was said
             self.truth.breach("plan", f"“{ours[event_id].summary}” is on the calendar, but not in the plan")
 

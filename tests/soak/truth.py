@@ -129,6 +129,7 @@ class Truth:
     guests: dict[str, int] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
+    titles: dict[str, set[str]] = field(default_factory=dict)
     obstructed: set[str] = field(default_factory=set)
     live: dict[str, EventImage] = field(default_factory=dict)
     wish: dict[str, Shape] = field(default_factory=dict)
@@ -239,6 +240,7 @@ class Truth:
         if key is not None and deletion is not None and not self._wanted(by, key, deletion):
             self.breach("lost", f"{by.command.name} brought “{image.summary}” back ({deletion.event_id} was deleted)")
         self.made[image.id] = transaction_id
+        self.titles[image.id] = {image.summary}
         self.live[image.id] = image
         self._left |= {(image.id, name): value for name, value in shape_of(image).items()}
         self._looked[image.id] = self._now
@@ -265,6 +267,7 @@ class Truth:
             if old[name] != new[name]:
                 self._replaced(transaction_id, (before.id, name), new[name], after)
         self.live[after.id] = after
+        self.titles[after.id].add(after.summary)
 
     def cancelled(self, transaction_id: str, image: EventImage) -> None:
         self._tick()
@@ -346,13 +349,12 @@ class Truth:
             return
         command = by.command
         taken = any(p in command.taken for p in self._aspect(place))
-        if (taken and self._wishes_otherwise(command, place, edit)) or (
-            command.kind == "undo" and (command.force or self._is_back(by, edit))
-        ):
-            by.over[place] = edit
-        elif self._is_raced(place[0], edit.at):
+        again = command.kind == "undo" and (command.force or self._is_back(by, edit))
+        if self._is_raced(place[0], edit.at):
             self.raced += 1
             by.raced = True
+        elif again or (taken and self._wishes_otherwise(command, place, edit)):
+            by.over[place] = edit
         elif command.prefer_plan and self._wishes_otherwise(command, place, edit):
             by.over[place] = edit
             command.owed.append(after.summary)

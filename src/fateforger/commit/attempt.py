@@ -155,7 +155,7 @@ class Attempts:
 
     async def _look(self, op: SyncOp, outcome: Answer, *, last: bool) -> Verdict:
         """The verdict on a write. One that was not answered may land late: it did not happen only if it still has
-        not after a grace. A create needs none unless it was tried for the ``last`` time: landing twice it lands once."""
+        not after a grace. A create needs none unless this was the ``last`` try: landing twice it lands once."""
         refused = isinstance(outcome, Exists)
         verdict = judge(op, await self._get(op.event_id), refused=refused)
         sure = not isinstance(outcome, Unknown) or (op.verb is Verb.CREATE and not last)

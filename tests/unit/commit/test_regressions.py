@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from tests.factories.days import DAY, World, at, block, plan_of
-from tests.fakes.google_calendar import Answer
+from tests.fakes.google_calendar import Answer, LandLate
 
 from fateforger.adapters.store import open_store
 from fateforger.errors import CalendarUnreachable, NotUndoable
 from fateforger.journal import OpState
 from fateforger.plan import ET, TBPlan, read_plan
-from fateforger.ports import Rejected, Unknown
+from fateforger.ports import Rejected, Unauthorized, Unknown
 from fateforger.sync import Choices, mirror
 from fateforger.sync.model import EventImage
 
@@ -351,3 +351,15 @@ async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> No
     result = await submitter.submit_plan(DAY_PLAN, cause="4")
     assert (result.status, [a.field for a in result.plan.adopted]) == ("unchanged", ["start", "end"])
     assert mirror(DAY_PLAN, result.plan).block("a") != DAY_PLAN.block("a")
+
+
+async def test_a_create_that_lands_after_it_was_given_up_is_not_made_twice(world: World) -> None:
+    """P3, P18: what was tried and may still land is found out about before it is given up, not after."""
+    submitter = world.submitter()
+    world.store.lag = 1
+    world.calendar.inject(LandLate(calls=4), verb="create")
+    world.calendar.inject(Answer(Unauthorized("expired")), verb="create", nth=1)
+    assert (await submitter.submit_plan(plan_of(block("a")), cause="1")).status == "paused"
+    await submitter.submit_plan(plan_of(block("a", "10:00")), cause="2")
+    world.calendar.calm()
+    assert [e.start for e in world.store.shown().values()] == [at("10:00")]

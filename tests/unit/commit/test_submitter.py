@@ -317,7 +317,7 @@ async def test_a_create_that_lands_after_it_was_given_up_is_removed(world: World
     """Our mark and an id of ours, but no record: the next plan that lacks it deletes it."""
     last = Limits().attempts - 1
     storm(world, Answer(Unknown("reset")), "create", last)
-    world.calendar.inject(LandLate(calls=2), verb="create", nth=last)
+    world.calendar.inject(LandLate(calls=3), verb="create", nth=last)
     assert (await world.submitter().submit_plan(plan_of(block("a")), cause="1")).status == "partial"
     world.calendar.calm()
     assert len(world.managed()) == 1
