@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import date
+from datetime import date, datetime
 
 from fateforger.coordinator.commands import (
     AddTasks,
@@ -44,6 +44,7 @@ from fateforger.session.cards import (
     plain,
 )
 from fateforger.session.model import Outgoing, Session, Task
+from fateforger.session.progress import Tell, untold
 from fateforger.stages import Move
 
 WELCOME_TEXT = "Hello! Shall we plan your day?"
@@ -61,8 +62,12 @@ class ScriptedDoor:
         self.most_running = 0
         self.owner_of_calendar: str | None = None
         self.reader = False
+        self.tell: Tell = untold
+        self.stops: list[tuple[str, datetime]] = []
+        self.stoppable = False
 
-    async def handle(self, command: Queued) -> None:
+    async def handle(self, command: Queued, tell: Tell = untold) -> None:
+        self.tell = tell
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         try:
@@ -78,6 +83,10 @@ class ScriptedDoor:
     async def opened(self, opening: Opening) -> bool:
         await self.before_handling(opening)
         return False
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        self.stops.append((session_id, asked_at))
+        return self.stoppable
 
     def read_click(self, click: Click) -> SessionCommand:
         about = {

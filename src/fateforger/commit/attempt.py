@@ -23,7 +23,7 @@ from fateforger.journal import (
 )
 from fateforger.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.sync.canonical import is_timed
-from fateforger.sync.model import EventImage, Head, Marker, OwnedId, SyncOp, Verb
+from fateforger.sync.model import WRITES, EventImage, Head, Marker, OwnedId, SyncOp, Verb
 
 _FEWER = "The calendar wants fewer requests."
 Answer = Done | Exists | Gone | Stale | Rejected | Unknown
@@ -56,6 +56,12 @@ class Attempts:
         self._waited = 0.0
         self._waiting_until = datetime.min.replace(tzinfo=UTC)
         self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}
+
+    def tell(self) -> None:
+        """Say how many of the events are written."""
+        writes = [r for r in self.transaction.records if r.op.verb in WRITES]
+        ended = sum(r.state not in {OpState.PENDING, OpState.INFLIGHT} for r in writes)
+        self._outside.told(ended, len(writes))
 
     async def carry_out(self, record: OpRecord) -> None:
         """Bring a pending write to its end. Raises :class:`Paused` when it has to wait."""
@@ -225,6 +231,7 @@ class Attempts:
 
     def _keep(self, record: OpRecord) -> OpRecord:
         self.transaction = with_records(self.transaction, record)
+        self.tell()
         return record
 
 

@@ -10,6 +10,13 @@ from fateforger.commit.limits import Limits
 from fateforger.ports import Calendar, Clock, Journal
 
 Sleep = Callable[[float], Awaitable[None]]
+Told = Callable[[int, int], None]
+"""Told how many events of a transaction are written, and of how many. It must not wait and must not fail."""
+
+
+def untold(done: int, of: int) -> None:
+    """For a transaction that nobody watches."""
+    del done, of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,7 @@ class Outside:
     sleep: Sleep
     jitter: Callable[[], float] = random.random
     limits: Limits = field(default_factory=Limits)
+    told: Told = untold
 
     def pause_before(self, attempt: int, asked: float | None = None) -> float:
         """Seconds to wait before another attempt (0 is the first): what the calendar asked for, else exponential

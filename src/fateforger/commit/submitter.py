@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from fateforger.commit.execute import Carried, execute_sync, resume, settle
 from fateforger.commit.hold import Hold
-from fateforger.commit.outside import Outside
+from fateforger.commit.outside import Outside, Told, untold
 from fateforger.commit.read import read_day
 from fateforger.commit.result import SyncResult
 from fateforger.commit.targets import latest, named, of_group, since
@@ -36,9 +37,10 @@ class CalendarSubmitter:
     take its own lease over at once. ``new_id`` gives ids of transactions, each only once, ever.
 
     ``cause`` names the command behind a call: a call with a cause that was carried out before writes nothing, but
-    finishes that transaction if it was interrupted, and returns it. All calls raise ``CalendarError`` when the
-    calendar cannot be read (then nothing was written, S84) or is being written by another process
-    (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a repetition is safe after either.
+    finishes that transaction if it was interrupted, and returns it. ``told`` hears how far the writes are. All calls
+    raise ``CalendarError`` when the calendar cannot be read (then nothing was written, S84) or is being written by
+    another process (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a repetition is safe
+    after either.
     """
 
     def __init__(self, outside: Outside, *, owner: str, new_id: Callable[[], str]) -> None:
@@ -75,6 +77,7 @@ class CalendarSubmitter:
         context: Context = None,
         confirmed: Collection[BrakeKind] = (),
         choices: Choices = NOTHING_SAID,
+        told: Told = untold,
     ) -> SyncResult:
         """Make the calendar show the plan; the person's own changes stay.
 
@@ -110,7 +113,7 @@ class CalendarSubmitter:
                     group=group or transaction_id,
                     context=context,
                 )
-                rounds.append(await execute_sync(transaction, self._outside, hold))
+                rounds.append(await execute_sync(transaction, replace(self._outside, told=told), hold))
                 if not _ids_used_up(rounds[-1].transaction):
                     break
             return result_of(rounds)
@@ -152,11 +155,15 @@ class CalendarSubmitter:
         )
 
     async def undo_transaction(
-        self, transaction_id: str, *, cause: str, context: Context = None, force: bool = False
+        self, transaction_id: str, *, cause: str, context: Context = None, force: bool = False, told: Told = untold
     ) -> SyncResult:
         """Take back one transaction, a submit or an undo (which makes it a redo). Raises ``NotUndoable``."""
         return await self._undo(
-            lambda: named(self._outside.journal, self.calendar_key, transaction_id), cause, context, force=force
+            lambda: named(self._outside.journal, self.calendar_key, transaction_id),
+            cause,
+            context,
+            force=force,
+            told=told,
         )
 
     async def undo_since(
@@ -167,6 +174,7 @@ class CalendarSubmitter:
         newest: str | None = None,
         context: Context = None,
         force: bool = False,
+        told: Told = untold,
     ) -> SyncResult:
         """Go back to before a transaction: take back it and what came after it on its day, as one transaction. For a
         submit that is every later submit that stands, for an undo (a redo then) everything since. ``newest`` is the
@@ -178,17 +186,24 @@ class CalendarSubmitter:
             cause,
             context,
             force=force,
+            told=told,
         )
 
     async def history(self, day: date) -> tuple[Transaction, ...]:
         """What was written for a day, newest first, as far back as undo looks."""
         return await self._outside.journal.history(self.calendar_key, day=day, limit=self._outside.limits.history)
 
-    async def undo_group(self, group: str, *, cause: str, context: Context = None, force: bool = False) -> SyncResult:
+    async def undo_group(
+        self, group: str, *, cause: str, context: Context = None, force: bool = False, told: Told = untold
+    ) -> SyncResult:
         """Take back all transactions of a group at once. Raises ``NotUndoable``."""
         depth = self._outside.limits.history
         return await self._undo(
-            lambda: of_group(self._outside.journal, self.calendar_key, group, depth=depth), cause, context, force=force
+            lambda: of_group(self._outside.journal, self.calendar_key, group, depth=depth),
+            cause,
+            context,
+            force=force,
+            told=told,
         )
 
     async def recover(self) -> tuple[SyncResult, ...]:
@@ -228,7 +243,13 @@ class CalendarSubmitter:
         return await carry_on(transaction, self._outside, hold)
 
     async def _undo(
-        self, choose: Callable[[], Awaitable[Sequence[Transaction]]], cause: str, context: Context, *, force: bool
+        self,
+        choose: Callable[[], Awaitable[Sequence[Transaction]]],
+        cause: str,
+        context: Context,
+        *,
+        force: bool,
+        told: Told = untold,
     ) -> SyncResult:
         async with self._holding() as hold:
             if (earlier := await self._earlier(cause, hold)) is not None:
@@ -239,7 +260,7 @@ class CalendarSubmitter:
             rounds = [
                 await undo_sync(
                     [t for t in targets if (t.day, t.tz) == day],
-                    self._outside,
+                    replace(self._outside, told=told),
                     hold,
                     id=self._new_id(),
                     cause=cause,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from datetime import datetime
 
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.context import contradicting, needs_day
@@ -15,12 +16,16 @@ from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.noticing import noticed
 from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
 from fateforger.coordinator.previewing import aged
+from fateforger.coordinator.stopping import not_stopped, stopped
+from fateforger.coordinator.telling import TellingModel
+from fateforger.coordinator.underway import Course, TurnStopped, Underway
 from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Queued, SessionCommand, Start
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
+from fateforger.session.progress import Doing, Progress, Tell, untold
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
@@ -61,12 +66,13 @@ class PlanningCoordinator:
         self._looker = Looker(submitter.read, clock)
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
+        self._underway = Underway()
 
     def on_owing(self, owing: Callable[[], None]) -> None:
         """``owing`` is called when work in the background, and not a command, has queued a message."""
         self._owing = owing
 
-    async def handle(self, command: Queued) -> None:
+    async def handle(self, command: Queued, tell: Tell = untold) -> None:
         """See :meth:`Door.handle`."""
         match command:
             case Start():
@@ -76,13 +82,17 @@ class PlanningCoordinator:
             case commands.LookAgain():
                 await self.on_look_again(command)
             case commands.TimeboxingCommitDate():
-                await self.on_commit_date(command)
+                await self.on_commit_date(command, tell)
             case commands.TimeboxingUserReply():
-                await self.on_user_reply(command)
+                await self.on_user_reply(command, tell)
             case commands.StageAction():
-                await self.on_stage_action(command)
+                await self.on_stage_action(command, tell)
             case _:
-                await self._turn(command)
+                await self._turn(command, tell)
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        """See :meth:`Door.stop`."""
+        return self._underway.stop(session_id, asked_at)
 
     async def on_start(self, start: Start) -> None:
         """Begin a session, and look at its day in the background. In a thread whose session goes on, show where it
@@ -129,17 +139,17 @@ class PlanningCoordinator:
         await self._sessions.save(session, expected=0, outgoing=messages)
         return True
 
-    async def on_commit_date(self, command: commands.TimeboxingCommitDate) -> None:
+    async def on_commit_date(self, command: commands.TimeboxingCommitDate, tell: Tell = untold) -> None:
         """The day is right: on to Stage 1."""
-        await self._turn(command)
+        await self._turn(command, tell)
 
-    async def on_user_reply(self, command: commands.TimeboxingUserReply) -> None:
+    async def on_user_reply(self, command: commands.TimeboxingUserReply, tell: Tell = untold) -> None:
         """A message in the thread."""
-        await self._turn(command)
+        await self._turn(command, tell)
 
-    async def on_stage_action(self, command: commands.StageAction) -> None:
+    async def on_stage_action(self, command: commands.StageAction, tell: Tell = untold) -> None:
         """A stage button."""
-        await self._turn(command)
+        await self._turn(command, tell)
 
     async def on_look_again(self, command: commands.LookAgain) -> None:
         """The calendar looks unlike what the session shows: take it in and say it, in place of the card that stands
@@ -203,17 +213,18 @@ class PlanningCoordinator:
 
     # --- one turn ---
 
-    async def _turn(self, command: SessionCommand) -> None:
-        for attempt in range(1, TRIES + 1):
-            try:
-                await self._attempt(command)
-            except VersionConflict:
-                if attempt == TRIES:
-                    raise
-            else:
-                return
+    async def _turn(self, command: SessionCommand, tell: Tell) -> None:
+        with self._underway.course(command) as course:
+            for attempt in range(1, TRIES + 1):
+                try:
+                    await self._attempt(command, course, tell)
+                except VersionConflict:
+                    if attempt == TRIES:
+                        raise
+                else:
+                    return
 
-    async def _attempt(self, command: SessionCommand) -> None:
+    async def _attempt(self, command: SessionCommand, course: Course, tell: Tell) -> None:
         before = await self._sessions.load(command.session_id)
         if before is None or command.command_id in before.handled:
             return
@@ -222,12 +233,24 @@ class PlanningCoordinator:
         elif before.status is SessionStatus.CANCELLED:
             await self._answer(before, command, ended_reply(before))
         else:
-            await self._go_on(before, command)
+            try:
+                await self._go_on(before, command, course, tell)
+            except TurnStopped:
+                if await self._effects.past.caused(before, command.command_id):
+                    # An earlier try of this command was interrupted while it wrote: only whole is it right again.
+                    course.act(whatever=True)
+                    await self._go_on(before, command, course, tell)
+                else:
+                    after = stopped(before).touched(command.command_id, command.at)
+                    after, messages = owed(before, after, command.command_id)
+                    await self._sessions.save(after, expected=before.version, outgoing=messages)
 
-    async def _go_on(self, before: Session, command: SessionCommand) -> None:
-        look = await self._look(before, command)
+    async def _go_on(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
+        look = await course.unless_stopped(self._look(before, command, tell))
         reading = None if look is None else reading_of(before, look, command)
-        outcome = await run_turn(TurnInput(session=before, command=command, reading=reading), self._model)
+        model = None if self._model is None else TellingModel(self._model, course, tell)
+        outcome = await run_turn(TurnInput(session=before, command=command, reading=reading), model)
+        course.act()
         asking = None if look is None else contradicting(before, look, reading, outcome)
         if asking is not None:
             reading, outcome = asking.reading, await run_turn(asking)
@@ -235,7 +258,9 @@ class PlanningCoordinator:
             await self._effects.note(reading.plan, before, f"{command.command_id}/seen")
         after = outcome.session
         for effect in outcome.effects:
-            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
+            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
+        if course.stop_asked:
+            after = not_stopped(after, outcome.effects)
         if after.plan is not None and after.questions != before.questions:
             await self._effects.note(after.plan, after, f"{command.command_id}/settled")
         if after.history is not None and outcome.effects:
@@ -255,10 +280,11 @@ class PlanningCoordinator:
         message = aside(session, command.command_id, card, to=command.user_id)
         await self._sessions.save(known, expected=session.version, outgoing=(message,))
 
-    async def _look(self, session: Session, command: SessionCommand) -> Look | None:
+    async def _look(self, session: Session, command: SessionCommand, tell: Tell) -> Look | None:
         """A fresh look at the day for commands that draft, change or write a plan, if the calendar answers in time."""
         if not needs_day(session, command, words=self._model is not None):
             return None
+        tell(Progress(doing=Doing.LOOKING))
         return await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
 
     # --- background ---

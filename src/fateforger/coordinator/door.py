@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Protocol
 
 from fateforger.coordinator.commands import Click, Command, Opening, Queued
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.progress import Tell
 
 
 class Door(Protocol):
     """One command in; cards come out through the outbox."""
 
-    async def handle(self, command: Queued) -> None:
+    async def handle(self, command: Queued, tell: Tell = ...) -> None:
         """Carry out a command, once: a repeated ``command_id`` does nothing. The session and the messages it owes
         are saved together. Raises only when nothing could be saved (``StoreError``), so that it can be tried again.
+        ``tell`` hears what is going on meanwhile.
         """
         ...
 
@@ -26,6 +29,12 @@ class Door(Protocol):
         """Begin a session when a first message wants a day planned, on the day that it names; once, also when it is
         repeated. Where a session runs by now, it is a message to that. ``False`` when it wants nothing of the kind.
         Raises as :meth:`handle` does."""
+        ...
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        """Ask the turn that the session is in to stop; ``False`` when none is under way here that began before
+        ``asked_at``. A turn that only thought ends without a change and says so; one that writes to the calendar
+        finishes, and says that."""
         ...
 
     def read_click(self, click: Click) -> Command:

@@ -6,15 +6,18 @@ import contextlib
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol, assert_never
 
+from fateforger.commit.outside import Told
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
 from fateforger.coordinator.looking import Looker, Read
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.past import Historian, Past
 from fateforger.coordinator.previewing import Previewer, previewed
+from fateforger.coordinator.stopping import WRITING
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.plan import TBPlan
 from fateforger.session.model import Session
+from fateforger.session.progress import Doing, Progress, Tell, untold
 from fateforger.session.questions import choices_of
 from fateforger.sync import Choices
 from fateforger.sync.model import BrakeKind
@@ -46,15 +49,18 @@ class Submitter(Historian, Previewer, Protocol):
         context: dict[str, Any] | None = None,
         confirmed: Collection[BrakeKind] = (),
         choices: Choices = ...,
+        told: Told = ...,
     ) -> SyncResult: ...
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None: ...
 
     async def undo_transaction(
-        self, transaction_id: str, *, cause: str, context: Mapping[str, Any] | None = None
+        self, transaction_id: str, *, cause: str, context: Mapping[str, Any] | None = None, told: Told = ...
     ) -> SyncResult: ...
 
-    async def undo_group(self, group: str, *, cause: str, context: Mapping[str, Any] | None = None) -> SyncResult: ...
+    async def undo_group(
+        self, group: str, *, cause: str, context: Mapping[str, Any] | None = None, told: Told = ...
+    ) -> SyncResult: ...
 
 
 class Effects:
@@ -67,22 +73,28 @@ class Effects:
         self.past = Past(submitter, looker)
         self._calendar_wait = calendar_wait
 
-    async def carry_out(self, effect: Effect, session: Session, *, before: Session, cause: str) -> Session:
+    async def carry_out(
+        self, effect: Effect, session: Session, *, before: Session, cause: str, tell: Tell = untold
+    ) -> Session:
         """The session after an effect. ``before`` is the session before the turn: an undo that cannot be done leaves
-        everything as it was. ``cause`` is the command's id: a repeated command finds what it did the first time."""
+        everything as it was. ``cause`` is the command's id: a repeated command finds what it did the first time.
+        ``tell`` hears how far it is."""
+        told = _writing(tell)
+        if isinstance(effect, WRITING):
+            tell(Progress(doing=Doing.WRITING))
         match effect:
             case ReadCalendar():
                 return await self._read(effect, session)
             case WriteCalendar():
-                return await self._write(effect, session, cause)
+                return await self._write(effect, session, cause, told)
             case UndoUpdate():
-                return await self._undo_update(effect, session, before, cause)
+                return await self._undo_update(effect, session, before, cause, told)
             case UndoGroup():
-                return await self._undo_group(effect, session, before, cause)
+                return await self._undo_group(effect, session, before, cause, told)
             case ReadHistory():
                 return await self.past.show(effect, session)
             case GoBack():
-                return await self.past.go_back(effect, session, before, cause)
+                return await self.past.go_back(effect, session, before, cause, told)
             case Preview():
                 return await previewed(effect, session, self._submitter, self._looker)
             case _:
@@ -101,7 +113,7 @@ class Effects:
         look = await self._looker.wait(effect.day, effect.tz, seconds=self._calendar_wait, fresh=effect.fresh)
         return session if look is None else taken_in(session, reading_of(session, look))
 
-    async def _write(self, effect: WriteCalendar, session: Session, cause: str) -> Session:
+    async def _write(self, effect: WriteCalendar, session: Session, cause: str, told: Told) -> Session:
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
         try:
             result = await self._submitter.submit_plan(
@@ -111,6 +123,7 @@ class Effects:
                 context=_why(effect, session),
                 confirmed=tuple(BrakeKind(name) for name in session.brakes),
                 choices=choices_of(session),
+                told=told,
             )
         except ConfirmationNeeded as needed:
             return folding.stopped(session, needed)
@@ -120,14 +133,18 @@ class Effects:
             self._looker.forget(session.date, session.tz)
         return folding.submitted(session, result)
 
-    async def _undo_update(self, effect: UndoUpdate, session: Session, before: Session, cause: str) -> Session:
+    async def _undo_update(
+        self, effect: UndoUpdate, session: Session, before: Session, cause: str, told: Told
+    ) -> Session:
         results: list[SyncResult] = []
         context = {"session": session.id, "deed": "undo_update", "plan_before": _dumped(session.plan)}
         for number, transaction in enumerate(reversed(effect.transactions)):
             try:
                 # One cause finds one transaction, so each has its own.
                 own = cause if number == 0 else f"{cause}/{number}"
-                results.append(await self._submitter.undo_transaction(transaction, cause=own, context=context))
+                results.append(
+                    await self._submitter.undo_transaction(transaction, cause=own, context=context, told=told)
+                )
             except NotUndoable:
                 continue  # taken back already, by another door: what is left to do is the plan
             except (UserError, CalendarError) as error:
@@ -136,10 +153,12 @@ class Effects:
                 self._looker.forget(session.date, session.tz)
         return folding.update_undone(session, results)
 
-    async def _undo_group(self, effect: UndoGroup, session: Session, before: Session, cause: str) -> Session:
+    async def _undo_group(
+        self, effect: UndoGroup, session: Session, before: Session, cause: str, told: Told
+    ) -> Session:
         context = {"session": session.id, "deed": "undo_group"}
         try:
-            result = await self._submitter.undo_group(effect.group, cause=cause, context=context)
+            result = await self._submitter.undo_group(effect.group, cause=cause, context=context, told=told)
         except NotUndoable as error:
             return folding.group_gone(session, error.message)
         except (UserError, CalendarError) as error:
@@ -147,6 +166,13 @@ class Effects:
         finally:
             self._looker.forget(session.date, session.tz)
         return folding.group_undone(session, result)
+
+
+def _writing(tell: Tell) -> Told:
+    def told(done: int, of: int) -> None:
+        tell(Progress(doing=Doing.WRITING, done=done, of=of))
+
+    return told
 
 
 def _why(effect: WriteCalendar, session: Session) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Protocol
 
+from fateforger.commit.outside import Told
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator.looking import Looker
 from fateforger.coordinator.mirroring import after_writing, reading_of
@@ -33,7 +34,13 @@ class Historian(Protocol):
     async def history(self, day: date) -> tuple[Transaction, ...]: ...
 
     async def undo_since(
-        self, transaction_id: str, *, cause: str, newest: str | None = None, context: Mapping[str, Any] | None = None
+        self,
+        transaction_id: str,
+        *,
+        cause: str,
+        newest: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        told: Told = ...,
     ) -> SyncResult: ...
 
 
@@ -53,6 +60,10 @@ class Past:
             view = HistoryView(asked=effect.asked)
         return await self.refreshed(session.model_copy(update={"history": view}))
 
+    async def caused(self, session: Session, cause: str) -> bool:
+        """Whether a command has begun to write to the session's day."""
+        return any(transaction.cause == cause for transaction in await self._submitter.history(session.date))
+
     async def refreshed(self, session: Session, *, said: bool = True) -> Session:
         """The history that is open as it stands now; what it ``said`` stays or goes."""
         if session.history is None:
@@ -64,13 +75,17 @@ class Past:
         view = view if said else view.model_copy(update={"lines": ()})
         return session.model_copy(update={"history": view})
 
-    async def go_back(self, effect: GoBack, session: Session, before: Session, cause: str) -> Session:
+    async def go_back(self, effect: GoBack, session: Session, before: Session, cause: str, told: Told) -> Session:
         """Take back a row and what came after it. What cannot be taken back leaves everything as it was, and says so
         in the history as well."""
         history = await self._submitter.history(session.date)
         try:
             result = await self._submitter.undo_since(
-                effect.transaction, cause=cause, newest=effect.newest, context=_context(effect, session, history)
+                effect.transaction,
+                cause=cause,
+                newest=effect.newest,
+                context=_context(effect, session, history),
+                told=told,
             )
         except NotUndoable as error:
             return _saying(before, (error.message,), refused=True)

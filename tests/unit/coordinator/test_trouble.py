@@ -206,7 +206,7 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
     sent: list[Any] = []
     handle = house.coordinator.handle
 
-    async def dying(command: Any) -> None:
+    async def dying(command: Any, tell: Any = None) -> None:
         sent.append(command)
         sessions.armed = True
         with pytest.raises(Killed):
@@ -244,7 +244,7 @@ async def test_a_process_that_dies_in_the_middle_of_writing_goes_on(house: House
     sent: list[Any] = []
     handle = house.coordinator.handle
 
-    async def dying(command: Any) -> None:
+    async def dying(command: Any, tell: Any = None) -> None:
         sent.append(command)
         with pytest.raises(BaseException):  # noqa: B017  a task group may wrap it
             await handle(command)
