@@ -119,7 +119,7 @@ async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
     """Reading, then writing with a count that only grows, up to all of it."""
     await anna.to_refine("Report", "Mail")
     told: list[Progress] = []
-    reads_words(house, ScriptedModel({"intent": "proceed", "also": False}))
+    reads_words(house, ScriptedModel({"intent": "proceed", "number": None, "also": False}))
     await house.coordinator.handle(message(anna, "put it there"), told.append)
     blocks = len(house.on_calendar())
     assert list(dict.fromkeys(p.doing for p in told)) == [Doing.LOOKING, Doing.READING, Doing.WRITING]
