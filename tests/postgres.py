@@ -1,4 +1,7 @@
-"""A throwaway PostgreSQL server for the tests, from the programs that are installed."""
+"""A throwaway PostgreSQL server for the tests, from the programs that are installed.
+
+Every run of any test loads this plugin, so the driver and the store are loaded by those that use them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-
-from fateforger.adapters.store import open_store
-from fateforger.adapters.store.tables import metadata
 
 MISSING = "PostgreSQL is not installed (Debian: apt-get install postgresql)"
 
@@ -29,7 +28,6 @@ _CONFIGURATION = {
     "max_connections": "60",
     "autovacuum": "off",
 }
-_EMPTY = f"TRUNCATE {', '.join(table.name for table in metadata.sorted_tables)} RESTART IDENTITY"
 _HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
 
 
@@ -45,6 +43,9 @@ class PostgresServer:
     def database(self) -> Iterator[str]:
         """The URL of a database with our tables and nothing in them. Leaving the block ends every connection to it and
         empties it for the next test, which is ten times as fast as making another one."""
+        from fateforger.adapters.store import open_store
+        from fateforger.adapters.store.tables import metadata
+
         if not self._free:
             self._free.append(next(self._names))
             self._command(f"CREATE DATABASE {self._free[-1]}")
@@ -52,7 +53,8 @@ class PostgresServer:
         name = self._free.pop()
         yield self._url(name)
         self._command(_HANG_UP.format(name))
-        self._command(_EMPTY, name)
+        tables = ", ".join(table.name for table in metadata.sorted_tables)
+        self._command(f"TRUNCATE {tables} RESTART IDENTITY", name)
         self._free.append(name)
 
     @contextmanager
@@ -68,6 +70,8 @@ class PostgresServer:
 
     def _command(self, statement: str, database: str = "postgres") -> None:
         """Carry out one statement, not in a transaction."""
+        import psycopg
+
         with psycopg.connect(self._url(database), autocommit=True) as connection:
             connection.execute(statement.encode())
 
