@@ -9,6 +9,7 @@ from datetime import datetime
 
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.context import contradicting, needs_day
+from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.messages import aside, only_beside, owed
@@ -26,6 +27,7 @@ from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSu
 from fateforger.session.commands import Click, Queued, SessionCommand, Start
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.progress import Doing, Progress, Tell, untold
+from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
@@ -64,7 +66,8 @@ class PlanningCoordinator:
         self._calendar_write = calendar_write
         self._calendar_owner = calendar_owner
         self._looker = Looker(submitter.read, clock)
-        self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
+        self._drafts = Drafts(sessions=sessions, model=model, clock=clock)
+        self._effects = Effects(submitter, self._looker, self._drafts, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
         self._underway = Underway()
 
@@ -154,6 +157,10 @@ class PlanningCoordinator:
     async def on_look_again(self, command: commands.LookAgain) -> None:
         """The calendar looks unlike what the session shows: take it in and say it, in place of the card that stands
         (S213). When it turns out to mean nothing, or the calendar does not answer soon, nothing is saved."""
+        async with self._drafts.turn(command.session_id):
+            await self._look_again(command)
+
+    async def _look_again(self, command: commands.LookAgain) -> None:
         before = await self._sessions.load(command.session_id)
         if before is None or command.command_id in before.handled:
             return
@@ -161,9 +168,9 @@ class PlanningCoordinator:
         news = None if look is None else noticed(before, look)
         if news is None:
             return
-        after = aged(before, news.session).touched(command.command_id, before.touched_at)
+        after = without_stale_sketch(aged(before, news.session)).touched(command.command_id, before.touched_at)
         after, messages = owed(before, after, command.command_id)
-        await self._sessions.save(after, expected=before.version, outgoing=messages)
+        self._drafts.prepare(await self._sessions.save(after, expected=before.version, outgoing=messages))
         # Only now: a plan that is not saved must not count as known to the engine.
         if news.reading.plan is not None:
             await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
@@ -209,6 +216,7 @@ class PlanningCoordinator:
         for task in self._late:
             task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)
+        await self._drafts.aclose()
         await self._looker.aclose()
 
     # --- one turn ---
@@ -217,7 +225,8 @@ class PlanningCoordinator:
         with self._underway.course(command) as course:
             for attempt in range(1, TRIES + 1):
                 try:
-                    await self._attempt(command, course, tell)
+                    async with self._drafts.turn(command.session_id):
+                        await self._attempt(command, course, tell)
                 except VersionConflict:
                     if attempt == TRIES:
                         raise
@@ -266,10 +275,11 @@ class PlanningCoordinator:
         if after.history is not None and outcome.effects:
             went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
             after = await self._effects.past.refreshed(after, said=went_back)
-        after = aged(before, after).touched(command.command_id, command.at)
+        after = without_stale_sketch(aged(before, after)).touched(command.command_id, command.at)
         messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
         after, messages = messages_of(before, after, command.command_id)
-        await self._sessions.save(after, expected=before.version, outgoing=messages)
+        after = await self._sessions.save(after, expected=before.version, outgoing=messages)
+        self._drafts.prepare(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.snapshot is None and after.snapshot_error is None:
             self._take_in_later(after)
@@ -305,7 +315,7 @@ class PlanningCoordinator:
             after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
             after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
             try:
-                await self._sessions.save(after, expected=session.version, outgoing=messages)
+                self._drafts.prepare(await self._sessions.save(after, expected=session.version, outgoing=messages))
             except VersionConflict:
                 continue
             except StoreError as error:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, assert_never
 from fateforger.commit.outside import Told
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
+from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.looking import Looker, Read
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.past import Historian, Past
@@ -22,6 +23,7 @@ from fateforger.session.questions import choices_of
 from fateforger.sync import Choices
 from fateforger.sync.model import BrakeKind
 from fateforger.turn.model import (
+    DraftDay,
     Effect,
     GoBack,
     Preview,
@@ -67,9 +69,10 @@ class Effects:
     """Each effect is folded into the session. What the person or the calendar does wrong becomes a sentence on the
     card; ``StoreError`` goes on to the caller, who tries the whole command again."""
 
-    def __init__(self, submitter: Submitter, looker: Looker, *, calendar_wait: float) -> None:
+    def __init__(self, submitter: Submitter, looker: Looker, drafts: Drafts, *, calendar_wait: float) -> None:
         self._submitter = submitter
         self._looker = looker
+        self._drafts = drafts
         self.past = Past(submitter, looker)
         self._calendar_wait = calendar_wait
 
@@ -97,6 +100,8 @@ class Effects:
                 return await self.past.go_back(effect, session, before, cause, told)
             case Preview():
                 return await previewed(effect, session, self._submitter, self._looker)
+            case DraftDay():
+                return await self._drafts.carry_out(effect, session)
             case _:
                 assert_never(effect)
 

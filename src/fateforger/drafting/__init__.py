@@ -4,6 +4,7 @@ from fateforger.drafting.clock import clock_at
 from fateforger.drafting.draft import draft
 from fateforger.drafting.minutes import in_words
 from fateforger.drafting.model import Busy, Day, Draft, Left, LunchWish, Work
+from fateforger.drafting.proposal import Proposed, taken_up
 from fateforger.drafting.quality import Grade, grade
 
 __all__ = [
@@ -13,9 +14,11 @@ __all__ = [
     "Grade",
     "Left",
     "LunchWish",
+    "Proposed",
     "Work",
     "clock_at",
     "draft",
     "grade",
     "in_words",
+    "taken_up",
 ]

@@ -6,15 +6,13 @@ order of priority. Work without minutes gets a usual length, so that a day witho
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from fateforger.drafting.clock import clock_at
-from fateforger.drafting.free import Stretch, blocked, gaps
+from fateforger.drafting.blocks import block, work_block
+from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
 from fateforger.drafting.lunch import LUNCH, lunch_stretch, wants_lunch
-from fateforger.drafting.minutes import ceil, floor, in_words, instant
+from fateforger.drafting.minutes import in_words, instant
 from fateforger.drafting.model import Day, Draft, Left, Work
 from fateforger.drafting.place import Board, on_grid, place
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan
+from fateforger.plan import ET, TBEvent, TBPlan
 
 USUAL_DEEP = 60
 USUAL_SHALLOW = 30
@@ -22,7 +20,7 @@ USUAL_SHALLOW = 30
 
 def draft(day: Day) -> Draft:
     """Place what fits and name what does not. The order of ``day.busy`` does not matter."""
-    frame = Stretch(ceil(day.start), max(ceil(day.start), floor(day.end)))
+    frame = frame_of(day)
     board = Board(frame, list(blocked(day.busy)))
     blocks: list[tuple[Stretch, TBEvent]] = []
     unplaced: list[Left] = []
@@ -32,14 +30,16 @@ def draft(day: Day) -> Draft:
             unplaced.append(Left(day.lunch.key, LUNCH, "meetings leave no 20 minutes free around that time"))
         else:
             board.taken.append(lunch)
-            blocks.append((lunch, _event(day, lunch, day.lunch.key, LUNCH, "", ET.REGENERATION, lunch.minutes)))
+            start = instant(lunch.start)
+            event = block(day, start, lunch.minutes, key=day.lunch.key, name=LUNCH, kind=ET.REGENERATION)
+            blocks.append((lunch, event))
     longest = max((g.minutes for g in gaps(frame, board.taken)), default=0)
     for work in in_order(day.works):
         pieces = place(board, on_grid(length(work)), deep=work.deep)
         if pieces:
             blocks.extend(zip(pieces, _events(day, work, pieces), strict=True))
         else:
-            unplaced.append(Left(work.id, work.title, _why(length(work), frame.minutes, longest, board.room())))
+            unplaced.append(Left(work.id, work.title, why_left(length(work), frame.minutes, longest, board.room())))
     blocks.sort(key=lambda b: b[0])
     return Draft(TBPlan(date=day.date, tz=day.tz, events=tuple(e for _, e in blocks)), tuple(unplaced))
 
@@ -56,30 +56,22 @@ def length(work: Work) -> int:
 
 def _events(day: Day, work: Work, pieces: tuple[Stretch, ...]) -> list[TBEvent]:
     over = sum(p.minutes for p in pieces) - length(work)
-    kind = ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK
-    if len(pieces) == 1:
-        return [_event(day, pieces[0], work.id, work.title, work.notes, kind, pieces[0].minutes - over)]
     return [
-        _event(
+        work_block(
             day,
-            piece,
-            work.id if number == 1 else f"{work.id}-{number}",
-            f"{work.title} ({number}/{len(pieces)})",
-            work.notes,
-            kind,
+            instant(piece.start),
             piece.minutes - (over if number == len(pieces) else 0),
+            work,
+            number=number,
+            of=len(pieces),
         )
         for number, piece in enumerate(pieces, start=1)
     ]
 
 
-def _event(day: Day, at: Stretch, key: str, name: str, notes: str, kind: ET, minutes: int) -> TBEvent:
-    start = clock_at(instant(at.start), day.date, day.tz)
-    timing = FixedStart(start=start, duration=timedelta(minutes=minutes))
-    return TBEvent(name=name, description=notes, type=kind, timing=timing, key=key)
-
-
-def _why(minutes: int, frame: int, longest: int, left: int) -> str:
+def why_left(minutes: int, frame: int, longest: int, left: int) -> str:
+    """Why work of that length found no place: the whole frame, its longest free stretch before any work was placed, and
+    the longest one that is left, in minutes."""
     if minutes > frame:
         return f"it needs {in_words(minutes)}, and the whole day has {in_words(frame)}"
     if minutes > longest:

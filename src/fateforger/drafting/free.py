@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fateforger.drafting.minutes import ceil, floor
-from fateforger.drafting.model import Busy
+from fateforger.drafting.model import Busy, Day
 
 
 class Stretch(NamedTuple):
@@ -18,6 +18,11 @@ class Stretch(NamedTuple):
     @property
     def minutes(self) -> int:
         return self.end - self.start
+
+
+def frame_of(day: Day) -> Stretch:
+    """The frame of the day, rounded inward to the grid."""
+    return Stretch(ceil(day.start), max(ceil(day.start), floor(day.end)))
 
 
 def blocked(busy: Iterable[Busy]) -> tuple[Stretch, ...]:

@@ -18,6 +18,11 @@ def ceil(instant: datetime) -> int:
     return -int((_EPOCH - instant) // timedelta(minutes=GRID)) * GRID
 
 
+def minute_of(instant: datetime) -> int:
+    """Elapsed minutes since the epoch, whole ones."""
+    return int((instant - _EPOCH) // timedelta(minutes=1))
+
+
 def instant(minute: int) -> datetime:
     """The instant of a minute since the epoch, in UTC."""
     return _EPOCH + timedelta(minutes=minute)

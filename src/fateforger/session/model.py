@@ -70,6 +70,17 @@ class Unplaced(BaseModel):
     reason: str
 
 
+class Sketch(BaseModel):
+    """A model's draft of the day. ``basis`` is the fingerprint of what it was made from: it is only good for a session
+    that still has the same. Without a ``plan``, ``trouble`` says why there is none, as a sentence."""
+
+    model_config = _FROZEN
+    basis: str
+    plan: TBPlan | None = None
+    unplaced: tuple[Unplaced, ...] = ()
+    trouble: str | None = None
+
+
 class Quality(BaseModel):
     """How good a plan is, 0 to 4, and what would make it better (S50)."""
 
@@ -168,6 +179,8 @@ class Session(BaseModel):
     unplaced: tuple[Unplaced, ...] = ()
     draft_basis: str | None = None
     """Fingerprint of everything the draft was made from: another one means that it is stale (S46)."""
+    sketch: Sketch | None = None
+    """A draft that waits for Stage 3 (S44)."""
     overview: str | None = None
     """The skeleton as CommonMark (Stage 3)."""
     quality: Quality | None = None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import astuple
 from datetime import datetime
 
 from fateforger.drafting import Busy, Day, Left, LunchWish, Work, draft, grade
 from fateforger.plan import instant_of, zone
-from fateforger.session.frame import frame_of
+from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
-from fateforger.session.model import Depth, Quality, Session, Task, Unplaced
+from fateforger.session.model import Depth, Quality, Session, SessionStatus, Sketch, Task, Unplaced
+from fateforger.stages import TimeboxingStage
 
 
 def day_of(session: Session) -> Day:
@@ -33,19 +35,45 @@ def basis(session: Session) -> str:
     return hashlib.sha1(json.dumps(astuple(day_of(session)), default=str).encode(), usedforsecurity=False).hexdigest()
 
 
-def drafted(session: Session) -> Session:
-    """The session with a fresh draft in the place of its plan."""
-    day = day_of(session)
-    result = draft(day)
-    return graded(
-        session.model_copy(
-            update={
-                "plan": result.plan,
-                "unplaced": tuple(Unplaced(task_id=u.id, title=u.title, reason=u.reason) for u in result.unplaced),
-                "draft_basis": basis(session),
-            }
-        )
-    )
+def drafted(session: Session, sketch: Sketch | None = None) -> Session:
+    """The session with a fresh draft in the place of its plan: a model's, if there is one, else our own."""
+    if sketch is None or sketch.plan is None:
+        result = draft(day_of(session))
+        plan, unplaced = result.plan, named(result.unplaced)
+    else:
+        plan, unplaced = sketch.plan, sketch.unplaced
+    return graded(session.model_copy(update={"plan": plan, "unplaced": unplaced, "draft_basis": basis(session)}))
+
+
+def named(left: Iterable[Left]) -> tuple[Unplaced, ...]:
+    """What a draft left out, as the session says it."""
+    return tuple(Unplaced(task_id=each.id, title=each.title, reason=each.reason) for each in left)
+
+
+def fingerprint(session: Session) -> str | None:
+    """:func:`basis`, or ``None`` when nothing can be drafted: the session ended, or its frame is a mistake."""
+    if session.status is SessionStatus.CANCELLED or frame_mistake(session) is not None:
+        return None
+    return basis(session)
+
+
+def wants_sketch(session: Session) -> bool:
+    """Whether a draft is worth making before it is asked for: the person says what is to be done, the calendar is
+    known, and neither a draft nor the plan was made from the same already (S44)."""
+    now = fingerprint(session)
+    if now is None or session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.inputs.tasks:
+        return False
+    if session.snapshot is None or session.snapshot.day != session.date:
+        return False
+    planned = session.plan is not None and session.draft_basis == now
+    return not planned and (session.sketch is None or session.sketch.basis != now)
+
+
+def without_stale_sketch(session: Session) -> Session:
+    """The session without a draft that was made from something else than it has now (S46, S232)."""
+    if session.sketch is None or session.sketch.basis == fingerprint(session):
+        return session
+    return session.model_copy(update={"sketch": None})
 
 
 def graded(session: Session) -> Session:

@@ -113,8 +113,18 @@ class Preview(BaseModel):
     at: datetime
 
 
+class DraftDay(BaseModel):
+    """Let a model draft the day, where there is one; our own draft is in the session already, and stays if it fails.
+    ``over`` is the plan that the draft takes the place of. ``another``: not one that was made before."""
+
+    model_config = _FROZEN
+    kind: Literal["draft_day"] = "draft_day"
+    over: TBPlan | None
+    another: bool
+
+
 Effect = Annotated[
-    ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup | ReadHistory | GoBack | Preview,
+    ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup | ReadHistory | GoBack | Preview | DraftDay,
     Field(discriminator="kind"),
 ]
 

@@ -19,6 +19,7 @@ VERSIONS: Mapping[str, int] = {
     "ask": 1,
     "date": 2,
     "decide": 2,
+    "draft": 1,
     "facts": 2,
     "patch": 2,
     "start": 1,

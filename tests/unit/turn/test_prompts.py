@@ -21,6 +21,7 @@ from fateforger.turn.opening import hear_opening
 from fateforger.turn.prompting import LONGEST_MESSAGE, VERSIONS, prompt_for
 from fateforger.turn.reading import facts
 from fateforger.turn.reading.values import Decision
+from fateforger.turn.sketching import sketched
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 WRITE = "PROMPTS_WRITE" in os.environ
@@ -44,7 +45,13 @@ def busy(stage: Stage) -> Session:
 
 
 async def prompt_of(name: str) -> Prompt:
-    """The prompt of that name, as a message brings it about."""
+    """The prompt of that name, as a message brings it about; a draft needs none."""
+    if name == "draft":
+        silent = ScriptedModel(ModelUnreachable("Down."))
+        now = busy(Stage.SKELETON)
+        with pytest.raises(ModelUnreachable):
+            await sketched(now, silent, now=MORNING, instead_of=now.plan)
+        return silent.prompts[-1]
     reply = TimeboxingUserReply(
         command_id="c1", user_id="U1", at=MORNING, session_id="s1", text="Bitte den Bericht um 10, danach Pause"
     )

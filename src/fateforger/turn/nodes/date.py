@@ -59,6 +59,7 @@ def chosen(session: Session, command: ChooseDate) -> Session:
             "plan": None,
             "unplaced": (),
             "draft_basis": None,
+            "sketch": None,
             "overview": None,
             "quality": None,
             "refine_undo": (),

@@ -5,11 +5,14 @@ from __future__ import annotations
 from fateforger.session.gates import gate
 from fateforger.session.model import Session
 from fateforger.session.questions import settled
-from fateforger.turn.model import Effect, TurnOutcome
+from fateforger.turn.model import DraftDay, Effect, TurnOutcome
 
 
 def presented(session: Session, effects: tuple[Effect, ...]) -> TurnOutcome:
     """The outcome of the turn: where the session stands, how ready its stage is, what is still to be done. What the
     turn has answered or made pointless is asked no more."""
     session = settled(session)
-    return TurnOutcome(session=session, gate=gate(session), effects=effects)
+    drafts = [effect for effect in effects if isinstance(effect, DraftDay)]
+    # What was told in several steps is drafted once, as it is in the end.
+    kept = tuple(e for e in effects if not isinstance(e, DraftDay) or e is drafts[-1])
+    return TurnOutcome(session=session, gate=gate(session), effects=kept)

@@ -1,13 +1,17 @@
-"""Stage 3: a first draft to look at (S45, S46, S48). It cannot fail on validation: drafting makes valid plans only."""
+"""Stage 3: a first draft to look at (S45, S46, S48). It cannot fail on validation: drafting makes valid plans only.
+
+The node drafts by our own rules and asks for a model's draft as an effect, so there is a plan whatever becomes of that.
+"""
 
 from __future__ import annotations
 
-from fateforger.session.model import Notice, RefineUpdate, Session
+from fateforger.plan import TBPlan
+from fateforger.session.model import Notice, RefineUpdate, Session, Sketch
 from fateforger.session.overview import overview
 from fateforger.session.skeleton import basis, drafted
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_UNDO
-from fateforger.turn.model import StageInput, StageOutput
+from fateforger.turn.model import DraftDay, Effect, StageInput, StageOutput
 from fateforger.turn.nodes.facts import told
 
 KEPT = "Nothing that your draft was made from has changed, so I kept your plan as you refined it. Redo drafts it anew."
@@ -19,22 +23,38 @@ def run(stage: StageInput) -> StageOutput:
     session = stage.session
     if stage.asked in {Move.PROCEED, Move.BACK}:
         return StageOutput(session=session, move=stage.asked)
+    effects: tuple[Effect, ...] = ()
     after = told(session, stage.command)
     if after is not None:
         session = after
     if stage.asked is Move.REDO or session.plan is None or session.draft_basis != basis(session):
-        session = _anew(session)
+        effects = (DraftDay(over=session.plan, another=stage.asked is Move.REDO),)
+        session = _anew(session, session.plan)
     elif stage.arrived is not None and session.refine_undo:
         session = session.model_copy(update={"notice": Notice(lines=(KEPT,))})
-    return StageOutput(session=session.model_copy(update={"overview": overview(session)}))
+    return StageOutput(session=session.model_copy(update={"overview": overview(session)}), effects=effects)
 
 
-def _anew(session: Session) -> Session:
-    """A fresh draft. A plan that was refined or written before can be brought back."""
-    fresh = drafted(session)
-    if session.plan is None or fresh.plan == session.plan or not (session.refine_undo or session.written):
+def redrawn(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
+    """The session with a model's draft in the place of our own; with our own, and why, when there is none."""
+    if session.draft_basis != sketch.basis:
+        return session
+    if sketch.plan is not None:
+        session = _anew(session, asked.over, sketch)
+    lines = () if session.notice is None else session.notice.lines
+    if sketch.trouble is not None:
+        session = session.model_copy(update={"notice": Notice(lines=(*lines, sketch.trouble))})
+    return session.model_copy(update={"overview": overview(session), "sketch": None})
+
+
+def _anew(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -> Session:
+    """A fresh draft. A plan that was refined or written before can be brought back; when our own draft took its place
+    a moment ago, it is that plan all the same."""
+    fresh = drafted(session, sketch)
+    if over is None:
         return fresh
-    step = RefineUpdate(plan_before=session.plan, sentence="The day was drafted anew.")
-    return fresh.model_copy(
-        update={"refine_undo": (*session.refine_undo, step)[-MOST_UNDO:], "notice": Notice(lines=(ANEW,))}
-    )
+    step = RefineUpdate(plan_before=over, sentence="The day was drafted anew.")
+    steps = session.refine_undo[:-1] if session.refine_undo[-1:] == (step,) else session.refine_undo
+    if fresh.plan == over or not (steps or session.written):
+        return fresh.model_copy(update={"refine_undo": steps})
+    return fresh.model_copy(update={"refine_undo": (*steps, step)[-MOST_UNDO:], "notice": Notice(lines=(ANEW,))})

@@ -4,11 +4,11 @@ says what was left out."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from fateforger.plan import resolve, zone
+from fateforger.plan import Resolved, resolve, zone
 from fateforger.session.days import local_today, weekday
-from fateforger.session.meetings import on_calendar
+from fateforger.session.meetings import busy_meetings, on_calendar
 from fateforger.session.model import Session
 from fateforger.session.questions import open_questions
 from fateforger.sync.conflicts import question as in_words
@@ -67,6 +67,15 @@ def meetings(session: Session) -> Table:
         for m in timed[:MOST_MEETINGS]
     ]
     return "meetings", rows, len(timed) - len(rows)
+
+
+def taken(session: Session, fixed: Sequence[Resolved]) -> Table:
+    """What no block of a draft may overlap: busy meetings, and what is ``fixed`` besides."""
+    stands = [(m.start, m.end, m.title) for m in busy_meetings(session)]
+    stands += [(block.start, block.end, block.event.name) for block in fixed]
+    stands.sort(key=lambda each: each[0].astimezone(UTC))
+    rows = [{"from": f"{s:%H:%M}", "to": f"{e:%H:%M}", "title": cut(title)} for s, e, title in stands[:MOST_MEETINGS]]
+    return "taken", rows, len(stands) - len(rows)
 
 
 def tasks(session: Session) -> Table:

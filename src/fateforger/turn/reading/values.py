@@ -142,6 +142,24 @@ class PatchWords(TBPatch):
     question: Spoken | None = None
 
 
+class BlockWords(BaseModel):
+    """A block of a draft: for a task by its number, or of the model's own with a title. Local start, minutes."""
+
+    model_config = _CLOSED
+    task: int | None
+    title: Annotated[str, Field(max_length=300)] | None
+    type: Literal["DW", "SW", "PR", "R", "BU"]
+    start: Clock
+    minutes: int
+
+
+class DraftWords(BaseModel):
+    """A day, block by block."""
+
+    model_config = _CLOSED
+    blocks: Annotated[tuple[BlockWords, ...], Field(max_length=120)]
+
+
 class AnswerWords(BaseModel):
     """An answer to a question of the person, from what is known here and nothing else."""
 

@@ -1,0 +1,145 @@
+"""Drafts by a model, made in the background while the person still says what is to be done (S44-S47, S232)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+from fateforger.errors import ModelError, StoreError, VersionConflict
+from fateforger.plan import TBPlan
+from fateforger.ports import Clock, Model, Sessions
+from fateforger.session.model import Session, Sketch
+from fateforger.session.skeleton import basis, fingerprint, wants_sketch
+from fateforger.turn.constants import DRAFT_LIMIT
+from fateforger.turn.model import DraftDay
+from fateforger.turn.nodes.skeleton import redrawn
+from fateforger.turn.sketching import sketched, without_sketch
+
+log = logging.getLogger(__name__)
+
+TRIES = 4
+"""How often a draft is saved when something else of its session was saved in between."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Making:
+    """A draft under way, and the fingerprint of what it is made from."""
+
+    basis: str
+    task: asyncio.Task[Sketch]
+
+
+class Drafts:
+    """At most one draft of a session is made at a time. A finished one is kept in the session, between two turns and
+    never within one. Without a ``model`` none is made. ``seconds`` is the time that one may take."""
+
+    def __init__(self, *, sessions: Sessions, model: Model | None, clock: Clock, seconds: float = DRAFT_LIMIT) -> None:
+        self._sessions = sessions
+        self._model = model
+        self._clock = clock
+        self._seconds = seconds
+        self._making: dict[str, _Making] = {}
+        self._keeping: set[asyncio.Task[None]] = set()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def turn(self, session_id: str) -> asyncio.Lock:
+        """To be held during a turn, so that no draft is saved in the middle of it and the turn has to be made again."""
+        return self._turns.setdefault(session_id, asyncio.Lock())
+
+    def prepare(self, session: Session) -> None:
+        """A session was saved: stop a draft of it that became stale, begin one that is worth it. Returns at once."""
+        making = self._making.get(session.id)
+        if making is not None and making.basis != fingerprint(session):
+            self._stop(session.id, making)
+        if self._model is None or session.id in self._making or not wants_sketch(session):
+            return
+        making = self._begin(session, self._model)
+        keeping = asyncio.create_task(self._keep(session.id, making), name=f"keeping the draft of {session.id}")
+        self._keeping.add(keeping)
+        keeping.add_done_callback(self._keeping.discard)
+
+    async def carry_out(self, asked: DraftDay, session: Session) -> Session:
+        """The session with a model's draft: the one that was made for it, the one under way, or one made now. With its
+        own draft, and why, when the model has none."""
+        sketch = session.sketch
+        if sketch is None or asked.another or sketch.basis != basis(session):
+            if self._model is None:
+                return session
+            sketch = await self._awaited(asked, session, self._model)
+        return redrawn(session, sketch, asked)
+
+    async def aclose(self) -> None:
+        """Stop all drafts; what is under way is lost, and made again when it is asked for."""
+        tasks = [*self._keeping, *(making.task for making in self._making.values())]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._making.clear()
+
+    async def _awaited(self, asked: DraftDay, session: Session, model: Model) -> Sketch:
+        making = self._making.get(session.id)
+        if making is not None and (asked.another or making.basis != basis(session)):
+            self._stop(session.id, making)
+            making = None
+        mine = making is None
+        making = making or self._begin(session, model, instead_of=asked.over if asked.another else None)
+        try:
+            await asyncio.wait({making.task})
+        except asyncio.CancelledError:
+            if mine:
+                self._stop(session.id, making)
+            raise
+        self._forget(session.id, making)
+        if making.task.cancelled():
+            raise VersionConflict("The day changed while it was drafted.")
+        return making.task.result()
+
+    def _begin(self, session: Session, model: Model, *, instead_of: TBPlan | None = None) -> _Making:
+        task = asyncio.create_task(self._drawn(session, model, instead_of), name=f"drafting {session.id}")
+        making = self._making[session.id] = _Making(basis(session), task)
+        return making
+
+    async def _drawn(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
+        now = self._clock.now()
+        try:
+            return await sketched(session, model, now=now, instead_of=instead_of, seconds=self._seconds)
+        except ModelError as error:
+            # Its message may quote what the model said, and with that the person's own words.
+            log.warning("session %s: no draft by the language model (%s)", session.id, type(error).__name__)
+            return without_sketch(session, error)
+
+    async def _keep(self, session_id: str, making: _Making) -> None:
+        """Save a finished draft, unless a turn takes it first."""
+        try:
+            sketch = await making.task
+            async with self.turn(session_id):
+                if self._making.get(session_id) is making:
+                    await self._save(session_id, sketch)
+        except StoreError as error:
+            log.warning("the draft of session %s could not be saved: %s", session_id, error.message)
+        except Exception as error:  # noqa: BLE001  the outermost edge of a task that nobody waits for
+            what = type(error).__name__
+            log.error("session %s: drafting failed (%s)", session_id, what)  # noqa: TRY400  a trace may quote the person
+        finally:
+            self._forget(session_id, making)
+
+    async def _save(self, session_id: str, sketch: Sketch) -> None:
+        for _ in range(TRIES):
+            session = await self._sessions.load(session_id)
+            if session is None or fingerprint(session) != sketch.basis or session.draft_basis == sketch.basis:
+                return
+            try:
+                await self._sessions.save(session.model_copy(update={"sketch": sketch}), expected=session.version)
+            except VersionConflict:
+                continue
+            return
+
+    def _stop(self, session_id: str, making: _Making) -> None:
+        making.task.cancel()
+        self._forget(session_id, making)
+
+    def _forget(self, session_id: str, making: _Making) -> None:
+        if self._making.get(session_id) is making:
+            del self._making[session_id]

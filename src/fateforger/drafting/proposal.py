@@ -1,0 +1,190 @@
+"""A day as somebody else drafts it: taken only if it keeps the rules that our own drafts keep (S106, S121)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from fateforger.drafting.blocks import block, work_block
+from fateforger.drafting.draft import draft, length, why_left
+from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
+from fateforger.drafting.minutes import in_words, minute_of
+from fateforger.drafting.model import Busy, Day, Draft, Left, Work
+from fateforger.drafting.place import PIECE, SPLITTABLE
+from fateforger.errors import BadInput
+from fateforger.plan import ET, TBEvent, TBPlan, resolve, zone
+
+OWN = frozenset({ET.REGENERATION, ET.BUFFER, ET.PLAN_REVIEW})
+"""What a proposer may add of their own: pauses, room to breathe, and looking back and ahead. Never work."""
+MOST_OWN = 24
+LONGEST = 24 * 60
+MOST_SAID = 6
+"""Mistakes told at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A block as it is proposed. ``work`` is a number of ``day.works``, from 1; ``None`` for something of the
+    proposer's own, which has a title, a type, and a ``key`` to become the block's. ``start`` is an aware instant."""
+
+    work: int | None
+    title: str
+    type: ET
+    start: datetime
+    minutes: int
+    key: str
+
+    @property
+    def end(self) -> datetime:
+        return self.start + timedelta(minutes=self.minutes)
+
+
+def taken_up(day: Day, proposed: Sequence[Proposed]) -> Draft:
+    """The proposal as a draft, with lunch where our own drafts have it and whatever was left out named with its reason.
+    Raises ``BadInput`` with everything that is wrong about it, for the one who proposed it."""
+    proposed = [replace(p, start=p.start.astimezone(UTC)) if _measured(p) else p for p in proposed]
+    _refuse(_misshapen(day, proposed))
+    proposed.sort(key=lambda p: p.start)
+    bare = draft(replace(day, works=()))
+    lunch = [Busy(b.start, b.end) for b in resolve(bare.plan)]
+    _refuse((*_misplaced(day, proposed, lunch), *_miscounted(day, proposed)))
+    fixed = blocked((*day.busy, *lunch))
+    rest = blocked((*day.busy, *lunch, *(Busy(p.start, p.end) for p in proposed)))
+    _refuse((*_one_thing(day, proposed, fixed), *_left_without_need(day, proposed, rest)))
+    events = sorted((*_starting(bare.plan), *_blocks(day, proposed)), key=lambda e: e[0])
+    plan = TBPlan(date=day.date, tz=day.tz, events=tuple(event for _, event in events))
+    return Draft(plan, (*bare.unplaced, *_left(day, proposed, fixed, rest)))
+
+
+def _refuse(mistakes: Iterable[str]) -> None:
+    told = tuple(mistakes)
+    if told:
+        more = len(told) - MOST_SAID
+        raise BadInput(" ".join((*told[:MOST_SAID], *((f"And {more} more mistakes.",) if more > 0 else ()))))
+
+
+# --- one block ---
+
+
+def _measured(block: Proposed) -> bool:
+    return 1 <= block.minutes <= LONGEST
+
+
+def _misshapen(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
+    for number, each in enumerate(proposed, 1):
+        if not _measured(each):
+            yield f"Block {number} has {each.minutes} minutes; a block has 1 to {LONGEST}."
+        if each.work is not None and not 1 <= each.work <= len(day.works):
+            yield f"Block {number}: there is no task {each.work}."
+        if each.work is None and not each.title:
+            yield f"Block {number} has neither a task nor a title."
+        if each.work is None and each.type not in OWN:
+            yield f"Block {number} is no task of the list; what you add yourself is of type R, BU or PR."
+    own = sum(each.work is None for each in proposed)
+    if own > MOST_OWN:
+        yield f"There are {own} blocks of your own; {MOST_OWN} are the most."
+
+
+def _misplaced(day: Day, proposed: Sequence[Proposed], lunch: Sequence[Busy]) -> Iterator[str]:
+    """``proposed`` in time order."""
+    start, end = day.start.astimezone(UTC), day.end.astimezone(UTC)
+    for each in proposed:
+        if each.start < start or each.end > end:
+            yield f"{_named(day, each)} leaves the day, which is {_span(day, start, end)}."
+        for what, taken in (("a meeting", day.busy), ("lunch", lunch)):
+            hit = next((b for b in taken if _overlap(each, b)), None)
+            if hit is not None:
+                yield f"{_named(day, each)} runs into {what}, {_span(day, hit.start, hit.end)}."
+    for earlier, later in pairwise(proposed):
+        if later.start < earlier.end:
+            yield f"{_named(day, later)} begins before {_named(day, earlier)} has ended."
+
+
+def _overlap(each: Proposed, busy: Busy) -> bool:
+    start, end = busy.start.astimezone(UTC), busy.end.astimezone(UTC)
+    return start < end and start < each.end and each.start < end
+
+
+# --- the list ---
+
+
+def _miscounted(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
+    """Each task once, or in pieces that are worth sitting down for, with exactly the time that it takes."""
+    for number, work in enumerate(day.works, 1):
+        pieces = [p.minutes for p in proposed if p.work == number]
+        splittable = work.deep and work.minutes is not None and work.minutes >= SPLITTABLE
+        if len(pieces) > 1 and (not splittable or min(pieces) < PIECE):
+            yield f"Task {number} is there {len(pieces)} times; once is enough."
+        elif pieces and work.minutes is not None and sum(pieces) != work.minutes:
+            yield f"Task {number} takes {work.minutes} minutes, and you gave it {sum(pieces)}."
+
+
+def _one_thing(day: Day, proposed: Sequence[Proposed], fixed: Sequence[Stretch]) -> Iterator[str]:
+    """It starts in the first half of the day, where meetings leave room for that."""
+    number, work = next(((n, w) for n, w in enumerate(day.works, 1) if w.first), (0, None))
+    if work is None:
+        return
+    middle = day.start.astimezone(UTC) + (day.end.astimezone(UTC) - day.start.astimezone(UTC)) / 2
+    start = next((p.start for p in proposed if p.work == number), None)
+    fitting = [gap for gap in gaps(frame_of(day), fixed) if gap.minutes >= length(work)]
+    early = any(gap.start <= minute_of(middle) for gap in fitting)
+    if start is None and fitting:
+        yield f"Task {number} is the one thing that matters; give it a place first."
+    elif start is not None and start > middle and early:
+        yield f"Task {number} is the one thing that matters; start it before {_clock(day, middle)}."
+
+
+def _left_without_need(day: Day, proposed: Sequence[Proposed], rest: Sequence[Stretch]) -> Iterator[str]:
+    room = _longest(day, rest)
+    for number, work in _absent(day, proposed):
+        if length(work) <= room:
+            yield f"Task {number} is missing, and there is room for its {in_words(length(work))}."
+
+
+def _left(day: Day, proposed: Sequence[Proposed], fixed: Sequence[Stretch], rest: Sequence[Stretch]) -> Iterator[Left]:
+    for _, work in _absent(day, proposed):
+        why = why_left(length(work), frame_of(day).minutes, _longest(day, fixed), _longest(day, rest))
+        yield Left(work.id, work.title, why)
+
+
+def _absent(day: Day, proposed: Sequence[Proposed]) -> Iterator[tuple[int, Work]]:
+    placed = {p.work for p in proposed}
+    return ((number, work) for number, work in enumerate(day.works, 1) if number not in placed)
+
+
+def _longest(day: Day, taken: Sequence[Stretch]) -> int:
+    return max((gap.minutes for gap in gaps(frame_of(day), taken)), default=0)
+
+
+# --- as blocks ---
+
+
+def _starting(plan: TBPlan) -> list[tuple[datetime, TBEvent]]:
+    return [(b.start.astimezone(UTC), b.event) for b in resolve(plan)]
+
+
+def _blocks(day: Day, proposed: Sequence[Proposed]) -> Iterator[tuple[datetime, TBEvent]]:
+    pieces = {n: [p for p in proposed if p.work == n] for n in range(1, len(day.works) + 1)}
+    for each in proposed:
+        if each.work is None:
+            event = block(day, each.start, each.minutes, key=each.key, name=each.title, kind=each.type)
+        else:
+            same = pieces[each.work]
+            number = same.index(each) + 1
+            event = work_block(day, each.start, each.minutes, day.works[each.work - 1], number=number, of=len(same))
+        yield each.start, event
+
+
+def _named(day: Day, each: Proposed) -> str:
+    what = f"“{each.title}”" if each.work is None else f"Task {each.work}"
+    return f"{what} ({_span(day, each.start, each.end)})"
+
+
+def _span(day: Day, start: datetime, end: datetime) -> str:
+    return f"{_clock(day, start)}–{_clock(day, end)}"
+
+
+def _clock(day: Day, moment: datetime) -> str:
+    return f"{moment.astimezone(zone(day.tz)):%H:%M}"

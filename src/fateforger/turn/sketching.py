@@ -1,0 +1,92 @@
+"""A draft of the day by a model, checked by code (S93, S120, S121). It answers in blocks and names tasks by number;
+keys are ours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from fateforger.drafting import Day, Draft, Proposed, draft, taken_up
+from fateforger.errors import BadInput, ModelError, ModelTimedOut
+from fateforger.plan import ET, TBPlan, resolve
+from fateforger.ports import Model, Role
+from fateforger.session.frame import instant_in
+from fateforger.session.keys import minted
+from fateforger.session.model import Session, Sketch
+from fateforger.session.skeleton import basis, day_of, named
+from fateforger.turn.asking import Question, ask
+from fateforger.turn.constants import DRAFT_LIMIT
+from fateforger.turn.prompting import prompt_for
+from fateforger.turn.reading import facts
+from fateforger.turn.reading.facts import Table
+from fateforger.turn.reading.values import BlockWords, DraftWords
+
+TOO_SLOW = "The language model took too long, so I drafted this day by my own rules; Redo asks it again."
+NO_USE = "The language model gave me no draft that works, so I drafted this day by my own rules; Redo asks it again."
+LONGEST_TITLE = 80
+
+
+async def sketched(
+    session: Session,
+    model: Model,
+    *,
+    now: datetime,
+    instead_of: TBPlan | None = None,
+    seconds: float = DRAFT_LIMIT,
+) -> Sketch:
+    """A model's draft of the session's day. ``instead_of`` is a draft that the person wants another one for. Raises
+    ``ModelError`` when there is none in time, ``BadInput`` when the frame is a mistake."""
+    day = day_of(session)
+    prompt = prompt_for(
+        "draft",
+        Role.DRAFT,
+        DraftWords,
+        "",
+        facts=(("day", facts.day_facts(session, now)), ("frame", facts.frame_facts(session))),
+        tables=tuple(_tables(session, day, instead_of)),
+        words={"another": instead_of is not None},
+    )
+
+    def drawn(words: DraftWords) -> Draft:
+        return taken_up(day, tuple(_proposed(session, words.blocks)))
+
+    asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=drawn))
+    result = drawn(asked.value)
+    return Sketch(basis=basis(session), plan=result.plan, unplaced=named(result.unplaced))
+
+
+def without_sketch(session: Session, error: ModelError) -> Sketch:
+    """What is known in its place: why the model has no draft of this day."""
+    return Sketch(basis=basis(session), trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
+
+
+def _tables(session: Session, day: Day, instead_of: TBPlan | None) -> Iterator[Table]:
+    yield facts.tasks(session)
+    yield facts.taken(session, resolve(draft(replace(day, works=())).plan))
+    if instead_of is not None:
+        yield facts.blocks(session.model_copy(update={"plan": instead_of}))
+
+
+def _proposed(session: Session, blocks: Sequence[BlockWords]) -> Iterator[Proposed]:
+    times = Counter[str]()
+    for number, words in enumerate(blocks, 1):
+        if words.start.tzinfo is not None:
+            raise BadInput(f"Block {number} starts at a time with a zone; give the local time, HH:MM.")
+        title = _clean(words.title or "")
+        times[title] += 1
+        yield Proposed(
+            work=words.task,
+            title=title,
+            type=ET(words.type),
+            start=instant_in(session, words.start),
+            minutes=words.minutes,
+            # The same pause in another draft is the same block, moved.
+            key=minted("d", session.date, title.casefold(), times[title]),
+        )
+
+
+def _clean(title: str) -> str:
+    """One line of what can be printed."""
+    return facts.cut("".join(c if c.isprintable() else " " for c in title), LONGEST_TITLE)
