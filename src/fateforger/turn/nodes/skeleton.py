@@ -39,11 +39,14 @@ def redrawn(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
     """The session with a model's draft in the place of our own; with our own, and why, when there is none."""
     if session.draft_basis != sketch.basis:
         return session
-    if sketch.plan is not None:
-        session = _anew(session, asked.over, sketch)
     lines = () if session.notice is None else session.notice.lines
+    if sketch.plan is not None:
+        session = _anew(session.model_copy(update={"notice": None}), asked.over, sketch)
+        anew = () if session.notice is None else session.notice.lines
+        lines = (*anew, *(line for line in lines if line != ANEW))
     if sketch.trouble is not None:
-        session = session.model_copy(update={"notice": Notice(lines=(*lines, sketch.trouble))})
+        lines = (*lines, sketch.trouble)
+    session = session.model_copy(update={"notice": Notice(lines=lines) if lines else None})
     return session.model_copy(update={"overview": overview(session), "sketch": None})
 
 
