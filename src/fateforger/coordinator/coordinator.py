@@ -67,7 +67,7 @@ class PlanningCoordinator:
         self._calendar_owner = calendar_owner
         self._looker = Looker(submitter.read, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock)
-        self._effects = Effects(submitter, self._looker, self._drafts, calendar_wait=calendar_wait)
+        self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
         self._underway = Underway()
 
@@ -259,13 +259,13 @@ class PlanningCoordinator:
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
         outcome = await run_turn(TurnInput(session=before, command=command, reading=reading), model)
-        course.act()
         asking = None if look is None else contradicting(before, look, reading, outcome)
         if asking is not None:
             reading, outcome = asking.reading, await run_turn(asking)
+        after = await course.unless_stopped(self._drafts.carried_out(outcome, tell))
+        course.act()
         if reading is not None and reading.plan is not None:
             await self._effects.note(reading.plan, before, f"{command.command_id}/seen")
-        after = outcome.session
         for effect in outcome.effects:
             after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
         if course.stop_asked:

@@ -11,9 +11,10 @@ from fateforger.errors import ModelError, StoreError, VersionConflict
 from fateforger.plan import TBPlan
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session.model import Session, Sketch
+from fateforger.session.progress import Doing, Progress, Tell
 from fateforger.session.skeleton import basis, fingerprint, wants_sketch
 from fateforger.turn.constants import DRAFT_LIMIT
-from fateforger.turn.model import DraftDay
+from fateforger.turn.model import DraftDay, TurnOutcome
 from fateforger.turn.nodes.skeleton import redrawn
 from fateforger.turn.sketching import sketched, without_sketch
 
@@ -60,13 +61,18 @@ class Drafts:
         self._keeping.add(keeping)
         keeping.add_done_callback(self._keeping.discard)
 
-    async def carry_out(self, asked: DraftDay, session: Session) -> Session:
-        """The session with a model's draft: the one that was made for it, the one under way, or one made now. With its
-        own draft, and why, when the model has none."""
+    async def carried_out(self, outcome: TurnOutcome, tell: Tell) -> Session:
+        """The session after a turn, with a model's draft if the turn asks for one: that which was made for it, the one
+        under way, or one made now. With our own draft, and why, when the model has none. Writes nothing."""
+        session = outcome.session
+        asked = next((effect for effect in outcome.effects if isinstance(effect, DraftDay)), None)
+        if asked is None:
+            return session
         sketch = session.sketch
         if sketch is None or asked.another or sketch.basis != basis(session):
             if self._model is None:
                 return session
+            tell(Progress(doing=Doing.DRAFTING))
             sketch = await self._awaited(asked, session, self._model)
         return redrawn(session, sketch, asked)
 

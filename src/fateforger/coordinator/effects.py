@@ -9,7 +9,6 @@ from typing import Any, Protocol, assert_never
 from fateforger.commit.outside import Told
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
-from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.looking import Looker, Read
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.past import Historian, Past
@@ -69,10 +68,9 @@ class Effects:
     """Each effect is folded into the session. What the person or the calendar does wrong becomes a sentence on the
     card; ``StoreError`` goes on to the caller, who tries the whole command again."""
 
-    def __init__(self, submitter: Submitter, looker: Looker, drafts: Drafts, *, calendar_wait: float) -> None:
+    def __init__(self, submitter: Submitter, looker: Looker, *, calendar_wait: float) -> None:
         self._submitter = submitter
         self._looker = looker
-        self._drafts = drafts
         self.past = Past(submitter, looker)
         self._calendar_wait = calendar_wait
 
@@ -101,7 +99,7 @@ class Effects:
             case Preview():
                 return await previewed(effect, session, self._submitter, self._looker)
             case DraftDay():
-                return await self._drafts.carry_out(effect, session)
+                return session  # carried out before, while the turn could still be stopped
             case _:
                 assert_never(effect)
 

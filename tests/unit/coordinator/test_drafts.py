@@ -13,11 +13,14 @@ from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.coordinator.person import House, Person, local, meeting
 
+from fateforger.coordinator.stopping import STOPPED
 from fateforger.errors import ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.plan import resolve
 from fateforger.ports import Completion, Prompt
+from fateforger.session.commands import StageAction
 from fateforger.session.model import Session
-from fateforger.stages import TimeboxingStage
+from fateforger.session.progress import Doing, Progress
+from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.sketching import NO_USE, TOO_SLOW
 
 Stage = TimeboxingStage
@@ -390,15 +393,50 @@ async def test_cancelling_the_session_stops_its_draft(house: House) -> None:
     assert (model.cancelled, (await anna.session()).sketch) == (1, None)
 
 
-async def test_a_turn_that_is_stopped_ends_the_request_that_it_made(house: House) -> None:
+async def test_a_stopped_turn_ends_the_draft_that_it_asked_for(house: House) -> None:
     model = Thinking()
     anna = listening(house, model)
     going = asyncio.create_task(anna.to_skeleton("Report", "Mail"))
     await model.asked.wait()
-    going.cancel()
-    await asyncio.gather(going, return_exceptions=True)
+    assert house.coordinator.stop(anna.session_id, house.clock.now())
+    await going
     await until_idle(house)
-    assert (model.cancelled, (await anna.session()).stage) == (1, Stage.CAPTURE_INPUTS)
+    now = await anna.session()
+    assert (model.cancelled, now.stage, now.plan, now.inputs.tasks) == (1, Stage.CAPTURE_INPUTS, None, ())
+    assert STOPPED in anna.words
+
+
+async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(house: House) -> None:
+    """It is ready when the person goes on after all."""
+    model = Thinking(AFTER_TEN)
+    anna = listening(house, model)
+    await listed(anna)
+    await model.asked.wait()
+    going = asyncio.create_task(anna.press("Proceed"))
+
+    async def stopped() -> bool:
+        return house.coordinator.stop(anna.session_id, house.clock.now())
+
+    await until(stopped)
+    await going
+    assert (await anna.session()).stage is Stage.CAPTURE_INPUTS
+    model.may_answer.set()
+    await until_kept(anna)
+    await anna.press("Proceed")
+    assert (model.says.asked, blocks(await anna.session())[0]) == (["draft"], "10:00 Report")
+
+
+async def test_a_turn_says_that_it_drafts_only_while_somebody_waits_for_it(house: House) -> None:
+    anna = listening(house, ScriptedModel(AFTER_TEN, LATER))
+    await listed(anna)
+    await until_kept(anna)
+    told: list[Progress] = []
+    for move in (Move.PROCEED, Move.REDO):
+        command = StageAction(
+            command_id=move, user_id=anna.user, at=house.clock.now(), session_id=anna.session_id, move=move
+        )
+        await house.coordinator.handle(command, told.append)
+    assert [each.doing for each in told] == [Doing.LOOKING, Doing.LOOKING, Doing.DRAFTING]
 
 
 async def test_two_sessions_draft_at_the_same_time(house: House) -> None:
