@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from typing import Any, NoReturn
+from unicodedata import category
 
 LONGEST = 200_000
 """Characters of an answer that are looked at; nothing we ask for is near that long."""
 _FENCE = "```"
-_DECODER = json.JSONDecoder(parse_constant=lambda name: _no(f"{name} is not a number that JSON knows"))
+_DECODER = json.JSONDecoder(
+    object_hook=lambda found: {name: _legible(value) for name, value in found.items()},
+    parse_constant=lambda name: _no(f"{name} is not a number that JSON knows"),
+)
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of what follows them, beyond the text they stand in."""
 
 
 def json_in(text: str) -> Any:
@@ -29,6 +35,14 @@ def json_in(text: str) -> Any:
     if body.find("{", end) >= 0:
         _no("There is more than one JSON object; answer with exactly one")
     return value
+
+
+def _legible(value: Any) -> Any:
+    """A text without characters that nobody can see, and that a calendar or a database may refuse; any other value as
+    it is."""
+    if not isinstance(value, str):
+        return value
+    return "".join(c for c in value if c in "\n\t" or (c not in _TURNING and category(c) not in {"Cc", "Cs"}))
 
 
 def _unfenced(text: str) -> str:

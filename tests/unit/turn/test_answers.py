@@ -52,3 +52,9 @@ def test_a_cut_answer_says_where() -> None:
     with pytest.raises(ValueError) as caught:
         json_in('{"a": 1, "b"')
     assert str(caught.value).startswith("The JSON breaks off or is malformed at character 12:")
+
+
+def test_what_nobody_can_see_is_left_out() -> None:
+    """Control characters, halves of characters and marks that turn the reading direction; line ends stay."""
+    text = '{"title": "Re\\u0000po\\u001b[31mrt\\ud800 \u202eevil", "notes": "one\\ntwo", "more": [{"n": "\\u0007x"}], "k": 1}'
+    assert json_in(text) == {"title": "Repo[31mrt evil", "notes": "one\ntwo", "more": [{"n": "x"}], "k": 1}

@@ -1,0 +1,57 @@
+"""A model server beside the real program, that has understood certain messages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.fakes.openai_server import KEY, MODEL, Asked, ModelServer, Says, model_server
+
+Answers = Mapping[str, Sequence[dict[str, Any]]]
+
+
+@dataclass
+class Listener:
+    """Answers each message with what it means, question by question; ``says`` replaces all that, while it is set.
+    ``asked`` are the questions so far, by message."""
+
+    answers: Answers
+    says: Says | None = None
+    asked: dict[str, list[Asked]] = field(default_factory=dict)
+
+    def script(self, asked: Asked) -> Says:
+        if self.says is not None:
+            return self.says
+        said = asked.last.rsplit("The message:", 1)[1].strip().splitlines()[1]
+        before = self.asked.setdefault(said, [])
+        before.append(asked)
+        return Says(json.dumps(self.answers[said][len(before) - 1]))
+
+
+@contextmanager
+def speaking(listener: Listener) -> Iterator[dict[str, str]]:
+    """The server in a thread of its own; gives the settings of a program that uses it."""
+    loop, stop = asyncio.new_event_loop(), asyncio.Event()
+    ready = threading.Event()
+    servers: list[ModelServer] = []
+
+    async def serve() -> None:
+        async with model_server(listener.script) as server:
+            servers.append(server)
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
+    thread.start()
+    assert ready.wait(20)
+    try:
+        yield {"FATEFORGER_MODEL": MODEL, "FATEFORGER_MODEL_URL": servers[0].url, "FATEFORGER_MODEL_KEY": KEY}
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+        loop.close()
