@@ -1,0 +1,224 @@
+"""No code looks at what people write: a model reads it, or nobody does (K4, S104). Fixed formats may be parsed (S105); each
+place that does so stands here with its reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "fateforger"
+ROOMS = ("slack", "coordinator", "turn", "background", "session")
+"""Those through which a person's words come."""
+
+READERS = frozenset(
+    {"re", "regex", "fnmatch", "difflib", "shlex", "glob", "textwrap", "rapidfuzz", "dateparser", "dateutil"}
+)
+MATCHING = frozenset(
+    [
+        "casefold",
+        "count",
+        "endswith",
+        "find",
+        "index",
+        "lower",
+        "partition",
+        "removeprefix",
+        "removesuffix",
+        "replace",
+        "rfind",
+        "rindex",
+        "rpartition",
+        "rsplit",
+        "search",
+        "split",
+        "splitlines",
+        "startswith",
+        "swapcase",
+        "title",
+        "translate",
+        "upper",
+        "match",
+        "fullmatch",
+        "findall",
+    ]
+)
+"""Methods that look into a text. ``strip`` and its like are not among them: they decide nothing."""
+TEXTS = frozenset({"text", "said", "reply_text", "message_text", "utterance", "transcript"})
+"""Names under which a person's words travel."""
+
+ALLOWED = {
+    "slack/mrkdwn.py": "translates markup between CommonMark and Slack's, whatever it says",
+    "slack/splitting.py": "cuts our own long texts between lines",
+    "slack/fitting.py::missed": "counts the lines of our own texts",
+    "slack/render.py::_summary": "cuts our own long text at a blank",
+    "slack/addresses.py::action_of": "takes an action id of ours apart",
+    "slack/payloads.py::_message": "a mention of us by id, as Slack writes it",
+    "slack/payloads.py::_action": "a form's prefix in an action id of ours",
+    "slack/inputs.py::filled": "takes the id of a form field of ours apart",
+    "slack/latest.py::_order": "Slack's message ids are two numbers",
+    "slack/delivery.py::_place": "finds a message in Slack by its mark",
+    "slack/greeting.py::perform": "finds a message in Slack by its mark",
+    "slack/connection.py::_without_slack_settings": "names of environment variables",
+    "coordinator/clicks.py::_row": "takes the target of a button of ours apart",
+    "coordinator/forms/block.py::read_edited": "takes the target of a form of ours apart",
+    "coordinator/standing.py::_counted": "counts ops",
+    "session/questions.py::addressed": "takes the target of a button of ours apart",
+    "session/overview.py::block_title": "a block's key that follows from a task's id",
+    "session/cards.py::plain": "makes a title harmless, whatever it says",
+    "turn/reading/facts.py::cut": "makes one line of a title, whatever it says",
+    "turn/answers.py": "finds the JSON in what a model answered, a fixed format",
+    "turn/patcher.py::_recognised": "the same title is the same block, whichever it is",
+    "turn/sketching.py::_proposed": "the same title is the same block, whichever it is",
+    "turn/nodes/refine.py::_change": "the same title is the same task, whichever it is",
+    "turn/present/left.py": "a text of ours without its marks",
+    "turn/present/root.py": "a text of ours without its marks",
+    "turn/present/parts.py::paragraphs": "splits a text of ours between lines",
+}
+"""``file`` or ``file::function``, and why. Nobody's words decide anything there."""
+
+
+def findings(code: str) -> Iterator[tuple[str, int, str]]:
+    """Where some code looks into texts: the function, the line and what it does."""
+    yield from _in(ast.parse(code), "", frozenset(TEXTS))
+
+
+def _in(node: ast.AST, function: str, texts: frozenset[str]) -> Iterator[tuple[str, int, str]]:
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _in(inner, inner.name, texts | _aliases(inner, texts))
+            continue
+        line = getattr(inner, "lineno", 0)
+        what = _looking(inner, texts)
+        if what is not None:
+            yield function, line, what
+        yield from _in(inner, function, texts)
+
+
+def _looking(node: ast.AST, texts: frozenset[str]) -> str | None:
+    match node:
+        case ast.Import(names=names) if any(n.name.split(".")[0] in READERS for n in names):
+            return "imports a reader of texts"
+        case ast.ImportFrom(module=str(module)) if module.split(".")[0] in READERS:
+            return "imports a reader of texts"
+        case ast.Call(func=ast.Attribute(attr=attr)) if attr in MATCHING and not _of_ours(node):
+            return f"looks into a text with .{attr}()"
+        case ast.Compare() if any(_is_text(side, texts) for side in (node.left, *node.comparators)):
+            return "compares what somebody wrote"
+        case ast.Match() if _is_text(node.subject, texts):
+            return "decides by what somebody wrote"
+        case ast.Subscript() if _is_text(node.slice, texts):
+            return "looks up what somebody wrote"
+        case ast.Call(func=ast.Attribute(attr="get"), args=[first, *_]) if _is_text(first, texts):
+            return "looks up what somebody wrote"
+        case _:
+            return None
+
+
+def _of_ours(call: ast.Call) -> bool:
+    """Calls upon a text that stands in the code itself, and the ``replace`` of a plan or a time."""
+    assert isinstance(call.func, ast.Attribute)
+    whole = call.func.attr == "replace" and len(call.args) < 2
+    return isinstance(call.func.value, ast.Constant) or whole
+
+
+def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
+    """Whether an expression is somebody's text, or a piece of one."""
+    match node:
+        case ast.Name(id=name):
+            return name in texts
+        case ast.Attribute(attr=attr):
+            return attr in texts
+        case ast.Call(func=ast.Name(id="len")) | ast.Call(func=ast.Name(id="bool")):
+            return False
+        case ast.Call(func=ast.Attribute(value=value)) | ast.Subscript(value=value):
+            return _is_text(value, texts)
+        case ast.Call(args=args):
+            return any(_is_text(arg, texts) for arg in args)
+        case _:
+            return False
+
+
+def _aliases(function: ast.AST, texts: frozenset[str]) -> frozenset[str]:
+    """Other names that a text gets in a function: by assignment, or piece by piece in a loop."""
+    known = texts
+    for _ in range(3):
+        for node in ast.walk(function):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_text(value, known):
+                    known |= {name}
+                case ast.NamedExpr(target=ast.Name(id=name), value=value) if _is_text(value, known):
+                    known |= {name}
+                case ast.For(target=ast.Name(id=name), iter=value) if _is_text(value, known):
+                    known |= {name}
+                case ast.comprehension(target=ast.Name(id=name), iter=value) if _is_text(value, known):
+                    known |= {name}
+                case _:
+                    pass
+    return known
+
+
+def _allowed(file: str, function: str) -> bool:
+    return file in ALLOWED or f"{file}::{function}" in ALLOWED
+
+
+def test_no_code_reads_what_people_write() -> None:
+    """S104: who adds a keyword or a pattern has to say here why it is none."""
+    found = [
+        f"{file}:{line} in {function or 'the module'} {what}"
+        for room in ROOMS
+        for path in sorted((SOURCE / room).rglob("*.py"))
+        for file in [path.relative_to(SOURCE).as_posix()]
+        for function, line, what in findings(path.read_text())
+        if not _allowed(file, function)
+    ]
+    assert found == []
+
+
+BAD = {
+    "a keyword": "def f(reply):\n    return 'undo' in reply.text",
+    "a keyword in lower case": "def f(reply):\n    return 'undo' in reply.text.lower()",
+    "the whole text": "def f(said):\n    return said.text == 'yes'",
+    "a list of words": "def f(reply):\n    return any(word in reply.text for word in WORDS)",
+    "words one by one": "def f(reply):\n    return [w for w in reply.text.split() if w in STOP]",
+    "under another name": "def f(reply):\n    t = reply.text\n    return t in COMMANDS",
+    "under a third name": "def f(reply):\n    a = reply.text\n    b = a.strip()\n    return b == 'ok'",
+    "a pattern": "import re\ndef f(reply):\n    return re.search('un.?do', reply.text)",
+    "a pattern from elsewhere": "from re import compile\nYES = compile('ja|yes|oui')",
+    "a compiled pattern": "def f(reply):\n    return PATTERN.fullmatch(reply.text)",
+    "its beginning": "def f(reply):\n    return reply.text.startswith('/')",
+    "a match": "def f(reply):\n    match reply.text:\n        case 'go':\n            return 1",
+    "a table": "def f(reply):\n    return INTENTS[reply.text]",
+    "a table with a default": "def f(reply):\n    return INTENTS.get(reply.text.strip(), None)",
+    "a likeness": "import difflib\ndef f(reply):\n    return difflib.get_close_matches(reply.text, WORDS)",
+    "a walrus": "def f(reply):\n    return (t := reply.text) and t != 'no'",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_code_is_caught(name: str) -> None:
+    """Each way in which keyword reading usually begins."""
+    assert list(findings(BAD[name])) != []
+
+
+def test_good_code_is_not() -> None:
+    good = (
+        "def f(reply, model):\n    if not reply.text:\n        return None\n"
+        "    prompt = prompt_for(reply.text[:100])\n    return model.complete(prompt)\n"
+    )
+    assert list(findings(good)) == []
+
+
+def test_nothing_is_allowed_in_vain() -> None:
+    used = {
+        entry
+        for room in ROOMS
+        for path in (SOURCE / room).rglob("*.py")
+        for file in [path.relative_to(SOURCE).as_posix()]
+        for function, _, _ in findings(path.read_text())
+        for entry in (file, f"{file}::{function}")
+        if entry in ALLOWED
+    }
+    assert set(ALLOWED) - used == set()
