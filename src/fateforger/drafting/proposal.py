@@ -12,7 +12,7 @@ from fateforger.drafting.draft import draft, length, why_left
 from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
 from fateforger.drafting.minutes import in_words, minute_of
 from fateforger.drafting.model import Busy, Day, Draft, Left, Work
-from fateforger.drafting.place import PIECE, SPLITTABLE
+from fateforger.drafting.place import PIECE, SPLITTABLE, on_grid
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBEvent, TBPlan, resolve, zone
 
@@ -114,8 +114,8 @@ def _miscounted(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
     """Each task once, or in pieces that are worth sitting down for, with exactly the time that it takes."""
     for number, work in enumerate(day.works, 1):
         pieces = [p.minutes for p in proposed if p.work == number]
-        splittable = work.deep and work.minutes is not None and work.minutes >= SPLITTABLE
-        if len(pieces) > 1 and (not splittable or min(pieces) < PIECE):
+        splittable = work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE
+        if len(pieces) > 1 and (not splittable or on_grid(min(pieces)) < PIECE):
             yield f"Task {number} is there {len(pieces)} times; once is enough."
         elif pieces and work.minutes is not None and sum(pieces) != work.minutes:
             yield f"Task {number} takes {work.minutes} minutes, and you gave it {sum(pieces)}."
