@@ -269,8 +269,16 @@ class Outbox(Protocol):
         Nothing happens when the message is not waiting any more."""
         ...
 
+    async def owes(self, session_id: str) -> bool:
+        """Whether a message of the session still waits to be sent."""
+        ...
+
     async def slot(self, session_id: str, slot: str) -> Sent | None:
         """Where the last message of a slot was sent. Messages to one person only (``ephemeral_to``) do not count."""
+        ...
+
+    async def latest(self, session_id: str) -> Outgoing | None:
+        """The newest message that was sent to everybody, apart from those beside the plan: the card that stands."""
         ...
 
     async def shown(self, session_id: str, slot: str) -> Outgoing | None:

@@ -57,6 +57,27 @@ class OutboxContract:
         assert await _pending(other, 9.9) == ["b1"]
         assert await _pending(other, 10) == ["a1", "b1"]
 
+    async def test_what_a_session_owes(self, outbox: Outbox, other: Outbox) -> None:
+        """Until the last of its messages was sent or given up, also while one of them waits for a later try."""
+        await outbox.sent("b1", HERE, now=later(0))
+        assert await other.owes("s2")
+        await outbox.failed("b2", "Slack is down", retry_at=later(1000))
+        assert await other.owes("s2")
+        await outbox.failed("b2", "refused", retry_at=None)
+        assert not await other.owes("s2")
+        assert await other.owes("s1")
+        assert not await other.owes("nobody")
+
+    async def test_the_latest_card(self, outbox: Outbox, other: Outbox, sessions: Sessions) -> None:
+        """The newest that everybody sees, whatever its slot; what stands beside the plan does not count."""
+        assert await other.latest("s1") is None
+        beside = message("a4", "history").model_copy(update={"beside": True})
+        whispered = message("a5", "aside").model_copy(update={"ephemeral_to": "U1"})
+        await sessions.save(session("s1"), expected=1, outgoing=[beside, whispered])
+        for outgoing_id in ("a1", "a2", "a3", "a4", "a5"):
+            await outbox.sent(outgoing_id, HERE, now=later(0))
+        assert await other.latest("s1") == message("a3")
+
     async def test_a_message_given_up_lets_the_next_one_pass(self, outbox: Outbox, other: Outbox) -> None:
         await outbox.failed("a1", "no such channel", retry_at=None)
         assert await _pending(other) == ["a2", "b1"]

@@ -24,6 +24,7 @@ from fateforger.ports import Jobs, Outbox
 from fateforger.slack.app import SlackRoom, open_room
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.manifest import app_manifest
+from fateforger.slack.presence import Timing
 
 BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
 DEADLINE = 15.0
@@ -98,6 +99,7 @@ async def chat_at(
     outbox: Callable[[Store], Outbox] = lambda store: store.outbox,
     prepare: Callable[[ScriptedDoor], None] = lambda _door: None,
     replica: str = "one",
+    timing: Timing | None = None,
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
@@ -113,6 +115,7 @@ async def chat_at(
             sessions=store.sessions,
             clock=SystemClock(),
             turns=FAST,
+            timing=timing,
         )
         try:
             yield Chat(workspace, store, door, room)

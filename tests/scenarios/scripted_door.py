@@ -65,6 +65,8 @@ class ScriptedDoor:
         self.tell: Tell = untold
         self.stops: list[tuple[str, datetime]] = []
         self.stoppable = False
+        self.when_stopped: Callable[[], None] = lambda: None
+        self.mute = False
 
     async def handle(self, command: Queued, tell: Tell = untold) -> None:
         self.tell = tell
@@ -85,8 +87,11 @@ class ScriptedDoor:
         return False
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
+        if not (self.stoppable and self.running):
+            return False
         self.stops.append((session_id, asked_at))
-        return self.stoppable
+        self.when_stopped()
+        return True
 
     def read_click(self, click: Click) -> SessionCommand:
         about = {
@@ -195,7 +200,7 @@ class ScriptedDoor:
             card=state_card(session),
             retire=("root",) if slot == "state" else (),
         )
-        await self.sessions.save(session, expected=session.version, outgoing=(message,))
+        await self.sessions.save(session, expected=session.version, outgoing=() if self.mute else (message,))
 
 
 def described(command: SessionCommand) -> str:

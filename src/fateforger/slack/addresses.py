@@ -18,6 +18,11 @@ ACTION_MARK = "#"
 FORM_PREFIX = "form."
 """A control whose action begins so asks for the form named by the rest."""
 
+COMMAND_NAME = "/timebox"
+
+STOP = "turn.stop"
+"""The action of the button that stops the turn under way; its target is the turn's command."""
+
 START = "start"
 """The action of a control that begins a session; only the chat side knows where it was used and in which zone."""
 

@@ -37,7 +37,10 @@ from fateforger.slack.openings import welcoming
 from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
+from fateforger.slack.presence import Presence, Timing
 from fateforger.slack.sender import SENDING, sender
+from fateforger.slack.statusline import StatusLines
+from fateforger.slack.stops import stoppers
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +61,7 @@ class SlackRoom:
         clock: Clock,
         pace: PacePolicy,
         turns: LanePolicy,
+        timing: Timing,
     ) -> None:
         client = new_client(login, session)
         latest, errands = Latest(), Errands()
@@ -77,17 +81,22 @@ class SlackRoom:
         self._app = new_app(client, self._intake)
         self._sockets: list[AsyncSocketModeHandler] = []
         self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
+        lines = StatusLines(client, outbox, poster)
+        self._presence = Presence(
+            welcoming(door, jobs, clock), lines, sessions, outbox, errands, clock=clock, timing=timing
+        )
         self._lanes: tuple[LaneWorkers, ...] = (
             turn_workers(
                 jobs,
                 sessions,
-                welcoming(door, jobs, clock),
+                self._presence.handle,
                 owner=replica,
                 clock=clock,
                 after=self._dispatcher.wake,
                 policy=turns,
             ),
             greeters(jobs, door, poster, owner=replica, clock=clock),
+            stoppers(jobs, door, asides, owner=replica, clock=clock),
         )
         self._sender = sender(jobs, self._dispatcher.run, owner=replica, policy=turns, clock=clock)
 
@@ -110,6 +119,7 @@ class SlackRoom:
         workspace = await check(self._login, self._client)
         await self._jobs.enqueue(SENDING, now=self._clock.now())
         self._sender.start()
+        await self._presence.sweep()
         for lane in self._lanes:
             lane.start()
         self._sockets = [new_socket(self._app, self._login) for _ in range(self._login.connections)]
@@ -146,6 +156,7 @@ async def open_room(
     clock: Clock,
     pace: PacePolicy | None = None,
     turns: LanePolicy | None = None,
+    timing: Timing | None = None,
 ) -> tuple[SlackRoom, Workspace]:
     """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``replica`` names this program among those on the same
     database, the same after a restart. ``clock`` has to tick: retries and leases live by it.
@@ -165,6 +176,7 @@ async def open_room(
         clock=clock,
         pace=pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED),
         turns=turns or LanePolicy(),
+        timing=timing or Timing(),
     )
     try:
         return room, await room.connect()

@@ -56,6 +56,16 @@ class Clicked:
 
 
 @dataclass(frozen=True, slots=True)
+class StopAsked:
+    """Stop was pressed: on our button, which knows its session, or on Slack's own in a thread."""
+
+    command_id: str
+    user_id: str
+    place: Place
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FormAsked:
     """A control asked for a form. ``trigger_id`` opens one within three seconds."""
 
@@ -103,4 +113,15 @@ class Ignored:
     because: str
 
 
-Arrival = StartAsked | Said | Clicked | FormAsked | MoreRowsAsked | FormFilled | HomeOpened | MessagesOpened | Ignored
+Arrival = (
+    StartAsked
+    | Said
+    | Clicked
+    | StopAsked
+    | FormAsked
+    | MoreRowsAsked
+    | FormFilled
+    | HomeOpened
+    | MessagesOpened
+    | Ignored
+)

@@ -10,7 +10,7 @@ from fateforger.coordinator.door import Door
 from fateforger.errors import UserError
 from fateforger.ports import Clock, Jobs, NewJob, Sent
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, Said, StartAsked
+from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, Said, StartAsked, StopAsked
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import SlackTrouble
 from fateforger.slack.errands import Errands
@@ -19,6 +19,7 @@ from fateforger.slack.latest import Latest
 from fateforger.slack.openings import Openings, opening
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
+from fateforger.slack.stops import stopping
 
 
 class Desk:
@@ -137,6 +138,21 @@ class Desk:
             self._whisper(click.user_id, place, error.message)
             return
         await self.put(command)
+
+    async def stop(self, asked: StopAsked) -> None:
+        """Stop was pressed, in a session's thread or on its card."""
+        session_id = asked.session_id
+        if session_id is None and asked.place.thread_ts is not None:
+            session_id = await self._door.session_in_thread(str(asked.place.channel), asked.place.thread_ts)
+        if session_id is None:
+            self._whisper(asked.user_id, asked.place, phrases.STOP_TOO_LATE)
+            return
+        refusal = await self.refusal(session_id, asked.user_id)
+        if refusal is not None:
+            self._whisper(asked.user_id, asked.place, refusal)
+            return
+        now = self._clock.now()
+        await self._jobs.enqueue(stopping(asked, session_id, now=now), now=now)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
         """Why this person may not touch this session, if so."""

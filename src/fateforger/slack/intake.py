@@ -29,6 +29,7 @@ from fateforger.slack.arrivals import (
     MoreRowsAsked,
     Said,
     StartAsked,
+    StopAsked,
 )
 from fateforger.slack.desk import Desk
 from fateforger.slack.formroom import FormRoom
@@ -103,8 +104,8 @@ class Intake(AsyncMiddleware):
                 return await self._forms.take(arrival) or ""
             case Said():
                 await self._desk.hear(arrival)
-            case Clicked():
-                await self._desk.click(arrival)
+            case Clicked() | StopAsked():
+                await self._press(arrival)
             case FormAsked():
                 await self._forms.open(arrival)
             case MoreRowsAsked():
@@ -118,6 +119,15 @@ class Intake(AsyncMiddleware):
             case _:
                 assert_never(arrival)
         return ""
+
+    async def _press(self, arrival: Clicked | StopAsked) -> None:
+        match arrival:
+            case Clicked():
+                await self._desk.click(arrival)
+            case StopAsked():
+                await self._desk.stop(arrival)
+            case _:
+                assert_never(arrival)
 
 
 def _unanswered() -> BoltResponse:
@@ -138,6 +148,8 @@ def _conversation(arrival: Arrival) -> str:
             return arrival.request.session_id
         case FormFilled():
             return arrival.submission.session_id
+        case StopAsked():
+            return f"stop {arrival.place.channel} {arrival.place.thread_ts}"
         case StartAsked() | HomeOpened() | MessagesOpened():
             return arrival.user_id
         case Ignored():

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fateforger.slack.addresses import START
-from fateforger.slack.payloads import COMMAND_NAME
+from fateforger.slack.addresses import COMMAND_NAME, START
 
 BOT_EVENTS = (
+    "agent_session_stopped",
     "app_home_opened",
     "app_mention",
     "message.channels",
@@ -19,8 +19,9 @@ BOT_EVENTS = (
 
 BOT_SCOPES: Mapping[str, str] = {
     "app_mentions:read": "to be spoken to in a channel",
+    "assistant:write": "to suggest what to say first",
     "channels:history": "to read replies in a plan's thread in a public channel",
-    "chat:write": "to post plans and keep them up to date",
+    "chat:write": "to post plans, keep them up to date, and say what is going on meanwhile",
     "commands": f"{COMMAND_NAME}",
     "groups:history": "to read replies in a plan's thread in a private channel",
     "im:history": "to read direct messages to the planner",
@@ -41,6 +42,7 @@ def app_manifest() -> dict[str, Any]:
             "background_color": "#1f2937",
         },
         "features": {
+            "agent_view": {"agent_description": "Plans your day with you and puts it on your calendar."},
             "app_home": {
                 "home_tab_enabled": True,
                 "messages_tab_enabled": True,

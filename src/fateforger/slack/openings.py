@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fateforger.background.turns import Handle
 from fateforger.coordinator.commands import Opening, Queued
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Jobs
+from fateforger.session.progress import Tell
 from fateforger.slack.arrivals import Said
 from fateforger.slack.greeting import greeting
+from fateforger.slack.presence import Handle
 
 MOST_KEPT = 1_000
 
@@ -47,9 +48,9 @@ def opening(said: Said, *, tz: str, clock: Clock) -> Opening:
 def welcoming(door: Door, jobs: Jobs, clock: Clock) -> Handle:
     """Handles each command at the door; a first message that begins no session is answered with the welcome."""
 
-    async def handle(command: Queued) -> None:
+    async def handle(command: Queued, tell: Tell) -> None:
         if not isinstance(command, Opening):
-            await door.handle(command)
+            await door.handle(command, tell)
         elif not await door.opened(command):
             await jobs.enqueue(greeting(command), now=clock.now())
 

@@ -12,9 +12,11 @@ from pydantic import ValidationError
 from fateforger.coordinator.commands import Click
 from fateforger.session.cards import FormRequest
 from fateforger.slack.addresses import (
+    COMMAND_NAME,
     FORM_PREFIX,
     MORE,
     START,
+    STOP,
     WELCOME,
     Address,
     Deed,
@@ -33,6 +35,7 @@ from fateforger.slack.arrivals import (
     Place,
     Said,
     StartAsked,
+    StopAsked,
 )
 from fateforger.slack.inputs import filled
 from fateforger.slack.mrkdwn import typed
@@ -45,11 +48,10 @@ from fateforger.slack.shapes import (
     OtherEvent,
     Shortcut,
     Slash,
+    StopEvent,
     View,
     ViewSubmission,
 )
-
-COMMAND_NAME = "/timebox"
 
 _SHAPES: Mapping[str, type[EventCallback | BlockActions | ViewSubmission | Shortcut | Slash]] = {
     "event_callback": EventCallback,
@@ -106,6 +108,10 @@ def _event(payload: EventCallback) -> Arrival:
             if payload.event.tab == "messages":
                 return MessagesOpened(payload.event.user, payload.event.channel)
             return HomeOpened(payload.event.user)
+        case StopEvent():
+            event = payload.event
+            asked = command_id("stop", event.channel, event.thread_ts, event.event_ts)
+            return StopAsked(asked, event.user, Place(event.channel, event.thread_ts))
         case OtherEvent():
             return Ignored(f"the event {payload.event.type}")
         case _:
@@ -157,6 +163,10 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
         if address.v == WELCOME:
             return StartAsked(once, payload.user.id, place, by_button=True, welcome_ts=container.message_ts)
         return StartAsked(once, payload.user.id, Place(place.channel), by_button=True)
+    if deed.action == STOP:
+        # The same button may stand there for the next turn, so the turn is part of what makes the click.
+        once = command_id("stop", address.session, deed.target)
+        return StopAsked(once, payload.user.id, place, address.session)
     if deed.action.startswith(FORM_PREFIX):
         request = FormRequest(
             form=deed.action.removeprefix(FORM_PREFIX),

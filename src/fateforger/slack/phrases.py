@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fateforger.slack.payloads import COMMAND_NAME
+from typing import assert_never
+
+from fateforger.session.progress import Doing, Progress
+from fateforger.slack.addresses import COMMAND_NAME
 
 
 def not_yours(owner: str) -> str:
@@ -32,6 +35,37 @@ FORM_FAILED = "Slack wouldn't open that form. Please press the button once more.
 NOT_STARTED = (
     f"I'm sorry, something went wrong on my side and your plan didn't start. Please type `{COMMAND_NAME}` again."
 )
+
+
+STOP_LABEL = "Stop"
+STOP_TOO_LATE = "That was done before Stop reached me, so there was nothing to stop."
+THANKS = "Thank you, noted."
+
+
+def status_of(progress: Progress | None) -> str:
+    """What goes on, to be read after the bot's name."""
+    if progress is None:
+        return "is thinking…"
+    match progress.doing:
+        case Doing.LOOKING:
+            return "is looking at your calendar…"
+        case Doing.READING:
+            return "is reading your message…"
+        case Doing.DRAFTING:
+            return "is drafting your day…"
+        case Doing.CHANGING:
+            return "is working out that change…"
+        case Doing.WRITING:
+            counted = f" {progress.done} of {progress.of} done" if progress.done and progress.of > 1 else ""
+            return f"is writing to your calendar…{counted}"
+        case _:
+            assert_never(progress.doing)
+
+
+def of_itself(status: str) -> str:
+    """The same as a line under a card, where no name stands before it."""
+    words = status.removeprefix("is ")
+    return f"_{words[:1].upper()}{words[1:]}_"
 
 
 def cannot_post(channel: str) -> str:

@@ -42,6 +42,16 @@ class HomeEvent(_Shape):
     tab: str = "home"
 
 
+class StopEvent(_Shape):
+    """Slack's own Stop beside the status of a thread."""
+
+    type: Literal["agent_session_stopped"]
+    user: str
+    channel: str
+    thread_ts: str
+    event_ts: str
+
+
 class OtherEvent(_Shape):
     type: str
 
@@ -55,7 +65,9 @@ class EventCallback(_Shape):
 
     type: Literal["event_callback"]
     team_id: str
-    event: Annotated[Message | HomeEvent, Field(discriminator="type")] | OtherEvent = Field(union_mode="left_to_right")
+    event: Annotated[Message | HomeEvent | StopEvent, Field(discriminator="type")] | OtherEvent = Field(
+        union_mode="left_to_right"
+    )
     authorizations: tuple[Authorization, ...] = ()
 
 

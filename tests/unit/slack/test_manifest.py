@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fateforger.local.workspace.manifest import EVENT_SCOPES, read_manifest
-from fateforger.slack.addresses import START
+from fateforger.slack.addresses import COMMAND_NAME, START
 from fateforger.slack.manifest import BOT_EVENTS, BOT_SCOPES, app_manifest, as_yaml
-from fateforger.slack.payloads import COMMAND_NAME
 
 FILE = Path(__file__).parents[3] / "manifest.yaml"
 
@@ -38,6 +37,7 @@ def test_slacks_limits_are_kept() -> None:
     features = document["features"]
     assert len(words["name"]) <= 35
     assert len(words["description"]) <= 140
+    assert len(features["agent_view"]["agent_description"]) <= 300
     assert len(features["bot_user"]["display_name"]) <= 80
     assert [len(c["command"]) <= 32 for c in features["slash_commands"]] == [True]
     assert [len(s["name"]) <= 24 for s in features["shortcuts"]] == [True]

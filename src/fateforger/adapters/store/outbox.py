@@ -76,6 +76,12 @@ _FAILED = (
         attempts=OUTBOX.c.attempts + 1,
     )
 )
+_LATEST = (
+    select(OUTBOX)
+    .where(OUTBOX.c.session_id == bindparam("of_session"), OUTBOX.c.state == _SENT, OUTBOX.c.ephemeral.is_(False))
+    .order_by(OUTBOX.c.seq.desc())
+)
+_OWED = select(OUTBOX.c.seq).where(OUTBOX.c.session_id == bindparam("of_session"), OUTBOX.c.state == _QUEUED).limit(1)
 _SLOT = (
     select(OUTBOX)
     .where(
@@ -121,10 +127,19 @@ class SqlOutbox:
         values = {"of_id": outgoing_id, "new_state": state, "again": retry_at, "why": error}
         await self._database.write(lambda connection: connection.execute(_FAILED, values).rowcount)
 
+    async def owes(self, session_id: str) -> bool:
+        return await self._database.read(
+            lambda connection: connection.execute(_OWED, {"of_session": session_id}).first() is not None
+        )
+
     async def slot(self, session_id: str, slot: str) -> Sent | None:
         values = {"of_session": session_id, "of_slot": slot}
         row = await self._database.read(lambda connection: connection.execute(_SLOT, values).first())
         return None if row is None else Sent(row.sent_channel, row.sent_ts)
+
+    async def latest(self, session_id: str) -> Outgoing | None:
+        sent = await self._all(_LATEST, {"of_session": session_id})
+        return next((message for message in sent if not message.beside), None)
 
     async def shown(self, session_id: str, slot: str) -> Outgoing | None:
         found = await self._all(_SLOT, {"of_session": session_id, "of_slot": slot})

@@ -1,0 +1,181 @@
+"""What a person sees of a turn that takes longer than a moment: words for what is going on, and a way to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fateforger.coordinator.commands import LookAgain, Opening, Queued, Start
+from fateforger.errors import StoreError
+from fateforger.ports import Clock, Outbox, Sessions
+from fateforger.session.progress import Progress, Tell, untold
+from fateforger.slack import phrases
+from fateforger.slack.errands import Errands
+from fateforger.slack.statusline import Line, StatusLines
+
+log = logging.getLogger(__name__)
+
+SLACK_FORGETS = timedelta(minutes=2)
+"""After that a status goes away by itself."""
+
+Handle = Callable[[Queued, Tell], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds. A turn that is done ``soon`` shows nothing; after ``stop`` one can be stopped; ``gap`` is the least
+    between two words, ``refresh`` the most; ``arrival`` is how long the words wait for the card that replaces them."""
+
+    soon: float = 0.25
+    stop: float = 2.0
+    gap: float = 1.5
+    refresh: float = 60.0
+    look: float = 0.05
+    arrival: float = 15.0
+
+
+class Turn:
+    """One turn as seen from outside."""
+
+    def __init__(self, command: Queued) -> None:
+        self.command = command
+        self.progress: Progress | None = None
+        self.over = asyncio.Event()
+        self.line: Line | None = None
+
+    def tell(self, progress: Progress) -> None:
+        self.progress = progress
+
+    async def over_within(self, seconds: float) -> bool:
+        """Whether it ends within that time."""
+        try:
+            await asyncio.wait_for(self.over.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+
+class Presence:
+    """Handles commands as ``handle`` does, and shows meanwhile what is going on."""
+
+    def __init__(
+        self,
+        handle: Handle,
+        lines: StatusLines,
+        sessions: Sessions,
+        outbox: Outbox,
+        errands: Errands,
+        *,
+        clock: Clock,
+        timing: Timing | None = None,
+    ) -> None:
+        self._handle = handle
+        self._lines = lines
+        self._sessions = sessions
+        self._outbox = outbox
+        self._errands = errands
+        self._clock = clock
+        self._timing = timing or Timing()
+        self._began = clock.now()
+        self._places: dict[tuple[str, str], Line] = {}
+
+    async def handle(self, command: Queued) -> None:
+        """Raises as ``handle`` does; the words go away whatever it raises."""
+        if isinstance(command, Start | LookAgain):
+            await self._handle(command, untold)
+            return
+        turn = Turn(command)
+        showing = asyncio.create_task(self._show(turn))
+        try:
+            await self._handle(command, turn.tell)
+        finally:
+            turn.over.set()
+            self._errands.send(self._end(turn, showing))
+
+    async def sweep(self) -> None:
+        """Take away what a process that died may have left in threads where it had just answered."""
+        for session in await self._sessions.touched_since(self._began - SLACK_FORGETS):
+            if session.thread_ts is not None:
+                line = Line(session.channel, session.thread_ts, session.id, lit=True)
+                await self._lines.clear(line)
+
+    async def _show(self, turn: Turn) -> None:
+        if await turn.over_within(self._timing.soon):
+            return
+        line = turn.line = await self._begun(turn.command)
+        if line is None:
+            return
+        began = said_at = self._now()
+        said: tuple[str, str | None] | None = None
+        while not turn.over.is_set():
+            waited = self._now() - began + self._timing.soon
+            stops = turn.command.command_id if waited >= self._timing.stop and line.session_id is not None else None
+            saying = (phrases.status_of(turn.progress), stops)
+            if saying != said or self._now() - said_at >= self._timing.refresh:
+                await self._lines.show(line, saying[0], stops=stops)
+                said, said_at = saying, self._now()
+            await turn.over_within(self._timing.gap)
+
+    async def _end(self, turn: Turn, showing: asyncio.Task[None]) -> None:
+        try:
+            await showing
+            line = turn.line
+            if line is None and self._clock.now() - self._began < SLACK_FORGETS:
+                # The process before may have died in this very turn, with its words still there.
+                line = await self._begun(turn.command)
+                if line is not None:
+                    line.lit = True
+            if line is None:
+                return
+            await self._arrived(line)
+        except StoreError as error:
+            log.info("nobody knows whether a card has arrived: %s", error.message)
+            line = turn.line
+        if line is not None:
+            await self._leave(line)
+
+    async def _arrived(self, line: Line) -> None:
+        """Until the card that the turn owes is there, but not for ever."""
+        if line.session_id is None:
+            return
+        until = self._now() + self._timing.arrival
+        while self._now() < until and await self._outbox.owes(line.session_id):  # noqa: ASYNC110  another program may send
+            await asyncio.sleep(self._timing.look)
+
+    async def _leave(self, line: Line) -> None:
+        line.turns -= 1
+        try:
+            await self._lines.clear(line)
+        except StoreError as error:
+            log.info("a line under a card stays until the next one: %s", error.message)
+        if not line.turns:
+            self._places.pop((line.channel, line.thread_ts), None)
+
+    async def _begun(self, command: Queued) -> Line | None:
+        """The line of the command's thread, with one turn more."""
+        try:
+            line = await self._line(command)
+        except StoreError as error:
+            log.info("no status is shown: %s", error.message)
+            return None
+        if line is not None:
+            line = self._places.setdefault((line.channel, line.thread_ts), line)
+            line.turns += 1
+        return line
+
+    async def _line(self, command: Queued) -> Line | None:
+        if isinstance(command, Opening):
+            return Line(command.channel, command.thread_ts, None)
+        if isinstance(command, Start):
+            return None
+        session = await self._sessions.load(command.session_id)
+        if session is None or session.thread_ts is None:
+            return None
+        return Line(session.channel, session.thread_ts, session.id)
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()

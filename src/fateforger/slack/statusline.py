@@ -1,0 +1,116 @@
+"""The status line of one thread: Slack's own where it has one, else a small line under the card that stands."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.ports import Outbox
+from fateforger.session.cards import Button, Card, Controls, Note
+from fateforger.session.model import Outgoing
+from fateforger.slack import phrases
+from fateforger.slack.addresses import STOP
+from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, called
+from fateforger.slack.poster import Poster
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Line:
+    """``turns`` is how many turns are under way in the thread. ``lit``: Slack shows our words there, or may; ``under``
+    is the message that shows them instead."""
+
+    channel: str
+    thread_ts: str
+    session_id: str | None
+    turns: int = 0
+    lit: bool = False
+    under: Outgoing | None = None
+    busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class StatusLines:
+    """Shows words and takes them away again. What Slack refuses is not asked for again in that channel; what fails is
+    logged and no more, as the words are only for looks."""
+
+    def __init__(self, client: AsyncWebClient, outbox: Outbox, poster: Poster) -> None:
+        self._client = client
+        self._outbox = outbox
+        self._poster = poster
+        self._without: set[str] = set()
+
+    def has_stop(self, line: Line) -> bool:
+        """Whether Slack offers its own way to stop beside the words: with an agent in direct messages it does."""
+        return line.channel.startswith("D") and line.channel not in self._without
+
+    async def show(self, line: Line, words: str, *, stops: str | None) -> None:
+        """Show the words; ``stops`` is the command that a Stop beside them would end, when it is time to offer it."""
+        async with line.busy:
+            if line.channel not in self._without:
+                await self._say(line, words)
+            without = line.channel in self._without
+            if without or (stops is not None and not self.has_stop(line)):
+                await self._under_the_card(line, words, stops)
+
+    async def clear(self, line: Line) -> None:
+        """Take the words away, if no other turn has begun in the thread meanwhile."""
+        async with line.busy:
+            if line.turns:
+                return
+            if line.lit:
+                await self._say(line, "")
+            if line.under is not None:
+                await self._off_the_card(line, line.under)
+
+    async def _say(self, line: Line, words: str) -> None:
+        try:
+            await called(
+                self._client.assistant_threads_setStatus(
+                    channel_id=line.channel, thread_ts=line.thread_ts, status=words
+                )
+            )
+        except LoginTrouble as trouble:
+            self._do_without(line, trouble)
+        except Passing as trouble:
+            log.info("a status in %s was not shown: %s", line.channel, trouble)
+        except SlackTrouble as trouble:
+            self._do_without(line, trouble)
+        else:
+            line.lit = bool(words)
+
+    def _do_without(self, line: Line, trouble: SlackTrouble) -> None:
+        log.info("Slack shows no status in %s (%s); a line under the card does", line.channel, trouble)
+        self._without.add(line.channel)
+        line.lit = False
+
+    async def _under_the_card(self, line: Line, words: str, stops: str | None) -> None:
+        if line.session_id is None:
+            return
+        shown = line.under or await self._outbox.latest(line.session_id)
+        if shown is None:
+            return
+        line.under = shown
+        parts = (*shown.card.parts, Note(text=phrases.of_itself(words)))
+        if stops is not None:
+            parts = (*parts, Controls(items=(Button(label=phrases.STOP_LABEL, action=STOP, target=stops),)))
+        await self._change(shown, shown.card.model_copy(update={"parts": parts}))
+
+    async def _off_the_card(self, line: Line, under: Outgoing) -> None:
+        """The card that came after has taken its place already, in most cases."""
+        line.under = None
+        stands = await self._outbox.shown(under.session_id, under.slot)
+        if stands is not None and stands.id == under.id:
+            await self._change(under, under.card)
+
+    async def _change(self, shown: Outgoing, card: Card) -> None:
+        where = await self._outbox.slot(shown.session_id, shown.slot)
+        if where is None:
+            return
+        try:
+            await self._poster.change(where, card, session=shown.session_id, v=shown.id, beside=shown.beside)
+        except SlackTrouble as trouble:
+            log.info("a line under the card of %s was not shown: %s", shown.session_id, trouble)

@@ -1,0 +1,53 @@
+"""Stop: on a lane of its own, so that it never waits for the turn that it is to end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.coordinator.door import Door
+from fateforger.ports import Clock, Job, Jobs, NewJob
+from fateforger.slack import phrases
+from fateforger.slack.arrivals import Place, StopAsked
+from fateforger.slack.asides import Asides
+
+STOP_LANE = "stop"
+TRIES = 8
+PAUSE_SECONDS = 0.25
+"""The turn may run in another program on the same database, or begin again after a restart: whoever has it takes the
+stop within a few tries."""
+
+
+def stopping(asked: StopAsked, session_id: str, *, now: datetime) -> NewJob:
+    """The job of stopping the turn that the session is in."""
+    return NewJob(
+        lane=STOP_LANE,
+        key=f"{session_id} {asked.command_id}",
+        dedupe=asked.command_id,
+        payload={
+            "session_id": session_id,
+            "user_id": asked.user_id,
+            "channel": asked.place.channel,
+            "thread_ts": asked.place.thread_ts,
+            "at": now.isoformat(),
+        },
+    )
+
+
+def stoppers(jobs: Jobs, door: Door, asides: Asides, *, owner: str, clock: Clock) -> LaneWorkers:
+    """Workers that stop turns. A stop that comes too late says so, to the person alone."""
+
+    async def perform(job: Job) -> None:
+        at = datetime.fromisoformat(str(job.payload["at"]))
+        if door.stop(str(job.payload["session_id"]), at):
+            return
+        if job.attempts < TRIES:
+            raise TryLater("no turn of the session is under way here", PAUSE_SECONDS)
+        place = Place(job.payload["channel"], job.payload["thread_ts"])
+        await asides.whisper(str(job.payload["user_id"]), place, phrases.STOP_TOO_LATE)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    policy = LanePolicy(workers=2, tries=TRIES + 4)
+    return LaneWorkers(jobs, STOP_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
