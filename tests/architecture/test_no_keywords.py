@@ -57,6 +57,7 @@ ALLOWED = {
     "slack/addresses.py::action_of": "takes an action id of ours apart",
     "slack/payloads.py::_message": "a mention of us by id, as Slack writes it",
     "slack/payloads.py::_action": "a form's prefix in an action id of ours",
+    "slack/statusline.py::has_stop": "a channel's id, whose letter says what kind it is",
     "slack/inputs.py::filled": "takes the id of a form field of ours apart",
     "slack/latest.py::_order": "Slack's message ids are two numbers",
     "slack/delivery.py::_place": "finds a message in Slack by its mark",

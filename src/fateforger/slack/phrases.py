@@ -42,30 +42,34 @@ STOP_TOO_LATE = "That was done before Stop reached me, so there was nothing to s
 THANKS = "Thank you, noted."
 
 
-def status_of(progress: Progress | None) -> str:
-    """What goes on, to be read after the bot's name."""
+def doing(progress: Progress | None) -> str:
+    """What goes on, in a few words."""
     if progress is None:
-        return "is thinking…"
+        return "thinking…"
     match progress.doing:
         case Doing.LOOKING:
-            return "is looking at your calendar…"
+            return "looking at your calendar…"
         case Doing.READING:
-            return "is reading your message…"
+            return "reading your message…"
         case Doing.DRAFTING:
-            return "is drafting your day…"
+            return "drafting your day…"
         case Doing.CHANGING:
-            return "is working out that change…"
+            return "working out that change…"
         case Doing.WRITING:
             counted = f" {progress.done} of {progress.of} done" if progress.done and progress.of > 1 else ""
-            return f"is writing to your calendar…{counted}"
+            return f"writing to your calendar…{counted}"
         case _:
             assert_never(progress.doing)
 
 
-def of_itself(status: str) -> str:
-    """The same as a line under a card, where no name stands before it."""
-    words = status.removeprefix("is ")
-    return f"_{words[:1].upper()}{words[1:]}_"
+def beside_the_name(words: str) -> str:
+    """The same as a status, which Slack shows after the bot's name."""
+    return f"is {words}"
+
+
+def under_the_card(words: str) -> str:
+    """The same as a line of its own."""
+    return f"_{words[:1].capitalize()}{words[1:]}_"
 
 
 def cannot_post(channel: str) -> str:

@@ -108,15 +108,15 @@ class Presence:
         line = turn.line = await self._begun(turn.command)
         if line is None:
             return
-        began = said_at = self._now()
-        said: tuple[str, str | None] | None = None
+        began = shown_at = self._now()
+        shown: tuple[str, str | None] | None = None
         while not turn.over.is_set():
             waited = self._now() - began + self._timing.soon
             stops = turn.command.command_id if waited >= self._timing.stop and line.session_id is not None else None
-            saying = (phrases.status_of(turn.progress), stops)
-            if saying != said or self._now() - said_at >= self._timing.refresh:
-                await self._lines.show(line, saying[0], stops=stops)
-                said, said_at = saying, self._now()
+            showing = (phrases.doing(turn.progress), stops)
+            if showing != shown or self._now() - shown_at >= self._timing.refresh:
+                await self._lines.show(line, showing[0], stops=stops)
+                shown, shown_at = showing, self._now()
             await turn.over_within(self._timing.gap)
 
     async def _end(self, turn: Turn, showing: asyncio.Task[None]) -> None:

@@ -51,7 +51,7 @@ class StatusLines:
         """Show the words; ``stops`` is the command that a Stop beside them would end, when it is time to offer it."""
         async with line.busy:
             if line.channel not in self._without:
-                await self._say(line, words)
+                await self._say(line, phrases.beside_the_name(words))
             without = line.channel in self._without
             if without or (stops is not None and not self.has_stop(line)):
                 await self._under_the_card(line, words, stops)
@@ -94,7 +94,7 @@ class StatusLines:
         if shown is None:
             return
         line.under = shown
-        parts = (*shown.card.parts, Note(text=phrases.of_itself(words)))
+        parts = (*shown.card.parts, Note(text=phrases.under_the_card(words)))
         if stops is not None:
             parts = (*parts, Controls(items=(Button(label=phrases.STOP_LABEL, action=STOP, target=stops),)))
         await self._change(shown, shown.card.model_copy(update={"parts": parts}))
