@@ -23,7 +23,9 @@ SPOKEN = (
 )
 BAD_VALUES: tuple[Any, ...] = (
     None, -1, 0, 10**30, 1.5, float("1e308"), True, "", " ", "\x00", "x" * 5_000, [], {}, [[[]]], {"a": {"b": {}}},
-    "2026-13-45", "9999-12-31", "1969-01-01", "25:99", "-PT5H", "PT30H", "PT0M", "P9999D", "fftbegff52j6cp2bel26mcm4218k5kth6t6g",
+    "2026-13-45", "9999-12-31", "1969-01-01", "25:99",
+    "08:00Z",
+    "08:00:30.5", "-PT5H", "PT30H", "PT0M", "P9999D", "fftbegff52j6cp2bel26mcm4218k5kth6t6g",
     "foreign-secret-1", "undo_sync", "\U0001f4a3" * 400, "\u202eevil", "<!channel>", "Mars/Base", "../../etc/passwd",
 )  # fmt: skip
 

@@ -27,6 +27,8 @@ class Listener:
     def script(self, asked: Asked) -> Says:
         if self.says is not None:
             return self.says
+        if "The message:" not in asked.last:
+            return Says(status=404, text="This one only reads.")  # a draft: then the house makes its own
         said = asked.last.rsplit("The message:", 1)[1].strip().splitlines()[1]
         before = self.asked.setdefault(said, [])
         before.append(asked)

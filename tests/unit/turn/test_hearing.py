@@ -10,7 +10,7 @@ from tests.factories.words import change, day, frame, inputs, new, patch, timed,
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.turn.sessions import event, planned, said, session, task, turn
 
-from fateforger.errors import ModelAuthFailed, ModelUnreachable
+from fateforger.errors import ModelAuthFailed, ModelTimedOut, ModelUnreachable
 from fateforger.session.edits import by_time
 from fateforger.session.model import Depth, InputFacts, Notice, Session, SessionStatus, Written
 from fateforger.stages import TimeboxingStage
@@ -252,3 +252,22 @@ async def test_ids_never_reach_a_model() -> None:
     shown = "\n".join(p.system + p.user for p in model.prompts)
     keys = [e.block_key for e in now.plan.events] if now.plan else []
     assert [key for key in (*keys, "U1", "s1") if f"{key}" in shown.split()] == []
+
+
+@pytest.mark.parametrize("clock", ["08:00Z", "08:00+02:00", "25:00", "eight"])
+async def test_a_time_of_day_is_local_and_nothing_else(clock: str) -> None:
+    """It goes back to the model; nothing is guessed."""
+    out, model = await heard(
+        session(Stage.COLLECT_CONSTRAINTS), wants("answer"), frame(day_start=clock), frame(day_start="08:00:30")
+    )
+    assert out.session.frame.day_start == time(8)
+    assert len(model.prompts[-1].history) == 1
+
+
+@pytest.mark.parametrize("stage", Stage)
+async def test_a_model_that_is_too_slow_moves_nothing(stage: Stage) -> None:
+    """S124: at every step; what the person reads is short, and says what does the same."""
+    now, slow = planned(stage), ModelTimedOut("The language model took too long to answer.")
+    out, model = await heard(now, slow, slow)
+    assert words(out) == (slow.message, REMEDY)
+    assert (out.session.stage, out.effects, model.asked[0]) == (stage, (), "decide")

@@ -23,7 +23,7 @@ from fateforger.slack.render import render
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn
 from fateforger.turn.hearing import hear
-from fateforger.turn.model import ReadCalendar, TurnOutcome, WriteCalendar
+from fateforger.turn.model import DraftDay, ReadCalendar, TurnOutcome, WriteCalendar
 from fateforger.turn.opening import hear_opening
 from fateforger.turn.present import stage_card
 
@@ -124,7 +124,7 @@ def check_change(before: Session, outcome: TurnOutcome) -> None:
     assert Session.model_validate(after.model_dump()) == after
     for name in ("status", "write_group", "id", "user_id", "channel", "history", "handled"):
         assert getattr(after, name) == getattr(before, name)
-    assert {type(effect) for effect in outcome.effects} <= {WriteCalendar, ReadCalendar}
+    assert {type(effect) for effect in outcome.effects} <= {WriteCalendar, ReadCalendar, DraftDay}
     if after.plan is not None:
         blocks = resolve(after.plan)
         first, last = day_window(after.date, after.tz)
@@ -133,10 +133,10 @@ def check_change(before: Session, outcome: TurnOutcome) -> None:
         assert not {block.key for block in blocks} & {meeting.id for meeting in MEETINGS}
 
 
-def check_words(session_: Session) -> None:
-    """Nothing on the card pings anybody, leads anywhere or shows a name of ours."""
+def check_words(session_: Session, answer: str = "") -> None:
+    """Nothing on the card pings anybody, leads anywhere or shows a name of ours that the model did not make up."""
     told = _words(render(stage_card(session_), session="-", v="-").blocks)
-    marks = ("<!", "<@", "<#", "<http", "```", "secret-")
+    marks = ("<!", "<@", "<#", "<http", "```", *(() if "secret-" in answer else ("secret-",)))
     assert [mark for mark in marks if mark in told] == []
 
 
@@ -161,10 +161,10 @@ async def test_whatever_a_model_answers(case: Case, name: str, text: str) -> Non
     if outcome is None:
         assert lines
         assert all(line.strip() for line in lines)
-        check_words(case.now.model_copy(update={"notice": Notice(lines=lines)}))
+        check_words(case.now.model_copy(update={"notice": Notice(lines=lines)}), text)
         return
     check_change(case.now, outcome)
-    check_words(outcome.session)
+    check_words(outcome.session, text)
     unseen = {"notice", "quality", "snapshot"}
     assert lines or outcome.session.model_dump(exclude=unseen) != case.now.model_dump(exclude=unseen)
 
@@ -208,5 +208,5 @@ async def test_whatever_is_said_to_a_first_message(name: str, text: str) -> None
         first, *rest = opened.commands
         outcome = await run_turn(turn(known(Stage.DATE), first, rest=tuple(rest)))
         check_change(known(Stage.DATE), outcome)
-        check_words(outcome.session)
+        check_words(outcome.session, text)
     assert "secret" not in "".join(p.user + p.system for p in model.prompts).lower()

@@ -8,14 +8,22 @@ from datetime import time
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 
 from fateforger.ops import TBPatch
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 
+
+def _local(clock: time) -> time:
+    if clock.tzinfo is not None:
+        raise ValueError("a time of day is local: HH:MM, without a zone")
+    return clock.replace(second=0, microsecond=0)
+
+
 Clock = Annotated[
     time,
+    AfterValidator(_local),
     PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
     WithJsonSchema({"type": "string", "description": "Local time of day, 24 hours, HH:MM"}),
 ]
