@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -125,12 +126,26 @@ class Settings(BaseSettings):
         {}, description="US dollars for a million tokens in and out, to count costs, like NAME=0.25/2.00."
     )
 
+    record: Path | None = Field(
+        None, description="Directory to record each turn in, with what models were asked and answered; left out, none."
+    )
+    record_titles: Literal["keep", "redact"] = Field(
+        "redact", description="Whether recordings keep people's words, or tell them in pseudonyms: keep or redact."
+    )
+
     @model_validator(mode="after")
     def _both_slack_tokens(self) -> Self:
         if (self.slack_bot_token is None) != (self.slack_app_token is None):
             missing = "SLACK_APP_TOKEN" if self.slack_app_token is None else "SLACK_BOT_TOKEN"
             raise ValueError(f"{missing} is missing; Slack needs both tokens, or neither for the local page")
         return self
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Everything that may be in no log and no file: tokens, keys, passwords."""
+        given = [value for name in type(self).model_fields if isinstance(value := getattr(self, name), SecretStr)]
+        password = urlsplit(self.database_url).password if self.database_url else None
+        return (*(value.get_secret_value() for value in given), *((password,) if password else ()))
 
     @property
     def real_slack(self) -> bool:

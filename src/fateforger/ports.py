@@ -403,3 +403,15 @@ class Model(Protocol):
     async def aclose(self) -> None:
         """Let go of connections."""
         ...
+
+
+# --- recordings -----------------------------------------------------------------------------------------------
+
+
+class Recordings(Protocol):
+    """Where recorded turns are kept for people and programs to look at."""
+
+    async def keep(self, name: str, text: str) -> None:
+        """Keep a text under a name, whole or not at all, in the place of what had that name; nobody but its owner can
+        read it. Raises ``StoreUnavailable``."""
+        ...

@@ -22,6 +22,7 @@ from fateforger.bootstrap.ground import (
     ticking_clock,
 )
 from fateforger.bootstrap.mind import configured_model, model_words
+from fateforger.bootstrap.notes import logbook_of
 from fateforger.bootstrap.pulse import Pulse
 from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
@@ -77,6 +78,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             calendar_write=settings.calendar_write,
             calendar_owner=settings.calendar_owner,
             model=model,
+            logbook=logbook_of(settings, clock),
         )
         stack.push_async_callback(coordinator.aclose)
         replica = replica_name(settings.data_dir)

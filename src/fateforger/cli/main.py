@@ -22,6 +22,7 @@ _COMMANDS = {
     "doctor": ("fateforger.cli.doctor", "Say what is real, what is local and what is missing, each with its fix."),
     "health": ("fateforger.cli.health", "Ask the program that runs here whether it is well."),
     "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
+    "replay": ("fateforger.cli.replay", "Run recorded turns again, offline, and say what is different now."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
 }
 

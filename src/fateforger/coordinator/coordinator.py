@@ -11,6 +11,7 @@ from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.context import contradicting, needs_day
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
+from fateforger.coordinator.logbook import Entry, Logbook
 from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.messages import aside, only_beside, owed
 from fateforger.coordinator.mirroring import reading_of
@@ -33,7 +34,6 @@ from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
 from fateforger.turn.nodes.turn_init import taken_in
 from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
-from fateforger.turn.run import run_turn
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +47,7 @@ class PlanningCoordinator:
     It loads the session, assembles everything that the turn needs to know (S108), runs the turn, carries out the
     effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many
     seconds a reply waits for a look at the calendar; then it goes out without. ``model`` reads what is said in words.
+    The ``logbook`` notes each turn.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class PlanningCoordinator:
         calendar_wait: float = CALENDAR_WAIT,
         calendar_owner: str | None = None,
         model: Model | None = None,
+        logbook: Logbook | None = None,
     ) -> None:
+        self._logbook = logbook or Logbook(clock)
         self._owing: Callable[[], None] = _nobody
         self._sessions = sessions
         self._model = model
@@ -218,6 +221,7 @@ class PlanningCoordinator:
         await asyncio.gather(*self._late, return_exceptions=True)
         await self._drafts.aclose()
         await self._looker.aclose()
+        await self._logbook.aclose()
 
     # --- one turn ---
 
@@ -243,31 +247,36 @@ class PlanningCoordinator:
             await self._answer(before, command, ended_reply(before))
         else:
             try:
-                await self._go_on(before, command, course, tell)
+                await self._noted(before, command, course, tell)
             except TurnStopped:
                 if await self._effects.past.caused(before, command.command_id):
                     # An earlier try of this command was interrupted while it wrote: only whole is it right again.
                     course.act(whatever=True)
-                    await self._go_on(before, command, course, tell)
+                    await self._noted(before, command, course, tell)
                 else:
                     after = stopped(before).touched(command.command_id, command.at)
                     after, messages = owed(before, after, command.command_id)
                     await self._sessions.save(after, expected=before.version, outgoing=messages)
 
-    async def _go_on(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
+    async def _noted(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
+        with self._logbook.entry(command, before) as entry:
+            await self._go_on(before, command, course, tell, entry)
+
+    async def _go_on(self, before: Session, command: SessionCommand, course: Course, tell: Tell, entry: Entry) -> None:
         look = await course.unless_stopped(self._look(before, command, tell))
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
-        outcome = await run_turn(TurnInput(session=before, command=command, reading=reading), model)
+        outcome = await entry.run(TurnInput(session=before, command=command, reading=reading), model)
         asking = None if look is None else contradicting(before, look, reading, outcome)
         if asking is not None:
-            reading, outcome = asking.reading, await run_turn(asking)
+            reading, outcome = asking.reading, await entry.run(asking)
         after = await course.unless_stopped(self._drafts.carried_out(outcome, tell))
         course.act()
         if reading is not None and reading.plan is not None:
             await self._effects.note(reading.plan, before, f"{command.command_id}/seen")
         for effect in outcome.effects:
-            after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
+            doing = self._effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
+            after = await entry.effect(effect, after, doing)
         if course.stop_asked:
             after = not_stopped(after, outcome.effects)
         if after.plan is not None and after.questions != before.questions:

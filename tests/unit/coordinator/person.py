@@ -14,6 +14,7 @@ from fateforger.adapters.store import Store, open_store
 from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.door import Door
+from fateforger.coordinator.logbook import Kept, Logbook
 from fateforger.ports import Calendar, Model, Sent
 from fateforger.session.cards import (
     Button,
@@ -56,6 +57,7 @@ class House:
     clock: HandClock
     calendar_write: CalendarWrite = "refine"
     model: Model | None = None
+    kept: Kept | None = None
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
 
@@ -74,6 +76,7 @@ class House:
             clock=self.clock,
             calendar_write=self.calendar_write,
             model=self.model,
+            logbook=Logbook(self.clock, self.kept),
         )
 
     async def sleep(self, seconds: float) -> None:
@@ -108,13 +111,15 @@ def local(moment: datetime | date) -> str:
     return f"{moment.astimezone(zone(AMSTERDAM)):%H:%M}"
 
 
-async def open_house_at(path: Path, *, calendar_write: CalendarWrite = "refine", model: Model | None = None) -> House:
+async def open_house_at(
+    path: Path, *, calendar_write: CalendarWrite = "refine", model: Model | None = None, kept: Kept | None = None
+) -> House:
     """A house on a fresh database. Tables are made once and copied, which takes a tenth of the time."""
     if not _EMPTY:
         await open_store(path / "empty.db").aclose()
         _EMPTY.append((path / "empty.db").read_bytes())
     (path / "state.db").write_bytes(_EMPTY[0])
-    return House(open_store(path / "state.db"), GoogleCalendarFake(), HandClock(), calendar_write, model)
+    return House(open_store(path / "state.db"), GoogleCalendarFake(), HandClock(), calendar_write, model, kept)
 
 
 _EMPTY: list[bytes] = []

@@ -1,0 +1,177 @@
+"""What is noted of each turn: a line in the log, without a word of anybody's, and a recording where one is wanted
+(S215, S221)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from fateforger import __version__
+from fateforger.coordinator.cleaning import Cleaning
+from fateforger.errors import FateforgerError
+from fateforger.ports import Clock, Model, Prompt, Recordings
+from fateforger.session.commands import SessionCommand, StageAction, TimeboxingUserReply
+from fateforger.session.keys import minted
+from fateforger.session.model import Session
+from fateforger.turn.model import Effect, TurnInput, TurnOutcome
+from fateforger.turn.recording.models import ListeningModel
+from fateforger.turn.recording.values import EffectResult, RecordedTurn, Run
+from fateforger.turn.run import run_turn
+
+log = logging.getLogger(__name__)
+
+DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where recordings go, and what is taken out of them first."""
+
+    recordings: Recordings
+    cleaning: Cleaning
+
+
+class Entry:
+    """One turn while it goes on. Everything that it runs and carries out passes through here, unchanged."""
+
+    def __init__(self, command: SessionCommand, session: Session, began_at: datetime) -> None:
+        self.command = command
+        self.session = session
+        self.began_at = began_at
+        self.runs: list[Run] = []
+        self.prompts: list[Sequence[Prompt]] = []
+        """The requests of each run."""
+        self.effects: list[EffectResult] = []
+        self._began = asyncio.get_running_loop().time()
+
+    @property
+    def seconds(self) -> float:
+        return asyncio.get_running_loop().time() - self._began
+
+    async def run(self, turn: TurnInput, model: Model | None = None) -> TurnOutcome:
+        """See :func:`fateforger.turn.run.run_turn`."""
+        listening = None if model is None else ListeningModel(model)
+        began, outcome = self.seconds, None
+        try:
+            outcome = await run_turn(turn, listening)
+        finally:
+            exchanges = () if listening is None else tuple(listening.exchanges)
+            took = self.seconds - began
+            run = Run(input=turn, model=model is not None, exchanges=exchanges, outcome=outcome, seconds=took)
+            self.runs.append(run)
+            self.prompts.append(() if listening is None else tuple(listening.prompts))
+        return outcome
+
+    async def effect(self, effect: Effect, session: Session, carrying_out: Awaitable[Session]) -> Session:
+        """The session after an effect, as ``carrying_out`` gives it; ``session`` is the one before it."""
+        began = self.seconds
+        after = await carrying_out
+        self.effects.append(_came_to(effect, session, after, seconds=self.seconds - began))
+        return after
+
+
+class Logbook:
+    """Notes every turn. With ``kept`` each is recorded as well, in the background: a recording that fails harms no
+    turn, and is said once."""
+
+    def __init__(self, clock: Clock, kept: Kept | None = None) -> None:
+        self._clock = clock
+        self._kept = kept
+        self._keeping: set[asyncio.Task[None]] = set()
+        self._in_order = asyncio.Lock()
+        self._complained = False
+
+    @contextmanager
+    def entry(self, command: SessionCommand, session: Session) -> Iterator[Entry]:
+        """A turn of that session, for as long as the block lasts. What it raises is noted and goes on."""
+        entry, ended = Entry(command, session, self._clock.now()), DONE
+        try:
+            yield entry
+        except BaseException as error:
+            ended = error.kind if isinstance(error, FateforgerError) else type(error).__name__
+            raise
+        finally:
+            self._close(entry, ended)
+
+    async def aclose(self) -> None:
+        """Wait for the recordings that are being written."""
+        await asyncio.gather(*self._keeping)
+
+    def _close(self, entry: Entry, ended: str) -> None:
+        log.info("turn %s", " ".join(f"{name}={value}" for name, value in line_of(entry, ended).items()))
+        if self._kept is None or not entry.runs:
+            return
+        turn = RecordedTurn(
+            program=__version__,
+            began_at=entry.began_at,
+            seconds=round(entry.seconds, 3),
+            ended=ended,
+            titles="kept",
+            runs=tuple(entry.runs),
+            effects=tuple(entry.effects),
+        )
+        name = f"{entry.began_at:%Y%m%dT%H%M%S}-{minted('r', entry.command.command_id)}.json"
+        task = asyncio.create_task(self._keep(self._kept, name, turn, tuple(entry.prompts)), name=f"recording {name}")
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _keep(self, kept: Kept, name: str, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> None:
+        try:
+            async with self._in_order:
+                cleaned = await kept.cleaning.cleaned(turn, prompts)
+                await kept.recordings.keep(name, kept.cleaning.scrubbed(cleaned.model_dump_json(indent=1)))
+        except Exception as error:  # noqa: BLE001  the outermost edge of recording, which must not harm anybody's day
+            if not self._complained:
+                why = error.message if isinstance(error, FateforgerError) else type(error).__name__
+                log.warning("turns cannot be recorded for now: %s", why)
+            self._complained = True
+        else:
+            self._complained = False
+
+
+def line_of(entry: Entry, ended: str) -> dict[str, Any]:
+    """The facts of a turn for the log: names, counts and times, never a text. ``tokens`` are in/out, ``cost`` is in US
+    dollars; both leave out what the server did not count or nobody set a price for."""
+    command, last = entry.command, entry.runs[-1].outcome if entry.runs else None
+    exchanges = [exchange for run in entry.runs for exchange in run.exchanges]
+    done = [exchange.completion for exchange in exchanges if exchange.completion is not None]
+    heard = () if last is None else last.heard
+    return {
+        "session": entry.session.id,
+        "command": command.command_id,
+        "source": "words" if isinstance(command, TimeboxingUserReply) else "control",
+        "kind": command.kind,
+        "intent": "+".join(_intent(each) for each in heard or (command,)),
+        "stage": entry.session.stage.value,
+        "mode": entry.session.calendar_write,
+        "ops": sum(effect.ops for effect in entry.effects),
+        "model_calls": len(exchanges),
+        "tokens": f"{sum(c.prompt_tokens or 0 for c in done)}/{sum(c.completion_tokens or 0 for c in done)}",
+        "cost": f"{sum(c.cost or 0.0 for c in done):.6f}",
+        "seconds": f"{entry.seconds:.3f}",
+        "ended": ended,
+    }
+
+
+def _intent(command: SessionCommand) -> str:
+    return command.move.value if isinstance(command, StageAction) else command.kind
+
+
+def _came_to(effect: Effect, before: Session, after: Session, *, seconds: float) -> EffectResult:
+    """What an effect came to, as far as the session tells it."""
+    result = EffectResult(kind=effect.kind, trouble=_in_trouble(before, after), seconds=round(seconds, 3))
+    report = after.last_sync
+    if report is None or report is before.last_sync:
+        return result
+    counts = report.model_dump(include={"status", "created", "updated", "deleted"})
+    return result.model_copy(update=counts)
+
+
+def _in_trouble(before: Session, after: Session) -> bool:
+    refused = after.notice is not None and after.notice.refused and after.notice != before.notice
+    return refused or (after.problem is not None and after.problem != before.problem)

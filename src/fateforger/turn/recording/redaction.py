@@ -1,0 +1,187 @@
+"""A run in pseudonyms, made so that it can still be run again: what people wrote is replaced where it comes in, in the
+input and in the answers of the model, and the rest follows from running the turn once more."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter
+
+from fateforger.errors import UserError
+from fateforger.plan import zone
+from fateforger.ports import Completion
+from fateforger.session.commands import ResolveConflict
+from fateforger.session.model import Question, Session
+from fateforger.session.questions import token
+from fateforger.session.skeleton import basis
+from fateforger.turn.answers import json_in
+from fateforger.turn.model import TurnInput
+from fateforger.turn.recording.values import Exchange
+
+M = TypeVar("M", bound=BaseModel)
+Hide = Callable[[str], str]
+
+KEPT = frozenset(
+    {
+        *("id", "key", "after", "event_id", "session_id", "command_id", "task_id", "user_id", "series_id", "op_id"),
+        *("channel", "thread_ts", "handled", "asked", "seen", "newest", "transaction", "transactions", "group"),
+        *("write_group", "draft_basis", "basis", "version", "tz", "color_id", "event_type"),
+        "Session.brakes",
+    }
+)
+"""Fields that no person fills with words: ids, names of ours, zones. Every other text is hidden, but for literals."""
+OURS = frozenset({"ffu", "ffg", "ffd", "ffo"})
+"""The private properties of an event that are ours."""
+
+
+def hidden_input(turn: TurnInput, hide: Hide) -> TurnInput:
+    """The input of a turn with everything that a person wrote hidden."""
+    hidden = _model(turn, hide)
+    session = _with_basis(hidden.session, turn.session)
+    command = hidden.command
+    if isinstance(command, ResolveConflict) and command.seen is not None:
+        command = command.model_copy(update={"seen": _seen_anew(command.seen, turn.session, session)})
+    # What was changed by hand is checked as if it had just come in.
+    hidden = hidden.model_copy(update={"session": session, "command": command})
+    return TurnInput.model_validate_json(hidden.model_dump_json())
+
+
+def hidden_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hide) -> Exchange:
+    """An exchange whose answer is hidden, but for what the schema of the answer fixes. Its prompt is the one that was
+    asked: it is to be replaced by the prompt that is asked in pseudonyms."""
+    if exchange.completion is None:
+        return exchange
+    text = _answer(exchange.completion.text, frozenset(_fixed(schema or {})), hide)
+    fields = {name: getattr(exchange.completion, name) for name in Completion.__slots__ if name != "text"}
+    return exchange.model_copy(update={"completion": Completion(text=text, **fields)})
+
+
+def _model(value: M, hide: Hide) -> M:
+    return value.model_copy(update={n: _value(n, getattr(value, n), hide) for n in _open_fields(type(value))})
+
+
+@cache
+def _open_fields(kind: type[BaseModel]) -> tuple[str, ...]:
+    """The fields that may hold something that a person wrote."""
+    return tuple(
+        name
+        for name, field in kind.model_fields.items()
+        if name not in KEPT and f"{kind.__name__}.{name}" not in KEPT and not _is_literal(field.annotation)
+    )
+
+
+def _is_literal(annotation: Any) -> bool:
+    """One of a few names of ours, or nothing."""
+    if get_origin(annotation) in {Union, UnionType}:
+        return all(part is NoneType or _is_literal(part) for part in get_args(annotation))
+    return get_origin(annotation) is Literal
+
+
+def _value(name: str, value: Any, hide: Hide) -> Any:
+    if type(value) is str:
+        return hide(value)
+    if isinstance(value, BaseModel):
+        return _model(value, hide)
+    if isinstance(value, tuple):
+        return tuple(_value(name, each, hide) for each in value)
+    if not isinstance(value, Mapping):
+        return value
+    match name:
+        case "properties":
+            return {key: known for key, known in value.items() if key in OURS}
+        case "fetched":
+            return {key: _value(name, each, hide) for key, each in value.items()}
+        case _:
+            return {}
+
+
+def _with_basis(session: Session, original: Session) -> Session:
+    """A draft that was fresh is fresh in pseudonyms, too."""
+    try:
+        was, now = basis(original), basis(session)
+    except UserError:
+        return session  # a frame that is a mistake is no basis of anything
+    if session.draft_basis == was:
+        session = session.model_copy(update={"draft_basis": now})
+    if session.sketch is not None and session.sketch.basis == was:
+        session = session.model_copy(update={"sketch": session.sketch.model_copy(update={"basis": now})})
+    return session
+
+
+def _seen_anew(seen: str, original: Session, session: Session) -> str:
+    """The mark of the questions that a button was about, in pseudonyms."""
+    pairs = list(zip(original.questions, session.questions, strict=True))
+    opened = [pair for pair in pairs if pair[0].answer is None]
+    for group in ([pair] for pair in pairs), [opened], [pairs]:
+        for chosen in group:
+            was, now = _sides(chosen)
+            if token(was) == seen:
+                return token(now)
+    return seen
+
+
+def _sides(pairs: Sequence[tuple[Question, Question]]) -> tuple[list[Question], list[Question]]:
+    return [was for was, _ in pairs], [now for _, now in pairs]
+
+
+# --- what a model said ---
+
+
+def _answer(text: str, fixed: frozenset[str], hide: Hide) -> str:
+    """JSON stays JSON of the same build; anything around it, and what is none, is hidden like any text."""
+    try:
+        value = json_in(text)
+    except ValueError:
+        return hide(text)
+    return json.dumps(_said(value, fixed, hide), ensure_ascii=False)
+
+
+def _said(value: Any, fixed: frozenset[str], hide: Hide) -> Any:
+    if isinstance(value, str):
+        return value if value in fixed or _is_of_a_fixed_form(value) else hide(value)
+    if isinstance(value, list):
+        return [_said(each, fixed, hide) for each in value]
+    if isinstance(value, dict):
+        return {name if name in fixed else hide(name): _said(each, fixed, hide) for name, each in value.items()}
+    return value
+
+
+def _fixed(schema: Any) -> Iterator[str]:
+    """The names and values that a schema itself spells out."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _fixed(part)
+    elif isinstance(schema, Mapping):
+        yield from schema.get("properties", {})
+        yield from (value for value in schema.get("enum", ()) if isinstance(value, str))
+        if isinstance(schema.get("const"), str):
+            yield schema["const"]
+        for part in schema.values():
+            yield from _fixed(part)
+
+
+def _is_of_a_fixed_form(text: str) -> bool:
+    """A time, a date, a duration or a zone."""
+    if len(text) > 64 or not text.isascii():
+        return False
+    if ":" in text or "-" in text:
+        for form in (datetime, date, time):
+            with contextlib.suppress(ValueError):
+                form.fromisoformat(text)
+                return True
+    try:
+        if text.startswith("P"):
+            _DURATION.validate_python(text)
+            return True
+        return zone(text).key == text
+    except ValueError:
+        return False
+
+
+_DURATION = TypeAdapter(timedelta)

@@ -1,0 +1,66 @@
+"""A day told in words that nobody else uses, so that each can be looked for where it must not be."""
+
+from __future__ import annotations
+
+from tests.factories.words import block, change, day, frame_of, inputs_of, new, patch, timed, wants
+from tests.fakes.scripted_model import Line
+from tests.unit.coordinator.person import House, Person, meeting
+
+SECRET_WORDS = (
+    "Zwetschgendatschi",
+    "Quarkstrudel",
+    "Beteigeuze",
+    "kolibri",
+    "Żółw",
+    "龍井茶",
+    "4711",
+    "Wolpertinger",
+    "Nachtschicht",
+    "Murmeltier",
+)
+"""In titles, notes, messages, answers and meetings of the day."""
+
+LINES: tuple[Line, ...] = (
+    wants("proceed", also=True),
+    day(frame=frame_of(day_start="08:00")),
+    'Sure! {"intent": "Wolpertinger"}',
+    wants("answer"),
+    day(
+        inputs=inputs_of(
+            add=[
+                new("Zwetschgendatschi backen", 90, one_thing=True, notes="mit Quarkstrudel"),
+                new("Beteigeuze 4711", 60),
+                new("Żółw, 龍井茶", 30),
+            ]
+        ),
+    ),
+    wants("answer"),
+    day(inputs=inputs_of(change=[change(2, title="Beteigeuze, 4711: kolibri")])),
+    wants("proceed"),
+    wants("proceed"),
+    wants("answer"),
+    "No, Nachtschicht!",
+    patch(timed(0, "14:00", 45), block("Murmeltier füttern", "16:30", 30)),
+    wants("ask"),
+    {"answer": "Murmeltier is at half past four."},
+    wants("proceed"),
+)
+
+
+async def told_day(house: House) -> Person:
+    """From nothing to a committed day, by words and clicks, with a repair on the way. ``house`` has a model that says
+    ``LINES``."""
+    meeting(house, "Wolpertinger Jour fixe", "10:00", "11:00", description="Nachtschicht, kolibri")
+    anna = Person(house)
+    await anna.start()
+    await anna.press("Plan this day")
+    await anna.says("ab acht, dann weiter zu Zwetschgendatschi")
+    await anna.says("Zwetschgendatschi (mit Quarkstrudel), Beteigeuze 4711, Żółw 龍井茶")
+    await anna.says("Beteigeuze heißt jetzt kolibri")
+    await anna.says("los, Murmeltier")
+    await anna.says("weiter")
+    await anna.says("Zwetschgendatschi um zwei, und um halb fünf Murmeltier füttern")
+    await anna.choose("kolibri", "15 min later")
+    await anna.says("wann ist Murmeltier?")
+    await anna.says("auf den Kalender, Nachtschicht")
+    return anna

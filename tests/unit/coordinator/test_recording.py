@@ -1,0 +1,184 @@
+"""What is noted of a turn: a recording that can be run again, with nothing in it that should not be (S60, S215, S221)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.factories.told_day import LINES, SECRET_WORDS, told_day
+from tests.factories.words import wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.coordinator.person import House, Person, open_house_at
+
+from fateforger import __version__
+from fateforger.adapters.recordings import RecordingFiles
+from fateforger.coordinator.cleaning import SECRET, Cleaning
+from fateforger.coordinator.logbook import Kept
+from fateforger.errors import ModelUnreachable
+from fateforger.turn.recording.replay import replay
+from fateforger.turn.recording.values import RecordedTurn, recorded_turn
+
+KEY = b"only for this test"
+Open = Callable[..., Awaitable[House]]
+
+
+@pytest.fixture
+async def opening(tmp_path: Path) -> AsyncIterator[Open]:
+    """Opens a house that records into ``tmp_path / "turns"``."""
+    opened: list[House] = []
+
+    async def open_(model: ScriptedModel, cleaning: Cleaning, folder: Path | None = None) -> House:
+        kept = Kept(RecordingFiles(folder or tmp_path / "turns"), cleaning)
+        opened.append(await open_house_at(tmp_path, model=model, kept=kept))
+        return opened[-1]
+
+    yield open_
+    for house in opened:
+        await house.close()
+
+
+def texts(folder: Path) -> list[str]:
+    return [path.read_text() for path in folder.glob("*.json")]
+
+
+async def recorded(house: House, folder: Path) -> list[RecordedTurn]:
+    """The turns in the order in which they began."""
+    await house.coordinator.aclose()
+    turns = [recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
+    return sorted(turns, key=lambda turn: len(turn.runs[0].input.session.handled))
+
+
+@pytest.mark.parametrize("key", [None, KEY], ids=["kept", "redacted"])
+async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
+    opening: Open, tmp_path: Path, key: bytes | None
+) -> None:
+    """S60: every turn of the day, words and clicks, a repaired answer, a question and a commit."""
+    house = await opening(ScriptedModel(*LINES), Cleaning(key=key))
+    anna = await told_day(house)
+    assert (await anna.session()).stage.number == 5
+    turns = await recorded(house, tmp_path / "turns")
+    assert [await replay(turn) for turn in turns] == [()] * 10
+    assert [turn.alike for turn in turns] == [True] * 10
+    assert {turn.titles for turn in turns} == {"kept" if key is None else "redacted"}
+    assert {turn.program for turn in turns} == {__version__}
+    assert [[e.name.partition("/")[0] for e in turn.runs[0].exchanges] for turn in turns] == [
+        [],
+        ["decide", "facts"],
+        ["decide", "decide", "facts"],
+        ["decide", "facts"],
+        ["decide"],
+        ["decide"],
+        ["decide", "patch", "patch"],
+        [],
+        ["decide", "ask"],
+        ["decide"],
+    ]
+    commit = turns[-1].effects[-1]
+    assert (commit.kind, commit.status, commit.trouble) == ("write_calendar", "unchanged", False)
+    assert sum(effect.created for turn in turns for effect in turn.effects) == 5
+
+
+async def test_no_word_of_anybody_is_in_a_redacted_recording(opening: Open, tmp_path: Path) -> None:
+    """S221: not in titles, notes, messages, meetings, prompts or answers."""
+    house = await opening(ScriptedModel(*LINES), Cleaning(key=KEY))
+    await told_day(house)
+    await house.coordinator.aclose()
+    said = "".join(texts(tmp_path / "turns")).lower()
+    assert len(said) > 100_000
+    assert [word for word in SECRET_WORDS if word.lower() in said] == []
+
+
+async def test_without_redaction_words_are_there(opening: Open, tmp_path: Path) -> None:
+    """The test above can fail."""
+    house = await opening(ScriptedModel(*LINES), Cleaning())
+    await told_day(house)
+    await house.coordinator.aclose()
+    said = "".join(texts(tmp_path / "turns")).lower()
+    assert [word for word in SECRET_WORDS if word.lower() not in said] == []
+
+
+async def test_files_are_for_their_owner_only(opening: Open, tmp_path: Path) -> None:
+    house = await opening(ScriptedModel(), Cleaning())
+    await Person(house).to_tasks()
+    await house.coordinator.aclose()
+    folder = tmp_path / "turns"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [stat.S_IMODE(p.stat().st_mode) for p in folder.iterdir()] == [0o600] * 2
+
+
+async def test_secrets_are_in_no_recording(opening: Open, tmp_path: Path) -> None:
+    """Not even when the person says one, and the turn can still be replayed."""
+    token, password = "xoxb-0123456789-abcdef", "hunter2"
+    house = await opening(ScriptedModel(wants("answer"), {"n": token}, "?"), Cleaning(secrets=(token, password)))
+    anna = Person(house)
+    await anna.to_frame()
+    await anna.says(f"my token is {token} and {password}")
+    turns = await recorded(house, tmp_path / "turns")
+    said = "".join(texts(tmp_path / "turns"))
+    assert (token in said, password in said, SECRET in said) == (False, False, True)
+    assert [await replay(turn) for turn in turns] == [(), ()]
+
+
+async def test_a_model_that_fails_is_recorded_as_failing(opening: Open, tmp_path: Path) -> None:
+    house = await opening(ScriptedModel(ModelUnreachable("Away.")), Cleaning(key=KEY))
+    anna = Person(house)
+    await anna.to_frame()
+    await anna.says("weiter")
+    turn = (await recorded(house, tmp_path / "turns"))[-1]
+    assert [e.failure.kind for e in turn.runs[0].exchanges if e.failure] == ["model_unreachable"]
+    assert await replay(turn) == ()
+
+
+async def test_a_full_disk_harms_no_turn_and_is_said_once(
+    opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("no directory")
+    house = await opening(ScriptedModel(*LINES), Cleaning(), tmp_path / "file" / "turns")
+    anna = await told_day(house)
+    assert (await anna.session()).stage.number == 5
+    await house.coordinator.aclose()
+    said = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert len(said) == 1
+    assert said[0].startswith("turns cannot be recorded for now: I cannot write to")
+
+
+async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """S215: session, intent and its source, ops, mode; tokens, cost and time."""
+    caplog.set_level(logging.INFO, "fateforger")
+    house = await opening(ScriptedModel(*LINES), Cleaning())
+    anna = await told_day(house)
+    lines = [r.getMessage() for r in caplog.records if r.name == "fateforger.coordinator.logbook"]
+    facts = [dict(part.split("=", 1) for part in line.split()[1:]) for line in lines]
+    assert [(f["source"], f["intent"], f["ops"], f["model_calls"]) for f in facts] == [
+        ("control", "commit_date", "0", "0"),
+        ("words", "adjust_frame+proceed", "0", "2"),
+        ("words", "add_tasks", "0", "3"),
+        ("words", "update_task", "0", "2"),
+        ("words", "proceed", "0", "1"),
+        ("words", "proceed", "0", "1"),
+        ("words", "apply_patch", "5", "3"),
+        ("control", "shift_block", "1", "0"),
+        ("words", "user_reply", "0", "2"),
+        ("words", "proceed", "0", "1"),
+    ]
+    assert {f["session"] for f in facts} == {anna.session_id}
+    assert {f["mode"] for f in facts} == {"refine"}
+    assert facts[2]["tokens"] == "3/3"
+    assert {f["ended"] for f in facts} == {"done"}
+
+
+async def test_prompts_and_titles_are_never_logged(
+    opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """S221: at no level, over a whole day of words."""
+    caplog.set_level(logging.DEBUG)
+    house = await opening(ScriptedModel(*LINES), Cleaning(key=KEY))
+    await told_day(house)
+    await house.coordinator.aclose()
+    assert len(caplog.records) > 10
+    said = "\n".join(f"{r.getMessage()} {r.exc_text or ''}" for r in caplog.records).lower()
+    assert [word for word in SECRET_WORDS if word.lower() in said] == []
