@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from tests.factories.words import block, change, day, frame_of, inputs_of, new, patch, timed, wants
-from tests.fakes.scripted_model import Line
+from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.coordinator.person import House, Person, meeting
+
+from fateforger.errors import ModelUnreachable
+from fateforger.ports import Role
 
 SECRET_WORDS = (
     "Zwetschgendatschi",
@@ -47,9 +50,15 @@ LINES: tuple[Line, ...] = (
 )
 
 
+def speaking() -> ScriptedModel:
+    """The model of that day. It has no draft to offer, whenever it is asked for one."""
+    lines = iter(LINES)
+    return ScriptedModel(by=lambda prompt: ModelUnreachable("Away.") if prompt.role is Role.DRAFT else next(lines))
+
+
 async def told_day(house: House) -> Person:
-    """From nothing to a committed day, by words and clicks, with a repair on the way. ``house`` has a model that says
-    ``LINES``."""
+    """From nothing to a committed day, by words and clicks, with a repair on the way. The model of ``house`` is
+    :func:`speaking`."""
     meeting(house, "Wolpertinger Jour fixe", "10:00", "11:00", description="Nachtschicht, kolibri")
     anna = Person(house)
     await anna.start()

@@ -54,7 +54,7 @@ class AnsweringModel:
         """See :meth:`fateforger.ports.Model.complete`."""
         del seconds  # what is recorded is there at once
         now = Exchange.of(prompt)
-        then = next((e for e in self.left if _purpose(e.name) == _purpose(now.name)), None)
+        then = next((e for e in self.left if purpose(e.name) == purpose(now.name)), None)
         if then is None:
             self.missed.append(now)
             raise ModelUnreachable("The recording has no answer to this.")
@@ -68,7 +68,7 @@ class AnsweringModel:
         """Nothing to let go of."""
 
 
-def _purpose(name: str) -> str:
+def purpose(name: str) -> str:
     """``decide/2`` and ``decide/3`` are two versions of the same request."""
     return name.partition("/")[0]
 

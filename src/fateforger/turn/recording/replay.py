@@ -9,7 +9,7 @@ from typing import Any
 from fateforger.errors import FateforgerError
 from fateforger.turn.model import TurnOutcome
 from fateforger.turn.recording.differences import Difference, differences
-from fateforger.turn.recording.models import AnsweringModel, ListeningModel
+from fateforger.turn.recording.models import AnsweringModel, ListeningModel, purpose
 from fateforger.turn.recording.values import Exchange, RecordedTurn, Run
 from fateforger.turn.run import run_turn
 
@@ -46,11 +46,11 @@ async def _again(run: Run) -> tuple[Run, AnsweringModel]:
 def _asked(model: AnsweringModel) -> Iterator[Difference]:
     """Prompts that read otherwise, are new, or are not asked any more."""
     for place, (then, now) in enumerate(model.answered):
-        yield from differences("prompts", _text(then), _text(now), f"[{place}] {then.name.partition('/')[0]}")
+        yield from differences("prompts", _text(then), _text(now), f"[{place}] {purpose(then.name)}")
     for now in model.missed:
-        yield Difference("prompts", f"{now.name.partition('/')[0]} (not recorded)", None, now.name)
+        yield Difference("prompts", f"{purpose(now.name)} (not recorded)", None, now.name)
     for then in model.left:
-        yield Difference("prompts", f"{then.name.partition('/')[0]} (not asked)", then.name, None)
+        yield Difference("prompts", f"{purpose(then.name)} (not asked)", then.name, None)
 
 
 def _text(exchange: Exchange) -> dict[str, Any]:
