@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from tests.factories.words import frame, opening, patch, timed, wants
-from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.coordinator.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 from tests.unit.coordinator.test_person_edits import drag
 
+from fateforger.errors import ModelRejected
+from fateforger.ports import Prompt
 from fateforger.session.commands import Opening, Start
 from fateforger.session.questions import open_questions
 from fateforger.turn.hearing import ONE_AT_A_TIME
@@ -19,12 +21,17 @@ from fateforger.turn.hearing import ONE_AT_A_TIME
 LINES: list[dict[str, Any]] = []
 
 
+def _reads(prompt: Prompt) -> Line:
+    """It reads, and drafts nothing: then the house makes its own draft."""
+    return ModelRejected("This one only reads.") if prompt.name.startswith("draft") else LINES.pop(0)
+
+
 @pytest.fixture
 async def spoken(tmp_path: Path) -> AsyncIterator[House]:
     """A house whose model says what stands in ``LINES``."""
     (tmp_path / "spoken").mkdir()
     LINES.clear()
-    opened = await open_house_at(tmp_path / "spoken", model=ScriptedModel(by=lambda _: LINES.pop(0)))
+    opened = await open_house_at(tmp_path / "spoken", model=ScriptedModel(by=_reads))
     yield opened
     await opened.close()
     assert LINES == []
