@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test mutants check soak bench lock clean
+.PHONY: help install install-dev up test mutants check soak kill-loop bench lock clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,11 @@ SEED ?= 1
 
 soak: install-dev  ## Random histories with edits by hand: what was lost, foreign, twice (HISTORIES=10000 SEED=1)
 	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED)
+
+KILLS ?= 100
+
+kill-loop: install-dev  ## kill -9 of the real program in commits and undos, on SQLite and PostgreSQL (KILLS=100)
+	$(BIN)/python -m tests.soak --kills $(KILLS) --seed $(SEED)
 
 bench: install-dev  ## Measure speed, as ratios against peers in the same run
 	$(BIN)/python -m benchmarks

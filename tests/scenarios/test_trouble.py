@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import resource
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,55 +11,12 @@ import httpx
 import pytest
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS, commit
-from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
+from tests.scenarios.radicale import Radicale, free_port
 
 pytestmark = pytest.mark.process
 
 MONDAY = "2026-03-02T07:00:00+01:00"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@dataclass
-class Radicale:
-    """A CalDAV server of its own, that can be killed."""
-
-    folder: Path
-    port: int
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def calendar(self) -> str:
-        return f"http://127.0.0.1:{self.port}/me/calendar/"
-
-    def start(self) -> None:
-        self.process = subprocess.Popen(
-            [
-                sys.executable, "-m", "radicale", "--server-hosts", f"127.0.0.1:{self.port}", "--auth-type", "none",
-                "--storage-filesystem-folder", str(self.folder), "--logging-level", "error",
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        eventually(self._answers, "Radicale answers")
-
-    def _answers(self) -> bool:
-        try:
-            return httpx.get(self.calendar, trust_env=False, auth=("me", "")).status_code < 500
-        except httpx.HTTPError:
-            return False
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""``python -m tests.soak``: random histories, and how often something was lost, foreign or there twice."""
+"""``python -m tests.soak``: random histories, and how often something was lost, foreign or there twice; or, with
+``--kills``, the real program killed again and again."""
 
 from __future__ import annotations
 
@@ -8,8 +9,12 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
+from tests.postgres import MISSING, programs, running_server
+from tests.soak.killing import kill_again_and_again
 from tests.soak.run import KINDS, Script, Tally, play_all, stage
 
 BATCH = 100
@@ -21,7 +26,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same histories")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--replay", metavar="HISTORY", help="tell one history: seed:number, or a trace as printed")
+    parser.add_argument("--kills", type=int, help="kill -9 the real program so often instead, on each database")
     given = parser.parse_args()
+    if given.kills:
+        return kill_loop(given.kills, given.seed)
     return replay(given.replay) if given.replay else soak(given.seed, given.histories, given.jobs)
 
 
@@ -49,6 +57,18 @@ def soak(seed: int, histories: int, jobs: int) -> int:
         trace = str(on.shortest(Script.read(min(tally.failed, key=len))))
     click.echo(f"The shortest of one of them; replay it with\n  python -m tests.soak --replay '{trace}'")
     return 1
+
+
+def kill_loop(kills: int, seed: int) -> int:
+    with TemporaryDirectory() as folder:
+        click.echo(f"SQLite: {kill_again_and_again(Path(folder), None, kills, seed)}")
+    found = programs()
+    if found is None:
+        click.echo(MISSING)
+        return 0
+    with TemporaryDirectory() as folder, running_server(found) as server, server.database() as url:
+        click.echo(f"PostgreSQL: {kill_again_and_again(Path(folder), url, kills, seed)}")
+    return 0
 
 
 def say(tally: Tally, seconds: float) -> None:
