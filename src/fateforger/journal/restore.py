@@ -87,13 +87,15 @@ def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
 
 
 def _as_gone(lineage: Lineage, head: Head) -> Head:
-    """The record of a block that is not on the calendar: the person deleted it, if the plan before had it."""
+    """The record of a block that is not on the calendar: the person deleted it, if the plan before had it; what was not
+    settled about that before is not settled by an undo."""
     known = lineage.known
     wished = known is not None and known.standing in {Standing.HELD, Standing.DELETED}
     if known is None or (lineage.first.verb is Verb.CREATE and not wished):
         return head.model_copy(update={"standing": Standing.REMOVED})
     asked = None if known.asked == head.base else known.asked
-    return head.model_copy(update={"standing": Standing.DELETED, "wanted": asked})
+    standing = Standing.HELD if known.standing is Standing.HELD else Standing.DELETED
+    return head.model_copy(update={"standing": standing, "wanted": asked})
 
 
 def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:

@@ -298,6 +298,20 @@ async def test_a_deleted_block_stays_deleted(world: World) -> None:
     assert (result.created, [m[0] for m in world.managed()]) == (1, ["a", "b", "c"])
 
 
+async def test_an_undo_answers_no_question(world: World) -> None:
+    """P8, S201: deleted by the person and changed by the plan is asked about, and after an undo it still is: the block is
+    not brought back as if the plan had asked for it anew."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    world.store.user_delete(event(world, "b").id)
+    disputed = plan_of(DAY_PLAN.events[0], block("b", "10:00", name="B!"), DAY_PLAN.events[2])
+    for cause in ("2", "4"):
+        await submitter.submit_plan(disputed, cause=cause)
+        assert [m[0] for m in world.managed()] == ["a", "c"]
+        await submitter.submit_plan(without(plan_of(*DAY_PLAN.events, block("d", "15:00")), "b"), cause=f"{cause}d")
+        await submitter.undo_last(cause=f"{cause}u")
+
+
 async def test_a_block_brought_back_from_the_bin_is_left_alone(world: World) -> None:
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
