@@ -1,0 +1,131 @@
+"""Which constraints apply: one function of the person's versions and a context, with a reason for each exclusion.
+
+The same function serves retrieval, the memory card and the explanation. Exact filters only: no similarity decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fateforger.constraints.conditions import ruled_out, unmet
+from fateforger.constraints.context import Context
+from fateforger.constraints.exclusions import Excluded, Why, last_day
+from fateforger.constraints.kinds import WEEK, Action, Scope, stage_key
+from fateforger.constraints.ranking import ranked, within_budget
+from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.recurrence import occurs
+from fateforger.constraints.versions import Version, newest, still_replaces, successors
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What applies, best first, and what does not, by uid. ``excluded`` names each other constraint of the person."""
+
+    context: Context
+    applicable: tuple[Applicable, ...]
+    excluded: tuple[Excluded, ...]
+
+    @property
+    def cut(self) -> tuple[Excluded, ...]:
+        """What would apply, had there been room."""
+        return tuple(item for item in self.excluded if item.why is Why.CUT)
+
+
+def applicability(versions: Iterable[Version], context: Context) -> Answer:
+    """The constraints of ``context.user_id`` that apply on the context's day, ranked and within its budget.
+
+    ``versions`` may hold any rows in any order: older versions, those of other people and of other sessions. The newest
+    version of a uid is picked first and filtered after.
+    """
+    mine = newest(versions, context.user_id, context.now)
+    replaced = _replaced(mine, context)
+    excluded: list[Excluded] = []
+    candidates: list[Version] = []
+    for version in mine.values():
+        why = _why_not(version, context, replaced)
+        if why is None:
+            candidates.append(version)
+        else:
+            excluded.append(Excluded(version, why, context, replaced.get(version.uid)))
+    in_order = ranked(candidates, context)
+    failed = unmet(in_order, context)
+    excluded += [Excluded(version, Why.CONDITION, context) for version in failed.values()]
+    in_order = [version for version in in_order if version.uid not in failed]
+    out = ruled_out(in_order)
+    excluded += [
+        Excluded(version, Why.RULED_OUT, context, out[version.uid]) for version in in_order if version.uid in out
+    ]
+    kept, cut = within_budget([version for version in in_order if version.uid not in out], context.k)
+    excluded += [Excluded(version, Why.CUT, context) for version in cut]
+    applicable = tuple(Applicable(version, context) for version in kept)
+    return Answer(context, applicable, tuple(sorted(excluded, key=lambda item: item.uid)))
+
+
+def _replaced(mine: Mapping[str, Version], context: Context) -> dict[str, Version]:
+    """By uid, the newest constraint that takes its place on the day. Of the replacement only the dates count: one for
+    Tuesdays leaves nothing of the old one on the other days. One of a session replaces only under that session."""
+    replaced: dict[str, Version] = {}
+    named = successors(mine)
+    for uid, ones in named.items():
+        for version in ones:
+            record = version.record
+            if uid not in mine or not record.applicability.within_dates(context.day):
+                continue
+            if _other_session(version, context) or not still_replaces(version, named):
+                continue
+            before = replaced.get(uid)
+            if before is None or (version.updated_at, version.uid) > (before.updated_at, before.uid):
+                replaced[uid] = version
+    return replaced
+
+
+def _other_session(version: Version, context: Context) -> bool:
+    if version.record.scope is not Scope.SESSION:
+        return False
+    return version.session_id is None or version.session_id != context.session_id
+
+
+def _why_not(version: Version, context: Context, replaced: Mapping[str, Version]) -> Why | None:
+    """The first reason why a constraint does not apply, apart from what others have to do with it."""
+    record = version.record
+    if version.retired:
+        return Why.DECLINED if version.event.action not in {Action.ARCHIVE, Action.SUPERSEDE} else Why.ARCHIVED
+    if record.uid in context.suppressed_uids:
+        return Why.SET_ASIDE
+    if _other_session(version, context):
+        return Why.OTHER_SESSION
+    if record.uid in replaced:
+        return Why.SUPERSEDED
+    return _wrong_day(version, context) or _not_asked_for(version, context)
+
+
+def _wrong_day(version: Version, context: Context) -> Why | None:
+    when, day = version.record.applicability, context.day
+    if when.start_date is not None and day < when.start_date:
+        return Why.NOT_YET
+    if when.end_date is not None and day > when.end_date:
+        return Why.OVER
+    if version.record.lifecycle.ttl_days is not None:
+        last = last_day(version, context)
+        if last is not None and day > last:
+            return Why.EXPIRED
+    if when.days_of_week and WEEK[day.weekday()] not in when.days_of_week:
+        return Why.OTHER_WEEKDAY
+    if when.recurrence is not None and not occurs(when.recurrence, when.start_date, day):
+        return Why.NO_OCCURRENCE
+    return None
+
+
+def _not_asked_for(version: Version, context: Context) -> Why | None:
+    record = version.record
+    if context.stage is not None and record.applies_stages:
+        asked = stage_key(context.stage)
+        if all(stage_key(stage) != asked for stage in record.applies_stages):
+            return Why.OTHER_STAGE
+    types = record.applies_event_types
+    if context.event_types and types and not any(kind in context.event_types for kind in types):
+        return Why.OTHER_EVENT_TYPES
+    if context.type_ids and record.type_id not in context.type_ids:
+        return Why.OTHER_TYPE
+    return None

@@ -1,0 +1,65 @@
+"""The question: whose constraints, for which day, at which point of planning."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from datetime import date as Date  # noqa: N812  as elsewhere
+from functools import cached_property
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from fateforger.constraints.record import EventType, Label, Stage
+from fateforger.constraints.versions import Instant
+from fateforger.plan import zone
+
+
+def _empty_if_null(value: object) -> object:
+    return () if value is None else value
+
+
+class Context(BaseModel):
+    """What is known when constraints are asked for. What is left out does not select anything.
+
+    ``as_of`` is the planned day; without it, it is the day at ``now`` in ``timezone``. Nothing written after ``now``
+    exists yet. ``k`` is how many constraints there is room for. ``situation`` names what is part of the day (aspects,
+    event types) for conditional constraints; as a sentence it is for people only and selects nothing. ``topics`` only
+    rank. ``suppressed_uids`` are those the person set aside for this session.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    user_id: str
+    stage: Stage | None = None
+    as_of: Date | None = None
+    now: Instant | None = None
+    timezone: Annotated[
+        str, BeforeValidator(lambda v: "UTC" if v is None else v), AfterValidator(lambda n: zone(n).key)
+    ] = "UTC"
+    event_types: Annotated[tuple[EventType, ...], BeforeValidator(_empty_if_null)] = ()
+    session_id: str | None = None
+    type_ids: Annotated[tuple[Label, ...], BeforeValidator(_empty_if_null)] = ()
+    k: int | None = Field(None, ge=0, strict=True)
+    situation: str | tuple[Label, ...] | None = None
+    topics: Annotated[tuple[Label, ...], BeforeValidator(_empty_if_null)] = ()
+    suppressed_uids: Annotated[tuple[Label, ...], BeforeValidator(_empty_if_null)] = ()
+
+    @model_validator(mode="after")
+    def _knows_its_day(self) -> Self:
+        if self.as_of is None and self.now is None:
+            raise ValueError("say which day it is about: as_of, or now with timezone")
+        return self
+
+    @cached_property
+    def day(self) -> Date:
+        """The planned day, as a calendar day without a zone."""
+        return self.as_of or self.local_day(self.now or datetime.min.replace(tzinfo=UTC))
+
+    @property
+    def present(self) -> frozenset[str]:
+        """What is known to be part of the day."""
+        labels = () if self.situation is None or isinstance(self.situation, str) else self.situation
+        return frozenset(labels) | {kind.value for kind in self.event_types}
+
+    def local_day(self, instant: datetime) -> Date:
+        """The calendar day of an instant where the person is."""
+        return instant.astimezone(zone(self.timezone)).date()

@@ -1,0 +1,116 @@
+"""Why a constraint does not apply, each reason with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+
+from fateforger.constraints.context import Context
+from fateforger.constraints.kinds import Action, Weekday, stage_key
+from fateforger.constraints.versions import Version
+from fateforger.constraints.wording import day_words, listed, quoted
+
+
+class Why(StrEnum):
+    """What keeps a constraint from applying; the first that is true is the one that is named."""
+
+    DECLINED = "declined"
+    ARCHIVED = "archived"
+    SET_ASIDE = "set_aside"
+    OTHER_SESSION = "other_session"
+    SUPERSEDED = "superseded"
+    NOT_YET = "not_yet"
+    OVER = "over"
+    EXPIRED = "expired"
+    OTHER_WEEKDAY = "other_weekday"
+    NO_OCCURRENCE = "no_occurrence"
+    OTHER_STAGE = "other_stage"
+    OTHER_EVENT_TYPES = "other_event_types"
+    OTHER_TYPE = "other_type"
+    CONDITION = "condition"
+    RULED_OUT = "ruled_out"
+    CUT = "cut"
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A constraint that does not apply. ``by`` is the constraint that takes its place or rules it out."""
+
+    version: Version
+    why: Why
+    context: Context
+    by: Version | None = None
+
+    @property
+    def uid(self) -> str:
+        return self.version.uid
+
+    @property
+    def reason(self) -> str:
+        """The sentence for a person."""
+        return _SENTENCES[self.why](self)
+
+
+def _archived(excluded: Excluded) -> str:
+    version = excluded.version
+    if version.event.action is Action.SUPERSEDE:
+        return "It was archived: superseded."
+    return f"It was archived: {version.event.reason.strip()}." if version.event.reason else "It was archived."
+
+
+def _condition(excluded: Excluded) -> str:
+    aspect = excluded.version.record.aspect
+    wanted = [] if aspect is None else [f"with {quoted(label)}" for label in aspect.conditional_on_present]
+    unwanted = [] if aspect is None else [f"without {quoted(label)}" for label in aspect.conditional_on_absent]
+    return f"It is for days {' and '.join([*wanted, *unwanted])} only."
+
+
+def last_day(version: Version, context: Context) -> date | None:
+    """The last day of its time to live, or ``None`` when it lives on."""
+    days = version.record.lifecycle.ttl_days
+    if days is None:
+        return None
+    confirmed = context.local_day(version.updated_at)
+    return confirmed + timedelta(days=min(days, (date.max - confirmed).days))
+
+
+def _date(day: date | None) -> str:
+    return "a day I do not know" if day is None else day_words(day)
+
+
+def _by(excluded: Excluded) -> str:
+    return "Another one" if excluded.by is None else quoted(excluded.by.record.name)
+
+
+def _weekdays(excluded: Excluded) -> str:
+    return listed([day.words for day in Weekday if day in excluded.version.record.applicability.days_of_week])
+
+
+def _stages(excluded: Excluded) -> str:
+    return listed([stage_key(stage).lower() for stage in excluded.version.record.applies_stages])
+
+
+def _types(excluded: Excluded) -> str:
+    return listed([kind.words for kind in excluded.version.record.applies_event_types])
+
+
+_SENTENCES: Mapping[Why, Callable[[Excluded], str]] = {
+    Why.DECLINED: lambda _: "You declined it.",
+    Why.ARCHIVED: _archived,
+    Why.SET_ASIDE: lambda _: "You set it aside for this session.",
+    Why.OTHER_SESSION: lambda _: "It was meant for another session only.",
+    Why.SUPERSEDED: lambda x: f"{_by(x)} takes its place on that day.",
+    Why.NOT_YET: lambda x: f"It begins on {_date(x.version.record.applicability.start_date)}.",
+    Why.OVER: lambda x: f"It ended on {_date(x.version.record.applicability.end_date)}.",
+    Why.EXPIRED: lambda x: f"It was kept until {_date(last_day(x.version, x.context))} and not confirmed since.",
+    Why.OTHER_WEEKDAY: lambda x: f"It is for {_weekdays(x)} only.",
+    Why.NO_OCCURRENCE: lambda x: f"That day is not one of its days ({x.version.record.applicability.recurrence}).",
+    Why.OTHER_STAGE: lambda x: f"It is for the stage {_stages(x)} only.",
+    Why.OTHER_EVENT_TYPES: lambda x: f"It is about {_types(x)} only.",
+    Why.OTHER_TYPE: lambda x: f"Its type is {x.version.record.type_id}, which was not asked for.",
+    Why.CONDITION: _condition,
+    Why.RULED_OUT: lambda x: f"{_by(x)} rules it out on that day.",
+    Why.CUT: lambda x: f"There was room for {x.context.k} only, and others come first.",
+}

@@ -1,0 +1,138 @@
+"""The closed vocabularies of a constraint, with the words that stored rows and programs use for them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import lru_cache
+
+
+class Necessity(StrEnum):
+    """How binding it is: a hard constraint, a soft one whose violation has to be explained, a preference."""
+
+    MUST = "must"
+    SHOULD = "should"
+    PREFER = "prefer"
+
+    @property
+    def weakness(self) -> int:
+        """0 for a must; the larger, the sooner it gives way."""
+        return _WEAKNESS[self]
+
+
+_WEAKNESS = {necessity: place for place, necessity in enumerate(Necessity)}
+
+
+class Status(StrEnum):
+    """Confirmed by the person, assumed so far, or not wanted (any more)."""
+
+    LOCKED = "locked"
+    PROPOSED = "proposed"
+    DECLINED = "declined"
+
+
+class Source(StrEnum):
+    """Where it comes from."""
+
+    USER = "user"
+    CALENDAR = "calendar"
+    SYSTEM = "system"
+    FEEDBACK = "feedback"
+
+
+class Scope(StrEnum):
+    """How far it reaches: this conversation, always, or a span of dates."""
+
+    SESSION = "session"
+    PROFILE = "profile"
+    DATESPAN = "datespan"
+
+
+class RuleKind(StrEnum):
+    """What kind of rule it is; also its ``type_id``."""
+
+    PREFER_WINDOW = "prefer_window"
+    AVOID_WINDOW = "avoid_window"
+    FIXED_BEDTIME = "fixed_bedtime"
+    MIN_SLEEP = "min_sleep"
+    BUFFER = "buffer"
+    SEQUENCING = "sequencing"
+    CAPACITY = "capacity"
+
+
+OTHER_TYPE = "other"
+"""The ``type_id`` of a constraint without a rule kind."""
+
+
+class WindowKind(StrEnum):
+    """Whether a window is wanted or not."""
+
+    PREFER = "prefer"
+    AVOID = "avoid"
+
+
+class Weekday(StrEnum):
+    """Days of the week as iCalendar writes them, in the order of ``date.weekday()``."""
+
+    MO = "MO"
+    TU = "TU"
+    WE = "WE"
+    TH = "TH"
+    FR = "FR"
+    SA = "SA"
+    SU = "SU"
+
+    @property
+    def words(self) -> str:
+        """The day as a person reads it."""
+        return _DAY_WORDS[self]
+
+
+WEEK = tuple(Weekday)
+_DAY_WORDS = dict(
+    zip(WEEK, ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"), strict=True)
+)
+
+
+class Dimension(StrEnum):
+    """What a statement is about: how things are to be done, what matters, what is wanted, how things are."""
+
+    POLICY = "policy"
+    VALUE = "value"
+    GOAL = "goal"
+    STATE = "state"
+
+
+class Action(StrEnum):
+    """What a version records. ``ARCHIVE`` and ``DECLINE`` keep the row, with the status declined; ``SUPERSEDE`` is what
+    happens to a constraint when another one takes its place."""
+
+    UPSERT = "upsert"
+    UPDATE = "update"
+    DECLINE = "decline"
+    ARCHIVE = "archive"
+    SUPERSEDE = "supersede"
+
+
+STAGES = ("DATE", "COLLECT", "CAPTURE", "SKELETON", "REFINE", "REVIEW")
+"""The stages as constraints name them, in their order."""
+
+_STAGE_NAMES = {
+    **{name.lower(): name for name in STAGES},
+    "collectconstraints": "COLLECT",
+    "captureinputs": "CAPTURE",
+    "inputs": "CAPTURE",
+    "reviewcommit": "REVIEW",
+    "commit": "REVIEW",
+}
+
+
+@lru_cache(maxsize=256)
+def stage_key(name: str) -> str:
+    """The stage that a name stands for: ``REFINE``, ``Refine`` and ``CollectConstraints`` are all in use.
+
+    Raises ``ValueError`` with a sentence for a person.
+    """
+    key = _STAGE_NAMES.get("".join(letter for letter in name.lower() if letter.isalnum()))
+    if key is None:
+        raise ValueError(f"“{name[:60]}” is not a stage; use one of {', '.join(STAGES)}")
+    return key

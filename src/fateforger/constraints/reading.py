@@ -1,0 +1,114 @@
+"""The documents of the doors: versions a line, contexts a line; each mistake gets one clear sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fateforger.constraints.applicability import Answer
+from fateforger.constraints.context import Context
+from fateforger.constraints.identity import uid_for
+from fateforger.constraints.kinds import Status
+from fateforger.constraints.record import ConstraintRecord
+from fateforger.constraints.versions import RETIRING, Event, Instant, Version
+from fateforger.errors import BadInput
+from fateforger.plan.mistakes import first_mistake
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    user_id: str
+    constraint_record: ConstraintRecord
+    created_at: Instant | None = None
+    updated_at: Instant
+    event: Event | None = None
+    session_id: str | None = None
+
+
+def read_version(document: object, *, seq: int = 0) -> Version:
+    """A version from its line: user_id, constraint_record, created_at, updated_at, event {action, reason}, session_id.
+
+    What an event archives or declines is declined, whatever its record says. A record without a uid gets the one that
+    follows from it. Raises :class:`BadInput` with the first mistake and where it is.
+    """
+    if not isinstance(document, Mapping):
+        raise BadInput("A constraint is a JSON object with user_id, constraint_record and updated_at.")
+    try:
+        line = _Line.model_validate(document)
+    except ValidationError as error:
+        raise _mistake(error) from None
+    event = line.event or Event()
+    record = line.constraint_record
+    if event.action in RETIRING and record.status is not Status.DECLINED:
+        record = record.model_copy(update={"status": Status.DECLINED})
+    if record.lifecycle.uid is None:
+        record = record.with_uid(uid_for(record, line.user_id, line.session_id))
+    return Version(
+        user_id=line.user_id,
+        record=record,
+        created_at=line.created_at or line.updated_at,
+        updated_at=line.updated_at,
+        event=event,
+        session_id=line.session_id,
+        seq=seq,
+    )
+
+
+def write_version(version: Version) -> dict[str, Any]:
+    """The line that :func:`read_version` turns back into the same version, ready for ``json.dumps``."""
+    return {
+        "user_id": version.user_id,
+        "constraint_record": write_record(version.record),
+        "created_at": version.created_at.isoformat(),
+        "updated_at": version.updated_at.isoformat(),
+        "event": {"action": version.event.action.value, "reason": version.event.reason},
+        "session_id": version.session_id,
+    }
+
+
+def read_record(document: object) -> ConstraintRecord:
+    """A record from its JSON. Raises :class:`BadInput` with the first mistake and where it is."""
+    if not isinstance(document, Mapping):
+        raise BadInput("A constraint_record is a JSON object with at least a name.")
+    try:
+        return ConstraintRecord.model_validate(document)
+    except ValidationError as error:
+        raise _mistake(error) from None
+
+
+def write_record(record: ConstraintRecord) -> dict[str, Any]:
+    """The record as JSON: what was said and nothing that was not, so that it comes back without loss."""
+    return record.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def read_context(document: object) -> Context:
+    """A context from its JSON. Raises :class:`BadInput` with the first mistake and where it is."""
+    if not isinstance(document, Mapping):
+        raise BadInput("A context is a JSON object with at least user_id, and as_of or now.")
+    try:
+        return Context.model_validate(document)
+    except ValidationError as error:
+        raise _mistake(error) from None
+
+
+def write_answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
+    """``{"constraints":[{"uid","constraint_record","reasons"}],"excluded":[{"uid","reason","why"}]}``, the latter
+    only when it is to be explained."""
+    document: dict[str, Any] = {
+        "constraints": [
+            {"uid": item.uid, "constraint_record": write_record(item.record), "reasons": list(item.reasons)}
+            for item in answer.applicable
+        ]
+    }
+    if explain:
+        document["excluded"] = [
+            {"uid": item.uid, "reason": item.reason, "why": item.why.value} for item in answer.excluded
+        ]
+    return document
+
+
+def _mistake(error: ValidationError) -> BadInput:
+    mistake = first_mistake(error)
+    return BadInput(mistake.sentence, where=mistake.where or None)

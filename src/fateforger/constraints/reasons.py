@@ -1,0 +1,59 @@
+"""A constraint that applies, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fateforger.constraints.context import Context
+from fateforger.constraints.exclusions import last_day
+from fateforger.constraints.kinds import Status, Weekday
+from fateforger.constraints.record import ConstraintRecord
+from fateforger.constraints.versions import Version
+from fateforger.constraints.wording import day_words, listed
+
+
+@dataclass(frozen=True, slots=True)
+class Applicable:
+    """A constraint that applies in a context."""
+
+    version: Version
+    context: Context
+
+    @property
+    def uid(self) -> str:
+        return self.version.uid
+
+    @property
+    def record(self) -> ConstraintRecord:
+        return self.version.record
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it applies and why it stands where it does, as sentences for a person."""
+        return (self._binding(), self._days(), *self._routing(), *self._life())
+
+    def _binding(self) -> str:
+        how = {"must": "It has to be kept", "should": "It should be kept", "prefer": "You prefer it"}
+        known = "you confirmed it" if self.record.status is Status.LOCKED else "it is assumed, not confirmed yet"
+        return f"{how[self.record.necessity.value]}; {known}."
+
+    def _days(self) -> str:
+        when = self.record.applicability
+        text = f"It holds on {day_words(self.context.day)}"
+        if when.recurrence is not None:
+            text += f", one of its occurrences ({when.recurrence})"
+        elif when.days_of_week:
+            text += f", as on each {listed([day.words for day in Weekday if day in when.days_of_week])}"
+        if when.start_date is not None and when.end_date is not None:
+            return f"{text}, between {day_words(when.start_date)} and {day_words(when.end_date)}."
+        if when.start_date is not None:
+            return f"{text}, since {day_words(when.start_date)}."
+        return f"{text}, until {day_words(when.end_date)}." if when.end_date is not None else f"{text}."
+
+    def _routing(self) -> tuple[str, ...]:
+        touched = [kind for kind in self.record.applies_event_types if kind in self.context.event_types]
+        return (f"It concerns {listed([kind.words for kind in touched])}.",) if touched else ()
+
+    def _life(self) -> tuple[str, ...]:
+        last = last_day(self.version, self.context)
+        return () if last is None else (f"It is kept until {day_words(last)} unless you confirm it again.",)

@@ -1,0 +1,233 @@
+"""A constraint as it is written down: the ``constraint_record``, frozen, as JSON and back without loss.
+
+Five groups: what it is (core), when it applies, what it asks for (payload), what it replaces and how long it lives
+(lifecycle), and whom it concerns (routing). ``aspect_classification`` says which part of life it is about and whether
+it depends on others. Dates are calendar days of the planned day; clock times belong to ``applicability.timezone``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date as Date  # noqa: N812  as elsewhere
+from datetime import time
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
+
+from fateforger.constraints.kinds import (
+    OTHER_TYPE,
+    Dimension,
+    Necessity,
+    RuleKind,
+    Scope,
+    Source,
+    Status,
+    Weekday,
+    WindowKind,
+    stage_key,
+)
+from fateforger.constraints.recurrence import check_rule
+from fateforger.plan import ET, zone
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+MAX_TEXT = 8_000
+
+
+def _known_stage(name: str) -> str:
+    stage_key(name)
+    return name
+
+
+def _known_zone(name: str) -> str:
+    return zone(name).key
+
+
+def _known_rule(text: str) -> str:
+    check_rule(text)
+    return text
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _clock(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = time.fromisoformat("00:00" if value.strip() in {"24:00", "24:00:00"} else value.strip())
+    except ValueError:
+        raise ValueError(f"“{value[:20]}” is not a time of day; write it like 09:30") from None
+    if parsed.tzinfo is not None:
+        raise ValueError(f"“{value[:40]}” has an offset; the zone of a window is applicability.timezone")
+    return parsed
+
+
+def _no_repeats(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+Uid = Annotated[str, Field(min_length=1, max_length=400)]
+Label = Annotated[str, Field(min_length=1, max_length=200)]
+Stage = Annotated[str, AfterValidator(_known_stage)]
+EventType = Annotated[ET, BeforeValidator(_upper)]
+Clock = Annotated[
+    time,
+    BeforeValidator(_clock),
+    PlainSerializer(lambda t: t.isoformat("auto" if t.second else "minutes"), return_type=str),
+]
+
+
+class Applicability(BaseModel):
+    """When it applies. Both dates are inclusive, ``None`` is unbounded; no weekdays means every day."""
+
+    model_config = _FROZEN
+    start_date: Date | None = None
+    end_date: Date | None = None
+    days_of_week: Annotated[tuple[Annotated[Weekday, BeforeValidator(_upper)], ...], AfterValidator(_no_repeats)] = ()
+    timezone: Annotated[str, AfterValidator(_known_zone)] | None = None
+    recurrence: Annotated[str, Field(max_length=400), AfterValidator(_known_rule)] | None = None
+
+    @model_validator(mode="after")
+    def _ends_after_it_begins(self) -> Self:
+        if self.start_date and self.end_date and self.end_date < self.start_date:
+            raise ValueError(f"it would end on {self.end_date}, before it begins on {self.start_date}")
+        return self
+
+    def within_dates(self, day: Date) -> bool:
+        """Whether ``day`` lies between the two dates."""
+        if self.start_date is not None and day < self.start_date:
+            return False
+        return self.end_date is None or day <= self.end_date
+
+
+class Window(BaseModel):
+    """A time of day that is wanted or not. An end that is not after the start means the next day."""
+
+    model_config = _FROZEN
+    kind: WindowKind
+    start: Clock = Field(
+        validation_alias=AliasChoices("start_time_local", "start_local", "local_start", "start"),
+        serialization_alias="start_time_local",
+    )
+    end: Clock = Field(
+        validation_alias=AliasChoices("end_time_local", "end_local", "local_end", "end"),
+        serialization_alias="end_time_local",
+    )
+
+
+class ScalarParams(BaseModel):
+    """Numbers of the rule, in minutes. What else a stored row holds here is kept as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    duration_min: int | None = Field(None, ge=0)
+    duration_max: int | None = Field(None, ge=0)
+    contiguity: str | None = Field(None, max_length=40)
+
+    @model_validator(mode="after")
+    def _can_be_met(self) -> Self:
+        if self.duration_min is not None and self.duration_max is not None and self.duration_min > self.duration_max:
+            raise ValueError(f"at least {self.duration_min} and at most {self.duration_max} minutes cannot both be met")
+        return self
+
+
+class Payload(BaseModel):
+    """What it asks for."""
+
+    model_config = _FROZEN
+    rule_kind: RuleKind | None = None
+    scalar_params: ScalarParams = ScalarParams()
+    windows: tuple[Window, ...] = Field((), max_length=50)
+
+
+class Lifecycle(BaseModel):
+    """``uid`` names it for good. It applies for ``ttl_days`` days after it was last confirmed."""
+
+    model_config = _FROZEN
+    uid: Uid | None = None
+    supersedes_uids: tuple[Uid, ...] = ()
+    ttl_days: int | None = Field(None, ge=0)
+
+
+class Aspect(BaseModel):
+    """The part of life it is about, and what it depends on: it applies only when each aspect of
+    ``conditional_on_present`` is part of the day and none of ``conditional_on_absent``, and while it applies, what is
+    about ``excludes_aspect_ids`` does not. ``category`` is the domain; ``frame_slot`` names what one has one of."""
+
+    model_config = _FROZEN
+    aspect_id: Label | None = None
+    aspect_label: str | None = None
+    category: str | None = None
+    frame_slot: str | None = None
+    is_startup_prefetch: bool = False
+    schedule_start: Clock | None = None
+    schedule_end: Clock | None = None
+    duration_min: int | None = Field(None, ge=0)
+    is_conditional: bool = False
+    conditional_on_absent: tuple[Label, ...] = ()
+    conditional_on_present: tuple[Label, ...] = ()
+    excludes_aspect_ids: tuple[Label, ...] = ()
+    dimension: Dimension | None = None
+
+    @property
+    def depends(self) -> bool:
+        """Whether it applies on some days only because of what else is part of them."""
+        return bool(self.conditional_on_absent or self.conditional_on_present)
+
+
+class ConstraintRecord(BaseModel):
+    """One constraint of one person. ``description`` holds the person's own words."""
+
+    model_config = _FROZEN
+    name: str = Field(min_length=1, max_length=300)
+    description: str = Field("", max_length=MAX_TEXT)
+    necessity: Necessity = Necessity.SHOULD
+    status: Status = Status.PROPOSED
+    source: Source = Source.USER
+    scope: Scope = Scope.SESSION
+    confidence: float | None = Field(None, ge=0, le=1)
+    topics: tuple[Label, ...] = ()
+    applicability: Applicability = Applicability()
+    payload: Payload = Payload()
+    lifecycle: Lifecycle = Lifecycle()
+    applies_stages: tuple[Stage, ...] = ()
+    applies_event_types: tuple[EventType, ...] = ()
+    aspect: Aspect | None = Field(None, alias="aspect_classification")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _routing_may_be_a_group(cls, document: object) -> object:
+        """The two routing fields stand beside the groups; a ``routing`` group of them is understood as well."""
+        if not isinstance(document, Mapping) or not isinstance(document.get("routing"), Mapping):
+            return document
+        return {**{name: value for name, value in document.items() if name != "routing"}, **document["routing"]}
+
+    @property
+    def uid(self) -> str:
+        """The uid. Records inside a version always have one."""
+        if self.lifecycle.uid is None:
+            raise ValueError(f"“{self.name}” is not stored yet, so it has no uid")
+        return self.lifecycle.uid
+
+    @property
+    def type_id(self) -> str:
+        """The rule kind, or ``other``."""
+        return OTHER_TYPE if self.payload.rule_kind is None else self.payload.rule_kind.value
+
+    @property
+    def words(self) -> str:
+        """What the person said, as far as it is known."""
+        return self.description.strip() or self.name.strip()
+
+    def with_uid(self, uid: str) -> ConstraintRecord:
+        """The same record under that uid."""
+        return self.model_copy(update={"lifecycle": self.lifecycle.model_copy(update={"uid": uid})})

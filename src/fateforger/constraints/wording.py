@@ -1,0 +1,28 @@
+"""Dates, lists and names inside sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+_SHORT = 80
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def day_words(day: date) -> str:
+    """``2 March 2026``, in English whatever the machine's locale."""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def quoted(text: str) -> str:
+    """A name inside a sentence, cut to a readable length."""
+    text = " ".join(text.split())
+    return f"“{text if len(text) <= _SHORT else text[: _SHORT - 1].rstrip() + '…'}”"
