@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ import click
 from fateforger.errors import BadInput
 
 MAX_BYTES = 16 * 1024 * 1024
+_LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+"""What JSON may hold as it is, and some readers of lines split at."""
 
 
 def read_text(source: str) -> str:
@@ -51,12 +54,29 @@ def read_document(source: str) -> Any:
 
 
 def read_lines(source: str) -> Iterator[tuple[str, str]]:
-    """Each non-empty line with where it stands, for ``--batch``."""
-    for number, line in enumerate(read_text(source).splitlines(), start=1):
-        if line.strip():
-            yield line, f"{source}, line {number}"
+    """Each non-empty line with where it stands, one after another however long the file is. Raises :class:`BadInput`.
+
+    A line ends at a line feed and nowhere else: JSON text may hold other characters that some call line ends.
+    """
+    try:
+        with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb") as stream:
+            for number, data in enumerate(iter(lambda: stream.readline(MAX_BYTES + 1), b""), start=1):
+                line = _line(data, where := f"{source}, line {number}")
+                if line.strip():
+                    yield line, where
+    except OSError as error:
+        raise BadInput(f"I cannot read {source}: {error.strerror or error}.", where=source) from None
+
+
+def _line(data: bytes, where: str) -> str:
+    if len(data) > MAX_BYTES:
+        raise BadInput("This line is longer than 16 MiB, which no document is.", where=where)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput("This line is not UTF-8 text.", where=where) from None
 
 
 def write_json(document: Any) -> None:
-    """One JSON document on stdout."""
-    click.echo(json.dumps(document, ensure_ascii=False))
+    """One JSON document on stdout, on one line whatever a reader takes for the end of a line."""
+    click.echo(json.dumps(document, ensure_ascii=False).translate(_LINE_ENDS))

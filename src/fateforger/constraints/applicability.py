@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 from fateforger.constraints.conditions import ruled_out, unmet
 from fateforger.constraints.context import Context
 from fateforger.constraints.exclusions import Excluded, Why, last_day
-from fateforger.constraints.kinds import WEEK, Action, Scope, stage_key
+from fateforger.constraints.flat import Flat
+from fateforger.constraints.kinds import Action
 from fateforger.constraints.ranking import ranked, within_budget
 from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.recurrence import occurs
 from fateforger.constraints.versions import Version, newest, still_replaces, successors
+
+_ARCHIVING = frozenset({Action.ARCHIVE, Action.SUPERSEDE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def applicability(versions: Iterable[Version], context: Context) -> Answer:
     kept, cut = within_budget([version for version in in_order if version.uid not in out], context.k)
     excluded += [Excluded(version, Why.CUT, context) for version in cut]
     applicable = tuple(Applicable(version, context) for version in kept)
-    return Answer(context, applicable, tuple(sorted(excluded, key=lambda item: item.uid)))
+    return Answer(context, applicable, tuple(sorted(excluded, key=attrgetter("version.uid"))))
 
 
 def _replaced(mine: Mapping[str, Version], context: Context) -> dict[str, Version]:
@@ -81,51 +85,54 @@ def _replaced(mine: Mapping[str, Version], context: Context) -> dict[str, Versio
 
 
 def _other_session(version: Version, context: Context) -> bool:
-    if version.record.scope is not Scope.SESSION:
+    if not version.record.flat.session_only:
         return False
     return version.session_id is None or version.session_id != context.session_id
 
 
 def _why_not(version: Version, context: Context, replaced: Mapping[str, Version]) -> Why | None:
     """The first reason why a constraint does not apply, apart from what others have to do with it."""
-    record = version.record
-    if version.retired:
-        return Why.DECLINED if version.event.action not in {Action.ARCHIVE, Action.SUPERSEDE} else Why.ARCHIVED
-    if record.uid in context.suppressed_uids:
+    flat = version.record.flat
+    if flat.declined:
+        return Why.ARCHIVED if version.event.action in _ARCHIVING else Why.DECLINED
+    if version.uid in context.suppressed_uids:
         return Why.SET_ASIDE
-    if _other_session(version, context):
+    if flat.session_only and _other_session(version, context):
         return Why.OTHER_SESSION
-    if record.uid in replaced:
+    if version.uid in replaced:
         return Why.SUPERSEDED
-    return _wrong_day(version, context) or _not_asked_for(version, context)
+    return _wrong_day(version, flat, context) or _not_asked_for(flat, context)
 
 
-def _wrong_day(version: Version, context: Context) -> Why | None:
-    when, day = version.record.applicability, context.day
-    if when.start_date is not None and day < when.start_date:
+def _wrong_day(version: Version, flat: Flat, context: Context) -> Why | None:
+    day = context.day
+    if day < flat.start:
         return Why.NOT_YET
-    if when.end_date is not None and day > when.end_date:
+    if day > flat.end:
         return Why.OVER
-    if version.record.lifecycle.ttl_days is not None:
-        last = last_day(version, context)
-        if last is not None and day > last:
-            return Why.EXPIRED
-    if when.days_of_week and WEEK[day.weekday()] not in when.days_of_week:
+    if flat.ttl_days is not None and _expired(version, flat.ttl_days, context):
+        return Why.EXPIRED
+    if day.weekday() not in flat.weekdays:
         return Why.OTHER_WEEKDAY
-    if when.recurrence is not None and not occurs(when.recurrence, when.start_date, day):
+    if flat.recurrence is not None and not occurs(flat.recurrence, version.record.applicability.start_date, day):
         return Why.NO_OCCURRENCE
     return None
 
 
-def _not_asked_for(version: Version, context: Context) -> Why | None:
-    record = version.record
-    if context.stage is not None and record.applies_stages:
-        asked = stage_key(context.stage)
-        if all(stage_key(stage) != asked for stage in record.applies_stages):
-            return Why.OTHER_STAGE
-    types = record.applies_event_types
-    if context.event_types and types and not any(kind in context.event_types for kind in types):
+def _expired(version: Version, days: int, context: Context) -> bool:
+    """A local day is at most one away from that of UTC, so the zone has to be asked only when it is that close."""
+    left = version.updated_at.toordinal() + days - context.day.toordinal()
+    if abs(left) > 1:
+        return left < 0
+    last = last_day(version, context)
+    return last is not None and context.day > last
+
+
+def _not_asked_for(flat: Flat, context: Context) -> Why | None:
+    if context.asked_stage is not None and flat.stages and context.asked_stage not in flat.stages:
+        return Why.OTHER_STAGE
+    if context.asked_types and flat.event_types and context.asked_types.isdisjoint(flat.event_types):
         return Why.OTHER_EVENT_TYPES
-    if context.type_ids and record.type_id not in context.type_ids:
+    if context.type_ids and flat.type_id not in context.type_ids:
         return Why.OTHER_TYPE
     return None

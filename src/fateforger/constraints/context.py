@@ -9,9 +9,10 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from fateforger.constraints.kinds import stage_key
 from fateforger.constraints.record import EventType, Label, Stage
 from fateforger.constraints.versions import Instant
-from fateforger.plan import zone
+from fateforger.plan import ET, zone
 
 
 def _empty_if_null(value: object) -> object:
@@ -53,6 +54,16 @@ class Context(BaseModel):
     def day(self) -> Date:
         """The planned day, as a calendar day without a zone."""
         return self.as_of or self.local_day(self.now or datetime.min.replace(tzinfo=UTC))
+
+    @cached_property
+    def asked_stage(self) -> str | None:
+        """The stage by its usual name."""
+        return None if self.stage is None else stage_key(self.stage)
+
+    @cached_property
+    def asked_types(self) -> frozenset[ET]:
+        """The event types asked about; none means that nothing is routed by them."""
+        return frozenset(self.event_types)
 
     @property
     def present(self) -> frozenset[str]:

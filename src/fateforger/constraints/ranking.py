@@ -9,29 +9,33 @@ from collections.abc import Iterable, Sequence
 
 from fateforger.constraints.context import Context
 from fateforger.constraints.kinds import Necessity, Status
+from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Version
 
 
 def ranked(versions: Iterable[Version], context: Context) -> list[Version]:
     """Best first: necessity, whether it names one of the event types (then of the topics) asked about, confirmed before
     proposed, confidence. Recency only breaks ties, and the uid what is left, so the order of the rows never matters."""
-    stable = sorted(versions, key=lambda version: version.uid)
-    stable.sort(key=lambda version: version.updated_at, reverse=True)
-    types, topics = frozenset(context.event_types), frozenset(context.topics)
-    stable.sort(key=lambda version: _precedence(version, types, topics))
-    return stable
+    topics = frozenset(context.topics)
+
+    def precedence(version: Version) -> tuple[int, bool, bool, bool, float, float, str]:
+        record = version.record
+        return (
+            record.necessity.weakness,
+            record.flat.event_types.isdisjoint(context.asked_types),
+            bool(topics) and _off_topic(record, topics),
+            record.status is not Status.LOCKED,
+            1.0 if record.confidence is None else -record.confidence,  # unknown comes after any that is known
+            -version.updated_at.timestamp(),
+            version.uid,
+        )
+
+    return sorted(versions, key=precedence)
 
 
-def _precedence(version: Version, types: frozenset[str], topics: frozenset[str]) -> tuple[int, bool, bool, bool, float]:
-    """Smaller comes first. An unknown confidence comes after any that is known."""
-    record = version.record
-    return (
-        record.necessity.weakness,
-        types.isdisjoint(record.applies_event_types),
-        topics.isdisjoint(record.topics) and (record.aspect is None or record.aspect.category not in topics),
-        record.status is not Status.LOCKED,
-        1.0 if record.confidence is None else -record.confidence,
-    )
+def _off_topic(record: ConstraintRecord, topics: frozenset[str]) -> bool:
+    domain = None if record.aspect is None else record.aspect.category
+    return domain not in topics and topics.isdisjoint(record.topics)
 
 
 def within_budget(in_order: Sequence[Version], k: int | None) -> tuple[list[Version], list[Version]]:

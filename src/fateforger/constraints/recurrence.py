@@ -49,7 +49,9 @@ class _Rule:
     @property
     def leans_on_start(self) -> bool:
         """Whether another start gives other days, apart from those before it."""
-        chosen = {"DAILY": {"FREQ"}, "WEEKLY": {"BYDAY"}}.get(self.parts["FREQ"], {"BYDAY", "BYMONTHDAY", "BYYEARDAY"})
+        chosen = {"DAILY": {"FREQ"}, "WEEKLY": {"BYDAY"}}.get(
+            self.parts["FREQ"], {"BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO"}
+        )
         return self.interval > 1 or self.count is not None or not chosen & self.parts.keys()
 
     def from_start(self, start: date) -> rrule:

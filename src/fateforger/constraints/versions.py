@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from operator import attrgetter
 from typing import Annotated, Self
 
@@ -61,14 +62,14 @@ class Version(BaseModel):
             raise ValueError("what is archived or declined has the status declined")
         return self
 
-    @property
+    @cached_property
     def uid(self) -> str:
         return self.record.uid
 
     @property
     def retired(self) -> bool:
         """Whether it is out of force for good: declined by the person, or archived."""
-        return self.record.status is Status.DECLINED
+        return self.record.flat.declined
 
 
 _written = attrgetter("updated_at", "seq")
@@ -81,10 +82,9 @@ def newest(versions: Iterable[Version], user_id: str, now: datetime | None = Non
     for version in versions:
         if version.user_id != user_id or (now is not None and version.updated_at > now):
             continue
-        uid = version.uid
-        before = found.get(uid)
-        if before is None or _written(version) > _written(before):
-            found[uid] = version
+        before = found.setdefault(version.uid, version)
+        if before is not version and _written(version) > _written(before):
+            found[version.uid] = version
     return found
 
 

@@ -33,6 +33,7 @@ def loaded(*arguments: str, data: Path) -> set[str]:
     [
         (("--help",), {"pydantic", "sqlalchemy", "httpx", "starlette"}),
         (("plan", "resolve", "plan.json"), {"sqlalchemy", "httpx", "starlette"}),
+        (("constraints", "query", "--from", "plan.jsonl", "--user", "U"), {"sqlalchemy", "httpx", "starlette"}),
         (("sync", "history"), {"httpx", "starlette"}),
         (("doctor",), {"starlette"}),
     ],
@@ -40,6 +41,7 @@ def loaded(*arguments: str, data: Path) -> set[str]:
 def test_a_door_loads_only_what_it_uses(door: tuple[str, ...], also: set[str], tmp_path: Path) -> None:
     """On a database that is there already, so that nothing has to be migrated."""
     (tmp_path / "plan.json").write_text(json.dumps(PLAN))
+    (tmp_path / "plan.jsonl").touch()
     if door in {("sync", "history"), ("doctor",)}:
         loaded("sync", "history", data=tmp_path)
     assert loaded(*door, data=tmp_path) & (HEAVY | also) == set()

@@ -1,0 +1,142 @@
+"""What asking for the constraints of a day costs: 1,000 constraints of one person in 3,000 versions, a tenth of them
+with a recurrence rule, in processor time.
+
+The peer, in the same run and taking turns with us, is the least that could be right on the same values: the newest
+version of each uid, five comparisons and a sort; no recurrence, no conditions, no reasons. Warm means that the months
+asked about were asked about before; cold is the first question a process ever gets.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+
+from tests.factories.constraints import KINDS, RULES, STAGES, TYPES, WEEK, version_of
+
+from fateforger.constraints import Context, Version, applicability, read_context
+from fateforger.constraints.reading import write_answer
+
+ROUNDS = 400
+CONSTRAINTS = 1_000
+TARGET_MS = 5
+
+
+def history() -> list[Version]:
+    random = Random(5)
+    versions: list[Version] = []
+    for number in range(CONSTRAINTS):
+        for version in range(3):
+            begin = date(2020, 1, 1) + timedelta(days=random.randrange(2_200))
+            versions.append(
+                version_of(
+                    f"c{number}",
+                    seq=len(versions),
+                    at=(
+                        datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=random.randrange(1_000) + version)
+                    ).isoformat(),
+                    necessity=random.choice(("must", "should", "should", "prefer", "prefer")),
+                    confidence=random.random(),
+                    start_date=begin.isoformat(),
+                    end_date=random.choice((None, None, (begin + timedelta(days=2_000)).isoformat())),
+                    days_of_week=random.choice(([], [], random.sample(WEEK, 4))),
+                    recurrence=random.choice(RULES) if random.random() < 0.1 else None,
+                    rule_kind=random.choice(KINDS),
+                    ttl_days=random.choice((None, None, 60)),
+                    supersedes_uids=[f"c{random.randrange(CONSTRAINTS)}"] if random.random() < 0.05 else [],
+                    applies_stages=random.choice(([], random.sample(STAGES, 3))),
+                    applies_event_types=random.choice(([], random.sample(TYPES, 4))),
+                )
+            )
+    random.shuffle(versions)
+    return versions
+
+
+def contexts() -> list[Context]:
+    days = [date(2026, 3, 1) + timedelta(days=n) for n in range(30)]
+    asked = {"user_id": "U1", "stage": "REFINE", "event_types": ["DW", "M"], "k": 50, "timezone": "Europe/Amsterdam"}
+    return [read_context({**asked, "as_of": day.isoformat(), "now": "2026-03-31T12:00:00Z"}) for day in days]
+
+
+def least(versions: Sequence[Version], context: Context) -> int:
+    newest: dict[str, Version] = {}
+    for version in versions:
+        uid = version.uid
+        if uid not in newest or newest[uid].updated_at < version.updated_at:
+            newest[uid] = version
+    kept = []
+    for version in newest.values():
+        record, when = version.record, version.record.applicability
+        types = record.applies_event_types
+        if (
+            record.status != "declined"
+            and (when.start_date is None or when.start_date <= context.day)
+            and (when.end_date is None or context.day <= when.end_date)
+            and (not when.days_of_week or WEEK[context.day.weekday()] in when.days_of_week)
+            and (not record.applies_stages or "REFINE" in record.applies_stages)
+            and (not types or "DW" in types or "M" in types)
+        ):
+            kept.append(version)
+    return len(sorted(kept, key=lambda version: (version.record.necessity.weakness, -(version.record.confidence or 0))))
+
+
+def measured(work: Callable[[int], object], peer: Callable[[int], object]) -> tuple[list[float], list[float]]:
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in range(ROUNDS):
+        for times, which in ((ours, work), (theirs, peer)):
+            started = time.process_time()
+            which(number)
+            times.append((time.process_time() - started) * 1_000)
+    return ours, theirs
+
+
+def percentiles(times: list[float]) -> dict[str, float]:
+    return {"p50": statistics.median(times), "p95": statistics.quantiles(times, n=20)[-1]}
+
+
+def first_question() -> float:
+    """Milliseconds of the first question of a process, recurrence rules read for the first time."""
+    versions, asked = history(), contexts()[0]
+    started = time.process_time()
+    applicability(versions, asked)
+    return (time.process_time() - started) * 1_000
+
+
+def main() -> int:
+    if "--cold" in sys.argv:
+        print(first_question())
+        return 0
+    cold = float(
+        subprocess.run([sys.executable, "-m", __spec__.name, "--cold"], check=True, capture_output=True).stdout
+    )
+    versions, asked = history(), contexts()
+    for context in asked:
+        applicability(versions, context)
+    ours, theirs = measured(
+        lambda n: applicability(versions, asked[n % len(asked)]), lambda n: least(versions, asked[n % len(asked)])
+    )
+    explained, _ = measured(
+        lambda n: write_answer(applicability(versions, asked[n % len(asked)]), explain=True), lambda _: None
+    )
+    result = {
+        "constraints": CONSTRAINTS,
+        "versions": len(versions),
+        "target_p95_ms": TARGET_MS,
+        "ms": percentiles(ours),
+        "peer_ms": percentiles(theirs),
+        "ratio": statistics.median(ours) / statistics.median(theirs),
+        "with_the_whole_explanation_as_json_ms": percentiles(explained),
+        "first_question_ms": cold,
+    }
+    print(json.dumps(result, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""The fields that filters look at, side by side: a projection of the record, so that the two always agree (S13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from fateforger.constraints.kinds import WEEK, Scope, Status, stage_key
+from fateforger.plan import ET
+
+if TYPE_CHECKING:
+    from fateforger.constraints.record import ConstraintRecord
+
+_EVERY_DAY = frozenset(range(7))
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """What decides whether a record applies. Unbounded dates are the first and the last day there is; ``weekdays`` are
+    those of ``date.weekday()``; no stages or event types means every one."""
+
+    declined: bool
+    session_only: bool
+    start: date
+    end: date
+    weekdays: frozenset[int]
+    recurrence: str | None
+    ttl_days: int | None
+    stages: frozenset[str]
+    event_types: frozenset[ET]
+    type_id: str
+
+
+def flatten(record: ConstraintRecord) -> Flat:
+    """The projection."""
+    when = record.applicability
+    return Flat(
+        declined=record.status is Status.DECLINED,
+        session_only=record.scope is Scope.SESSION,
+        start=when.start_date or date.min,
+        end=when.end_date or date.max,
+        weekdays=frozenset(WEEK.index(day) for day in when.days_of_week) or _EVERY_DAY,
+        recurrence=when.recurrence,
+        ttl_days=record.lifecycle.ttl_days,
+        stages=frozenset(map(stage_key, record.applies_stages)),
+        event_types=frozenset(record.applies_event_types),
+        type_id=record.type_id,
+    )
+
+
+def filter_fields(record: ConstraintRecord) -> dict[str, Any]:
+    """The same as scalars that any store compares alike: dates as numbers, sets as ``|MO|TU|``, nothing null."""
+    flat = record.flat
+    return {
+        "uid": record.uid,
+        "status": record.status.value,
+        "scope": record.scope.value,
+        "necessity": record.necessity.value,
+        "type_id": flat.type_id,
+        "start_day": _number(flat.start) if flat.start > date.min else 0,
+        "end_day": _number(flat.end),
+        "days": _set(day.value for day in WEEK if WEEK.index(day) in flat.weekdays),
+        "stages": _set(sorted(flat.stages)),
+        "event_types": _set(sorted(flat.event_types)),
+        "topics": _set(record.topics),
+    }
+
+
+def _number(day: date) -> int:
+    return day.year * 10_000 + day.month * 100 + day.day
+
+
+def _set(values: Any) -> str:
+    return "".join(f"|{value}" for value in values) + "|"
