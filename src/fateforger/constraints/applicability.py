@@ -85,14 +85,14 @@ def _replaced(mine: Mapping[str, Version], context: Context) -> dict[str, Versio
 
 
 def _other_session(version: Version, context: Context) -> bool:
-    if not version.record.flat.session_only:
+    if not version.flat.session_only:
         return False
     return version.session_id is None or version.session_id != context.session_id
 
 
 def _why_not(version: Version, context: Context, replaced: Mapping[str, Version]) -> Why | None:
     """The first reason why a constraint does not apply, apart from what others have to do with it."""
-    flat = version.record.flat
+    flat = version.flat
     if flat.declined:
         return Why.ARCHIVED if version.event.action in _ARCHIVING else Why.DECLINED
     if version.uid in context.suppressed_uids:

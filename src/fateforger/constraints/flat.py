@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fateforger.constraints.kinds import WEEK, Scope, Status, stage_key
+from fateforger.constraints.record import ConstraintRecord
 from fateforger.plan import ET
-
-if TYPE_CHECKING:
-    from fateforger.constraints.record import ConstraintRecord
 
 _EVERY_DAY = frozenset(range(7))
 
@@ -51,7 +49,7 @@ def flatten(record: ConstraintRecord) -> Flat:
 
 def filter_fields(record: ConstraintRecord) -> dict[str, Any]:
     """The same as scalars that any store compares alike: dates as numbers, sets as ``|MO|TU|``, nothing null."""
-    flat = record.flat
+    flat = flatten(record)
     return {
         "uid": record.uid,
         "status": record.status.value,

@@ -22,7 +22,7 @@ def ranked(versions: Iterable[Version], context: Context) -> list[Version]:
         record = version.record
         return (
             record.necessity.weakness,
-            record.flat.event_types.isdisjoint(context.asked_types),
+            version.flat.event_types.isdisjoint(context.asked_types),
             bool(topics) and _off_topic(record, topics),
             record.status is not Status.LOCKED,
             1.0 if record.confidence is None else -record.confidence,  # unknown comes after any that is known

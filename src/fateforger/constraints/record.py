@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date as Date  # noqa: N812  as elsewhere
 from datetime import time
-from functools import cached_property
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -24,7 +23,6 @@ from pydantic import (
     model_validator,
 )
 
-from fateforger.constraints.flat import Flat, flatten
 from fateforger.constraints.kinds import (
     OTHER_TYPE,
     Dimension,
@@ -212,11 +210,6 @@ class ConstraintRecord(BaseModel):
         if not isinstance(document, Mapping) or not isinstance(document.get("routing"), Mapping):
             return document
         return {**{name: value for name, value in document.items() if name != "routing"}, **document["routing"]}
-
-    @cached_property
-    def flat(self) -> Flat:
-        """The fields that filters look at."""
-        return flatten(self)
 
     @property
     def uid(self) -> str:

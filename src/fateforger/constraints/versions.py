@@ -15,6 +15,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from fateforger.constraints.flat import Flat, flatten
 from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.record import MAX_TEXT, ConstraintRecord
 
@@ -66,10 +67,15 @@ class Version(BaseModel):
     def uid(self) -> str:
         return self.record.uid
 
+    @cached_property
+    def flat(self) -> Flat:
+        """The fields that filters look at."""
+        return flatten(self.record)
+
     @property
     def retired(self) -> bool:
         """Whether it is out of force for good: declined by the person, or archived."""
-        return self.record.flat.declined
+        return self.flat.declined
 
 
 _written = attrgetter("updated_at", "seq")
