@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
+from fateforger.session.feedback import Rating
 from fateforger.session.model import Outgoing, Session
 from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId
 
@@ -251,6 +252,18 @@ class Sent:
 
     channel: str
     ts: str
+
+
+class Feedbacks(Protocol):
+    """What people think of the cards that a language model had a part in."""
+
+    async def rate(self, rating: Rating) -> None:
+        """Keep a rating; a person's later word on the same turn replaces the earlier one."""
+        ...
+
+    async def all(self) -> tuple[Rating, ...]:
+        """Every rating, oldest first."""
+        ...
 
 
 class Outbox(Protocol):

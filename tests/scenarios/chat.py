@@ -113,6 +113,7 @@ async def chat_at(
             jobs=jobs(store),
             outbox=outbox(store),
             sessions=store.sessions,
+            feedbacks=store.feedbacks,
             clock=SystemClock(),
             turns=FAST,
             timing=timing,

@@ -29,6 +29,7 @@ from fateforger.session.cards import (
     ChoiceField,
     Controls,
     DatePick,
+    Feedback,
     Form,
     FormErrors,
     FormField,
@@ -67,6 +68,7 @@ class ScriptedDoor:
         self.stoppable = False
         self.when_stopped: Callable[[], None] = lambda: None
         self.mute = False
+        self.prompts: tuple[str, ...] = ()
 
     async def handle(self, command: Queued, tell: Tell = untold) -> None:
         self.tell = tell
@@ -197,7 +199,7 @@ class ScriptedDoor:
             session_id=session.id,
             channel=session.channel,
             slot=slot,
-            card=state_card(session),
+            card=state_card(session, self.prompts),
             retire=("root",) if slot == "state" else (),
         )
         await self.sessions.save(session, expected=session.version, outgoing=() if self.mute else (message,))
@@ -218,7 +220,7 @@ def described(command: SessionCommand) -> str:
             return command.kind
 
 
-def state_card(session: Session) -> Card:
+def state_card(session: Session, prompts: tuple[str, ...] = ()) -> Card:
     lines = (session.overview or "").splitlines()
     parts: list[Part] = [
         Heading(text=f"{len(lines)} steps"),
@@ -240,6 +242,7 @@ def state_card(session: Session) -> Card:
             )
         ),
         Note(text="Scripted"),
+        *([Feedback(turn=session.handled[-1], prompts=prompts)] if prompts else []),
     ]
     return Card(text=f"{len(lines)} steps", parts=tuple(parts))
 

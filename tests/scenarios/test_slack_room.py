@@ -614,6 +614,7 @@ async def test_a_login_that_does_not_work_ends_in_one_sentence(
                 jobs=chat.store.jobs,
                 outbox=chat.store.outbox,
                 sessions=chat.store.sessions,
+                feedbacks=chat.store.feedbacks,
                 clock=SystemClock(),
             )
 

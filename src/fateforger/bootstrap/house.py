@@ -92,6 +92,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             jobs=store.jobs,
             outbox=store.outbox,
             sessions=store.sessions,
+            feedbacks=store.feedbacks,
             clock=clock,
         )
         stack.push_async_callback(room.close)

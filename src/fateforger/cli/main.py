@@ -21,6 +21,7 @@ _COMMANDS = {
     "up": ("fateforger.cli.up", "Run everything with what is configured, and print the page's address."),
     "doctor": ("fateforger.cli.doctor", "Say what is real, what is local and what is missing, each with its fix."),
     "health": ("fateforger.cli.health", "Ask the program that runs here whether it is well."),
+    "feedback": ("fateforger.cli.feedback", "What people think of what a language model said, with its turn."),
     "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
     "replay": ("fateforger.cli.replay", "Run recorded turns again, offline, and say what is different now."),
     "constraints": ("fateforger.cli.constraints", "Ask which of a person's constraints apply on a day, and why."),

@@ -13,7 +13,7 @@ from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.logbook import Entry, Logbook
 from fateforger.coordinator.looking import Look, Looker
-from fateforger.coordinator.messages import aside, only_beside, owed
+from fateforger.coordinator.messages import aside, only_beside, owed, rateable
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.noticing import noticed
 from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
@@ -287,6 +287,7 @@ class PlanningCoordinator:
         after = without_stale_sketch(aged(before, after)).touched(command.command_id, command.at)
         messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
         after, messages = messages_of(before, after, command.command_id)
+        messages = rateable(messages, command.command_id, () if model is None else model.prompts)
         after = await self._sessions.save(after, expected=before.version, outgoing=messages)
         self._drafts.prepare(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fateforger.coordinator.besides import beside
-from fateforger.session.cards import Card
+from fateforger.session.cards import Card, Feedback
 from fateforger.session.model import Outgoing, Session
 from fateforger.session.questions import all_shown
 from fateforger.stages import TimeboxingStage
@@ -36,6 +36,19 @@ def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, t
     messages.append(card)
     messages += beside(before, after, cause)
     return after, tuple(messages)
+
+
+def rateable(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:
+    """The messages of a turn; its card asks what the person thinks of it when a model had a part in it."""
+    if not prompts:
+        return messages
+    thumbs = Feedback(turn=turn, prompts=prompts)
+    return tuple(
+        message.model_copy(update={"card": message.card.model_copy(update={"parts": (*message.card.parts, thumbs)})})
+        if message.id == f"{turn}:card"
+        else message
+        for message in messages
+    )
 
 
 def only_beside(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:

@@ -121,7 +121,17 @@ class Controls(BaseModel):
     items: tuple[Control, ...] = Field(min_length=1)
 
 
-Part = Annotated[Heading | Prose | Note | Divider | Controls, Field(discriminator="kind")]
+class Feedback(BaseModel):
+    """Thumbs up and down for what a model had a part in. ``turn`` is the id of the command behind the card, ``prompts``
+    are those that shaped it, with their versions."""
+
+    model_config = _FROZEN
+    kind: Literal["feedback"] = "feedback"
+    turn: str
+    prompts: tuple[str, ...] = ()
+
+
+Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback, Field(discriminator="kind")]
 
 
 class Card(BaseModel):

@@ -23,6 +23,12 @@ COMMAND_NAME = "/timebox"
 STOP = "turn.stop"
 """The action of the button that stops the turn under way; its target is the turn's command."""
 
+FEEDBACK = "feedback"
+"""The action of the thumbs; what was said travels in the value."""
+
+SAY = "say"
+"""The action of a button that says something for the person: its target is the words."""
+
 START = "start"
 """The action of a control that begins a session; only the chat side knows where it was used and in which zone."""
 
@@ -60,6 +66,15 @@ class Deed(_Compact):
 
     action: str
     target: str = ""
+
+
+class Vote(_Compact):
+    """What one of the thumbs says, about which turn of which session, and the prompts behind it."""
+
+    session: str
+    turn: str
+    helpful: bool
+    prompts: tuple[str, ...] = ()
 
 
 class FormAddress(_Compact):

@@ -12,7 +12,7 @@ from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.background.turns import turn_workers
 from fateforger.coordinator.door import Door
 from fateforger.errors import WorldError
-from fateforger.ports import Clock, Jobs, Outbox, Sessions
+from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Sessions
 from fateforger.slack.asides import Asides
 from fateforger.slack.connection import (
     SLACK_URL,
@@ -58,6 +58,7 @@ class SlackRoom:
         jobs: Jobs,
         outbox: Outbox,
         sessions: Sessions,
+        feedbacks: Feedbacks,
         clock: Clock,
         pace: PacePolicy,
         turns: LanePolicy,
@@ -68,7 +69,7 @@ class SlackRoom:
         people = People(client, clock)
         asides = Asides(client, people)
         poster = Poster(client, Pace(pace), latest)
-        desk = Desk(door, jobs, people, asides, errands, latest, poster, clock=clock)
+        desk = Desk(door, jobs, feedbacks, people, asides, errands, latest, poster, client, clock=clock)
         forms = FormRoom(door, desk, client, asides, errands)
         delivery = Delivery(outbox, sessions, poster, asides, clock=clock)
         self._jobs = jobs
@@ -153,6 +154,7 @@ async def open_room(
     jobs: Jobs,
     outbox: Outbox,
     sessions: Sessions,
+    feedbacks: Feedbacks,
     clock: Clock,
     pace: PacePolicy | None = None,
     turns: LanePolicy | None = None,
@@ -173,6 +175,7 @@ async def open_room(
         jobs=jobs,
         outbox=outbox,
         sessions=sessions,
+        feedbacks=feedbacks,
         clock=clock,
         pace=pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED),
         turns=turns or LanePolicy(),

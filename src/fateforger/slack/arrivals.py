@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fateforger.coordinator.commands import Click
 from fateforger.session.cards import FormRequest, FormSubmission
+from fateforger.session.feedback import Rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,14 @@ class StopAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class Rated:
+    """A thumb on a card was pressed."""
+
+    rating: Rating
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class FormAsked:
     """A control asked for a form. ``trigger_id`` opens one within three seconds."""
 
@@ -118,6 +127,7 @@ Arrival = (
     | Said
     | Clicked
     | StopAsked
+    | Rated
     | FormAsked
     | MoreRowsAsked
     | FormFilled

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from datetime import date
 
+from slack_sdk.web.async_client import AsyncWebClient
+
 from fateforger.background.turns import TURN_LANE
 from fateforger.coordinator.commands import COMMAND, Opening, SessionCommand, Start, TimeboxingUserReply
 from fateforger.coordinator.door import Door
 from fateforger.errors import UserError
-from fateforger.ports import Clock, Jobs, NewJob, Sent
+from fateforger.ports import Clock, Feedbacks, Jobs, NewJob, Sent
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, Said, StartAsked, StopAsked
+from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, Rated, Said, StartAsked, StopAsked
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import SlackTrouble
 from fateforger.slack.errands import Errands
-from fateforger.slack.greeting import first_greeting, greeting, retire_welcome
+from fateforger.slack.greeting import first_greeting, greeting, retire_welcome, suggest
 from fateforger.slack.latest import Latest
 from fateforger.slack.openings import Openings, opening
 from fateforger.slack.people import People
@@ -32,21 +34,25 @@ class Desk:
         self,
         door: Door,
         jobs: Jobs,
+        feedbacks: Feedbacks,
         people: People,
         asides: Asides,
         errands: Errands,
         latest: Latest,
         poster: Poster,
+        client: AsyncWebClient,
         *,
         clock: Clock,
     ) -> None:
         self._door = door
         self._jobs = jobs
+        self._feedbacks = feedbacks
         self._people = people
         self._asides = asides
         self._errands = errands
         self._latest = latest
         self._poster = poster
+        self._client = client
         self._clock = clock
         self._openings = Openings()
 
@@ -124,6 +130,8 @@ class Desk:
     async def meet(self, opened: MessagesOpened) -> None:
         """A person looks at their direct messages: welcomed there, once in a lifetime."""
         await self._jobs.enqueue(first_greeting(opened), now=self._clock.now())
+        if self._door.reads_words:
+            self._errands.send(suggest(self._client, opened.channel))
 
     async def click(self, clicked: Clicked) -> None:
         """A control of a card, used by the session's owner."""
@@ -153,6 +161,14 @@ class Desk:
             return
         now = self._clock.now()
         await self._jobs.enqueue(stopping(asked, session_id, now=now), now=now)
+
+    async def rate(self, rated: Rated) -> None:
+        """A thumb was pressed, by the session's owner."""
+        rating = rated.rating
+        refusal = await self.refusal(rating.session_id, rating.user_id)
+        if refusal is None:
+            await self._feedbacks.rate(rating)
+        self._whisper(rating.user_id, rated.place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
         """Why this person may not touch this session, if so."""

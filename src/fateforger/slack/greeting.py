@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import logging
 
+from slack_sdk.web.async_client import AsyncWebClient
+
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
 from fateforger.coordinator.commands import Opening
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
-from fateforger.slack.addresses import WELCOME
+from fateforger.session.cards import Button, Card, Controls
+from fateforger.slack import phrases
+from fateforger.slack.addresses import SAY, WELCOME
 from fateforger.slack.arrivals import MessagesOpened, Said
-from fateforger.slack.calling import Passing, SlackTrouble
+from fateforger.slack.calling import Passing, SlackTrouble, called
 from fateforger.slack.poster import Poster
 from fateforger.slack.render import retired
+
+FIRST_WORDS = ("Plan today", "Plan tomorrow", "Plan today from 8 to 16:30, lunch at noon")
+"""What one could say first, to a model."""
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +55,7 @@ def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock
             # An earlier try may have posted it and died before saying so.
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
-            await poster.post(channel, thread_ts, door.welcome(), session="", v=WELCOME)
+            await poster.post(channel, thread_ts, welcome(door), session="", v=WELCOME)
         except Passing as trouble:
             raise TryLater(str(trouble), trouble.retry_after) from trouble
         except SlackTrouble as trouble:
@@ -58,6 +65,26 @@ def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock
         return
 
     return LaneWorkers(jobs, GREETING_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
+
+
+def welcome(door: Door) -> Card:
+    """The welcome; where a model reads words, with some to begin with."""
+    card = door.welcome()
+    if not door.reads_words:
+        return card
+    words = Controls(items=tuple(Button(label=text, action=SAY, target=text) for text in FIRST_WORDS))
+    return card.model_copy(update={"parts": (*card.parts, words)})
+
+
+async def suggest(client: AsyncWebClient, channel: str) -> None:
+    """Offer the same beside the message box of somebody's direct messages. Where Slack cannot, the welcome has them."""
+    prompts = [{"title": text, "message": text} for text in FIRST_WORDS]
+    try:
+        await called(
+            client.assistant_threads_setSuggestedPrompts(channel_id=channel, prompts=prompts, title=phrases.SUGGESTIONS)
+        )
+    except SlackTrouble as trouble:
+        log.info("nothing is suggested in %s: %s", channel, trouble)
 
 
 async def retire_welcome(poster: Poster, door: Door, where: Sent) -> None:

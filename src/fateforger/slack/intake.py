@@ -27,6 +27,7 @@ from fateforger.slack.arrivals import (
     Ignored,
     MessagesOpened,
     MoreRowsAsked,
+    Rated,
     Said,
     StartAsked,
     StopAsked,
@@ -104,7 +105,7 @@ class Intake(AsyncMiddleware):
                 return await self._forms.take(arrival) or ""
             case Said():
                 await self._desk.hear(arrival)
-            case Clicked() | StopAsked():
+            case Clicked() | StopAsked() | Rated():
                 await self._press(arrival)
             case FormAsked():
                 await self._forms.open(arrival)
@@ -120,12 +121,14 @@ class Intake(AsyncMiddleware):
                 assert_never(arrival)
         return ""
 
-    async def _press(self, arrival: Clicked | StopAsked) -> None:
+    async def _press(self, arrival: Clicked | StopAsked | Rated) -> None:
         match arrival:
             case Clicked():
                 await self._desk.click(arrival)
             case StopAsked():
                 await self._desk.stop(arrival)
+            case Rated():
+                await self._desk.rate(arrival)
             case _:
                 assert_never(arrival)
 
@@ -150,6 +153,8 @@ def _conversation(arrival: Arrival) -> str:
             return arrival.submission.session_id
         case StopAsked():
             return f"stop {arrival.place.channel} {arrival.place.thread_ts}"
+        case Rated():
+            return f"{arrival.rating.session_id} {arrival.rating.turn}"
         case StartAsked() | HomeOpened() | MessagesOpened():
             return arrival.user_id
         case Ignored():

@@ -11,16 +11,20 @@ from pydantic import ValidationError
 
 from fateforger.coordinator.commands import Click
 from fateforger.session.cards import FormRequest
+from fateforger.session.feedback import Rating
 from fateforger.slack.addresses import (
     COMMAND_NAME,
+    FEEDBACK,
     FORM_PREFIX,
     MORE,
+    SAY,
     START,
     STOP,
     WELCOME,
     Address,
     Deed,
     FormAddress,
+    Vote,
     action_of,
     unpacked,
 )
@@ -33,6 +37,7 @@ from fateforger.slack.arrivals import (
     MessagesOpened,
     MoreRowsAsked,
     Place,
+    Rated,
     Said,
     StartAsked,
     StopAsked,
@@ -143,6 +148,8 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
     action = payload.actions[0]
     if payload.view is not None and payload.view.type == "modal":
         return _in_form(payload.view, action, payload.user.id)
+    if action_of(action.action_id) == FEEDBACK:
+        return _vote(payload, action, at)
     found = _use(action)
     if found is None:
         return Ignored(f"the control {action.action_id}")
@@ -167,6 +174,8 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
         # The same button may stand there for the next turn, so the turn is part of what makes the click.
         once = command_id("stop", address.session, deed.target)
         return StopAsked(once, payload.user.id, place, address.session)
+    if deed.action == SAY:
+        return _said_by_button(once, payload, deed.target, place)
     if deed.action.startswith(FORM_PREFIX):
         request = FormRequest(
             form=deed.action.removeprefix(FORM_PREFIX),
@@ -186,6 +195,41 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
         value=value,
     )
     return Clicked(click, place)
+
+
+def _said_by_button(once: str, payload: BlockActions, words: str, place: Place) -> Arrival:
+    ts = payload.container.message_ts
+    if place.channel is None or place.thread_ts is None or ts is None:
+        return Ignored("words on a button outside of any conversation")
+    return Said(
+        command_id=once,
+        user_id=payload.user.id,
+        channel=place.channel,
+        thread_ts=place.thread_ts,
+        ts=ts,
+        text=words,
+        event="block_actions",
+        direct=True,
+        mention=True,
+        opens=False,
+    )
+
+
+def _vote(payload: BlockActions, action: Action, at: datetime) -> Arrival:
+    vote = unpacked(Vote, action.value)
+    if vote is None:
+        return Ignored(f"the control {action.action_id}")
+    rating = Rating(
+        session_id=vote.session,
+        turn=vote.turn,
+        user_id=payload.user.id,
+        helpful=vote.helpful,
+        prompts=vote.prompts,
+        at=at,
+    )
+    container = payload.container
+    channel = payload.channel.id if payload.channel else None
+    return Rated(rating, Place(channel, container.thread_ts or container.message_ts))
 
 
 def _use(action: Action) -> tuple[Address, Deed, Any] | None:

@@ -39,6 +39,7 @@ NOT_STARTED = (
 
 STOP_LABEL = "Stop"
 STOP_TOO_LATE = "That was done before Stop reached me, so there was nothing to stop."
+SUGGESTIONS = "Say it in your own words, for example:"
 THANKS = "Thank you, noted."
 
 

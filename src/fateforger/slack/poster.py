@@ -9,11 +9,11 @@ from typing import Any
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.ports import Sent
-from fateforger.session.cards import Card
+from fateforger.session.cards import Card, Feedback
 from fateforger.slack.calling import LoginTrouble, Passing, Refused, TooLong, called
 from fateforger.slack.latest import Latest
 from fateforger.slack.pace import Pace
-from fateforger.slack.render import COMPACT, MESSAGE, Rendered, Size, render
+from fateforger.slack.render import COMPACT, MESSAGE, Rendered, render
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +31,7 @@ class Poster:
         self._client = client
         self._pace = pace
         self._latest = latest
+        self._thumbs = True
 
     async def post(
         self, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str, beside: bool = False
@@ -145,10 +146,12 @@ class Poster:
         session: str,
         v: str,
     ) -> Mapping[str, Any]:
-        sizes: tuple[Size, ...] = (MESSAGE, *COMPACT)
-        for size in sizes:
+        tries = [(MESSAGE, self._thumbs), *((size, False) for size in COMPACT)]
+        if self._thumbs and any(isinstance(part, Feedback) for part in card.parts):
+            tries.insert(1, (MESSAGE, False))
+        for size, thumbs in tries:
             try:
-                return await send(render(card, session=session, v=v, size=size))
+                sent = await send(render(card, session=session, v=v, size=size, thumbs=thumbs))
             except TooLong as trouble:
                 log.warning("a message to %s is sent again, shorter than %s: %s", channel, size, trouble)
                 refused = trouble
@@ -156,6 +159,10 @@ class Poster:
                 if trouble.retry_after is not None:
                     self._pace.hold(channel, trouble.retry_after)
                 raise
+            else:
+                # What Slack takes with plain buttons only, it would refuse with thumbs again.
+                self._thumbs = self._thumbs and (thumbs or size is not MESSAGE)
+                return sent
         raise refused
 
 

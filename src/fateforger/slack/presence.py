@@ -125,7 +125,7 @@ class Presence:
             line = turn.line
             if line is None and self._clock.now() - self._began < SLACK_FORGETS:
                 # The process before may have died in this very turn, with its words still there.
-                line = await self._begun(turn.command)
+                line = turn.line = await self._begun(turn.command)
                 if line is not None:
                     line.lit = True
             if line is None:

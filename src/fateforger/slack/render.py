@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, assert_never
 
-from fateforger.session.cards import Card, Control, Controls, Divider, Heading, Note, Part, Prose
+from fateforger.session.cards import Card, Control, Controls, Divider, Feedback, Heading, Note, Part, Prose
 from fateforger.slack.addresses import Address
 from fateforger.slack.controls import element, left_out, plain_text
 from fateforger.slack.fitting import Piece, fitted
 from fateforger.slack.mrkdwn import mrkdwn, unmarked
 from fateforger.slack.splitting import split
+from fateforger.slack.thumbs import feedback
 
 Block = dict[str, Any]
 
@@ -45,12 +46,13 @@ class Rendered:
     blocks: list[Block]
 
 
-def render(card: Card, *, session: str, v: str, size: Size = MESSAGE) -> Rendered:
-    """A card as a message. ``session`` and ``v`` (the name of this rendering) travel with every control."""
+def render(card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bool = True) -> Rendered:
+    """A card as a message. ``session`` and ``v`` (the name of this rendering) travel with every control. ``thumbs``:
+    feedback is given on Slack's own thumbs, else on two plain buttons."""
     address = Address(session=session, v=v)
     numbers = count()
     limit = max(200, min(MAX_SECTION, size.characters // 4))
-    pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit)]
+    pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit, thumbs=thumbs)]
     words = _summary(card)
     if not pieces:
         pieces = [Piece(_section(words[:limit]))]
@@ -72,7 +74,7 @@ def _summary(card: Card) -> str:
     return words if len(words) <= MAX_TEXT else words[:MAX_TEXT].rsplit(" ", 1)[0] + " … (shortened)"
 
 
-def _pieces(part: Part, address: Address, numbers: Iterator[int], limit: int) -> list[Piece]:
+def _pieces(part: Part, address: Address, numbers: Iterator[int], limit: int, *, thumbs: bool) -> list[Piece]:
     match part:
         case Heading():
             words = unmarked(part.text)
@@ -87,6 +89,8 @@ def _pieces(part: Part, address: Address, numbers: Iterator[int], limit: int) ->
             return [Piece({"type": "divider"}, lines=0)]
         case Controls():
             return _controls(part.items, address, numbers)
+        case Feedback():
+            return [Piece(feedback(part, address, numbers, thumbs=thumbs), fixed=True, lines=0)]
         case _:
             assert_never(part)
 

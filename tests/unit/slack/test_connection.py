@@ -34,6 +34,7 @@ async def test_sockets_that_do_not_open_end_in_one_sentence() -> None:
             jobs=store.jobs,
             outbox=store.outbox,
             sessions=store.sessions,
+            feedbacks=store.feedbacks,
             clock=SystemClock(),
         )
     await store.aclose()

@@ -79,7 +79,7 @@ async def table() -> AsyncIterator[Table]:
     people = People(client, clock)
     asides = Asides(client, people)
     poster = Poster(client, Pace(), latest)
-    desk = Desk(door, faults.jobs(store), people, asides, errands, latest, poster, clock=clock)
+    desk = Desk(door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock)
     intake = Intake(desk, FormRoom(door, desk, client, asides, errands), Home(door, client, errands), clock=clock)
     yield Table(new_app(client, intake), intake, store, latest, faults)
     await errands.home(seconds=1)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.faults import translated
+from fateforger.adapters.store.feedback import SqlFeedbacks
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.outbox import SqlOutbox
@@ -24,6 +25,7 @@ class Store:
     sessions: SqlSessions
     outbox: SqlOutbox
     jobs: SqlJobs
+    feedbacks: SqlFeedbacks
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -51,4 +53,5 @@ def open_store(where: str | Path) -> Store:
         sessions=SqlSessions(database),
         outbox=SqlOutbox(database),
         jobs=SqlJobs(database),
+        feedbacks=SqlFeedbacks(database),
     )

@@ -225,6 +225,19 @@ class JobReceipt(_Table, table=True):
     dedupe: str = Field(primary_key=True, sa_type=Text)
 
 
+class FeedbackRow(_Table, table=True):
+    """What a person thinks of a turn that a model had a part in; their last word counts."""
+
+    __tablename__ = "feedback"
+
+    session_id: str = Field(primary_key=True, sa_type=Text)
+    turn: str = Field(primary_key=True, sa_type=Text)
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    helpful: bool
+    prompts: str = Field(sa_type=Text)
+    at: datetime = Field(sa_type=Instant)
+
+
 metadata = _Table.metadata
 
 

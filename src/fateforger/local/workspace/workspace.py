@@ -1,7 +1,7 @@
 """A workspace put together: its people, its store, the app's connection, the open pages."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,7 @@ from fateforger.local.workspace.timestamps import Timestamps
 from fateforger.local.workspace.triggers import Triggers
 
 ACK_SECONDS = 3.0
+STATUS_SECONDS = 120
 
 
 class Workspace:
@@ -75,12 +76,20 @@ class Workspace:
         self.store.response_urls.add(token, target, self.clock.seconds())
         return f"{self.config.public_url}/respond/{token}"
 
+    def suggest(self, channel: Channel, thread_ts: str, prompts: Sequence[Mapping[str, Any]]) -> None:
+        """Store what a person might say there next, and show it."""
+        with self.store.database.transaction():
+            self.store.sessions.put(channel.id, thread_ts, prompts=list(prompts))
+            frame = {"type": "prompts", "channel": channel.id, "thread_ts": thread_ts, "prompts": list(prompts)}
+            self.conversations.tell_channel(channel, frame)
+
     def set_status(
         self, channel: Channel, thread_ts: str, shown: str, loading: Sequence[str] = (), **fields: Any
     ) -> None:
         """Store what an agent session says of itself and show its status line in the thread."""
         with self.store.database.transaction():
-            self.store.sessions.put(channel.id, thread_ts, shown=shown, loading=list(loading), **fields)
+            since = self.clock.seconds()
+            self.store.sessions.put(channel.id, thread_ts, shown=shown, loading=list(loading), since=since, **fields)
             frame = {
                 "type": "status",
                 "channel": channel.id,
@@ -89,6 +98,14 @@ class Workspace:
                 "loading_messages": list(loading),
             }
             self.conversations.tell_channel(channel, frame)
+
+    def session(self, channel: Channel, thread_ts: str) -> dict[str, Any] | None:
+        """What the agent session of a thread says; a status that nobody renewed for two minutes is forgotten."""
+        found = self.store.sessions.get(channel.id, thread_ts)
+        if found is not None and found.get("shown") and self.clock.seconds() - found["since"] > STATUS_SECONDS:
+            self.set_status(channel, thread_ts, "", status="active")
+            return self.store.sessions.get(channel.id, thread_ts)
+        return found
 
     def clear_status(self, channel: Channel, reply: StoredMessage) -> None:
         """A reply by the app ends the status line that its thread was showing."""

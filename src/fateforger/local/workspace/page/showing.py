@@ -5,7 +5,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from fateforger.local.workspace.directory import APP_ID, BOT_USER_ID, TEAM_ID
+from fateforger.local.workspace.config import WorkspaceUser
+from fateforger.local.workspace.directory import APP_ID, BOT_USER_ID, TEAM_ID, direct_channel_id
 from fateforger.local.workspace.page.asking import channel_of, person_of
 from fateforger.local.workspace.workspace import Workspace
 
@@ -27,7 +28,7 @@ async def state(workspace: Workspace, request: Request) -> dict[str, Any]:
             "is_agent": app.is_agent,
             "commands": [asdict(command) for command in app.commands],
             "shortcuts": [asdict(shortcut) for shortcut in app.shortcuts],
-            "suggested_prompts": [asdict(prompt) for prompt in app.suggested_prompts],
+            "suggested_prompts": _prompts(workspace, me),
         },
         "channels": [
             {
@@ -57,7 +58,7 @@ async def messages(workspace: Workspace, request: Request) -> dict[str, Any]:
     visible = [message for message in found if message.only_for in (None, me.id)]
     answer: dict[str, Any] = {"messages": workspace.conversations.for_readers(visible)}
     if thread_ts:
-        answer["session"] = workspace.store.sessions.get(channel.id, thread_ts)
+        answer["session"] = workspace.session(channel, thread_ts)
     return answer
 
 
@@ -69,6 +70,13 @@ async def home(workspace: Workspace, request: Request) -> dict[str, Any]:
 async def modals(workspace: Workspace, request: Request) -> dict[str, Any]:
     me = person_of(workspace, request.query_params.get("user"))
     return {"stack": workspace.modals.stack(me.id)}
+
+
+def _prompts(workspace: Workspace, me: WorkspaceUser) -> list[dict[str, Any]]:
+    """What the app suggests to say in this person's direct messages; until it does, what its manifest suggests."""
+    session = workspace.store.sessions.get(direct_channel_id(me), "") or {}
+    said: list[dict[str, Any]] | None = session.get("prompts")
+    return [asdict(prompt) for prompt in workspace.directory.app.suggested_prompts] if said is None else said
 
 
 def _user(workspace: Workspace, user_id: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def thread_set_suggested_prompts(workspace: Workspace, arguments: Arguments) -> 
     for index, prompt in enumerate(prompts):
         if not isinstance(prompt, dict) or not all(isinstance(prompt.get(key), str) for key in ("title", "message")):
             raise bad_arguments(f"must have a title and a message [json-pointer:/prompts/{index}]")
-    workspace.store.sessions.put(channel.id, arguments.text("thread_ts"), prompts=prompts)
+    workspace.suggest(channel, arguments.text("thread_ts"), prompts)
     return {}
 
 

@@ -56,6 +56,10 @@ export class Api {
     return this.#post("home_opened", { tab });
   }
 
+  stop(channel, threadTs) {
+    return this.#post("stop", { channel, thread_ts: threadTs });
+  }
+
   edit(channel, ts, text) {
     return this.#post("edit", { channel, ts, text });
   }

@@ -256,6 +256,7 @@ class Page {
       case "message": return this.store.takeMessage(frame.channel, frame.message);
       case "message_deleted": return this.store.dropMessage(frame.channel, frame.ts, frame.thread_ts);
       case "status": return this.store.setStatus(frame.channel, frame.thread_ts, frame.status, frame.loading_messages);
+      case "prompts": return this.#takePrompts(frame);
       case "modals":
         this.surfaces.settle();
         return this.modals.show(frame.stack);
@@ -268,6 +269,12 @@ class Page {
         return this.store.say("connection");
       default: return undefined;
     }
+  }
+
+  #takePrompts({ channel, thread_ts: thread, prompts }) {
+    if (thread || channel !== this.store.appDirect()?.id) return;
+    this.store.app.suggested_prompts = prompts;
+    this.drawMessages();
   }
 
   #messageFrame({ channel, message }) {

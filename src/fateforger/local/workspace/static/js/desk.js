@@ -41,6 +41,12 @@ export class Desk {
     this.composers.channel.focus();
   }
 
+  /** Ask the app to stop what it is doing in a thread; it alone ends its status. */
+  async stop(channel, threadTs) {
+    const answer = await this.api.stop(channel, threadTs);
+    if (!answer.ok) toast(answer.error);
+  }
+
   becomePerson(id) {
     const address = new URL(location.href);
     address.searchParams.set("user", id);

@@ -8,13 +8,18 @@ import { dayName, dayOf, instant } from "./time.js";
 const SHOWN_AT_FIRST = 150;
 const MORE = 300;
 const STATUS_TURN_MS = 2500;
+const STOP_AFTER_MS = 2000;
 
 export class MessageList {
   #views = new Map();
   #days = new Map();
   #limit = SHOWN_AT_FIRST;
-  #status = h("div", { class: "typing", role: "status", hidden: true }, h("span", { class: "typing-dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", { class: "typing-text" }));
+  #statusWords = h("span", { class: "typing-text", role: "status", "aria-atomic": "true" });
+  #stop = h("button", { type: "button", class: "button quiet typing-stop", hidden: true, onclick: () => this.#pressStop() }, h("span", { class: "button-text" }, "Stop"));
+  #status = h("div", { class: "typing", hidden: true }, h("span", { class: "typing-dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.#statusWords, this.#stop);
   #statusTimer = null;
+  #stopTimer = null;
+  #working = null;
   #earlier = h("button", { type: "button", class: "button quiet earlier", onclick: () => this.#showMore() }, "Show earlier messages");
   #divider = h("div", { class: "replies-line" }, h("span"));
 
@@ -61,16 +66,32 @@ export class MessageList {
 
   showStatus(status) {
     clearInterval(this.#statusTimer);
+    clearTimeout(this.#stopTimer);
+    const before = this.#working;
+    this.#working = status ?? null;
     this.#status.hidden = !status;
-    if (!status) return;
+    if (!status) {
+      this.#statusWords.textContent = "";
+      return;
+    }
+    if (before?.since !== status.since) this.#stop.disabled = false;
+    const waits = status.since + STOP_AFTER_MS - Date.now();
+    this.#stop.hidden = waits > 0;
+    if (waits > 0) this.#stopTimer = setTimeout(() => (this.#stop.hidden = false), waits);
     const turns = status.loadingMessages.length > 0 ? status.loadingMessages : [`${this.desk.store.app.name} ${status.text}`];
     let turn = 0;
     const say = () => {
-      this.#status.lastChild.textContent = turns[turn % turns.length];
+      const words = turns[turn % turns.length];
+      if (this.#statusWords.textContent !== words) this.#statusWords.textContent = words;
       turn += 1;
     };
     say();
     if (turns.length > 1) this.#statusTimer = setInterval(say, STATUS_TURN_MS);
+  }
+
+  #pressStop() {
+    this.#stop.disabled = true;
+    this.desk.stop(this.#working.channel, this.#working.threadTs);
   }
 
   node(ts) {

@@ -101,7 +101,8 @@ export class Store {
 
   setStatus(channel, threadTs, text, loadingMessages) {
     const key = threadKey(channel, threadTs);
-    if (text) this.statuses.set(key, { text, loadingMessages: loadingMessages ?? [], threadTs });
+    const since = this.statuses.get(key)?.since ?? Date.now();
+    if (text) this.statuses.set(key, { text, loadingMessages: loadingMessages ?? [], threadTs, channel, since });
     else this.statuses.delete(key);
     this.say("status", { channel, threadTs });
   }

@@ -1,0 +1,131 @@
+"""Thumbs under a card that a model had a part in, and what could be said first: on the local workspace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+from tests.scenarios.chat import Chat, Person, chat_at, eventually, workspace_at
+
+from fateforger.cli.main import doors
+from fateforger.local.workspace import Fault, Workspace
+from fateforger.session.feedback import Rating
+from fateforger.slack.greeting import FIRST_WORDS
+from fateforger.slack.phrases import THANKS
+
+PROMPTS = ("decide/1", "patch/2")
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
+    async with workspace_at(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+async def chat(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Chat]:
+    async with chat_at(workspace, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+async def alex(workspace: Workspace) -> AsyncIterator[Person]:
+    person = Person(workspace)
+    yield person
+    await person.http.aclose()
+
+
+async def kept(chat: Chat, count: int) -> tuple[Rating, ...]:
+    async def look() -> tuple[Rating, ...] | None:
+        found = await chat.store.feedbacks.all()
+        return found if len(found) == count else None
+
+    return await eventually(look, f"{count} ratings")
+
+
+async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: Person, tmp_path: Path) -> None:
+    chat.door.prompts = PROMPTS
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    await alex.use(root, "Count")
+    card = await alex.sees(ts, "1 steps")
+    [thumbs] = [block for block in card["blocks"] if block["type"] == "context_actions"]
+    [both] = thumbs["elements"]
+    await alex.use(card, "feedback_buttons", value=both["positive_button"]["value"])
+    [liked] = await kept(chat, 1)
+    session = await chat.store.sessions.in_thread(alex.channel, ts)
+    assert session is not None
+    assert (liked.session_id, liked.turn) == (session.id, session.handled[-1])
+    assert (liked.helpful, liked.prompts, liked.user_id) == (True, PROMPTS, alex.user)
+    assert (await alex.sees(ts, THANKS))["ephemeral"]
+    await alex.use(card, "feedback_buttons", value=both["negative_button"]["value"])
+
+    async def changed() -> bool:
+        return [rating.helpful for rating in await chat.store.feedbacks.all()] == [False]
+
+    await eventually(changed, "the last word counts")
+
+
+def test_the_door_gives_every_rating(tmp_path: Path) -> None:
+    """What programs read, and what people do."""
+    answer = CliRunner().invoke(doors, ["feedback", "--json", "--data-dir", str(tmp_path)])
+    assert (answer.exit_code, json.loads(answer.output)) == (0, {"feedback": []})
+    answer = CliRunner().invoke(doors, ["feedback", "--data-dir", str(tmp_path)])
+    assert answer.output == "Nobody has said anything yet.\n"
+
+
+async def test_where_slack_has_no_thumbs_two_plain_buttons_do(chat: Chat, alex: Person) -> None:
+    chat.door.prompts = PROMPTS
+    chat.workspace.faults.plan("chat.postMessage", Fault(error="invalid_blocks"))
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    await alex.use(root, "👎")
+    [disliked] = await kept(chat, 1)
+    assert (disliked.helpful, disliked.prompts) == (False, PROMPTS)
+    await alex.use(root, "Count")
+    card = await alex.sees(ts, "1 steps")
+    assert "context_actions" not in [block["type"] for block in card["blocks"]]
+
+
+async def test_first_words_are_suggested_when_somebody_reads_them(chat: Chat, alex: Person) -> None:
+    chat.door.reader = True
+    await alex.post("/ui/home_opened", tab="messages")
+
+    async def suggested() -> bool:
+        found = (await alex.get("/ui/state"))["app"]["suggested_prompts"]
+        return [prompt["message"] for prompt in found] == list(FIRST_WORDS)
+
+    await eventually(suggested, "suggestions beside the message box")
+    heard: list[str] = []
+
+    async def listens(command: object) -> None:
+        heard.append(str(getattr(command, "text", "")))
+
+    chat.door.before_handling = listens
+
+    async def welcome() -> SimpleNamespace | None:
+        found = [message for message in await alex.roots() if FIRST_WORDS[1] in str(message)]
+        return SimpleNamespace(message=found[0]) if found else None
+
+    card = (await eventually(welcome, "a welcome with words")).message
+    await alex.use(card, FIRST_WORDS[1])
+
+    async def said() -> bool:
+        return heard == [FIRST_WORDS[1]]
+
+    await eventually(said, "the words, read")
+
+
+async def test_nothing_to_say_is_suggested_without_a_reader(chat: Chat, alex: Person) -> None:
+    await alex.post("/ui/home_opened", tab="messages")
+
+    async def welcomed() -> bool:
+        return len(await alex.roots()) == 1
+
+    await eventually(welcomed, "a welcome")
+    assert FIRST_WORDS[0] not in str(await alex.roots())
+    assert (await alex.get("/ui/state"))["app"]["suggested_prompts"] == []
