@@ -137,11 +137,13 @@ class PlanningCoordinator:
             return True
         if self._model is None or not opening.addressed or not opening.text:
             return not opening.addressed
-        session = await first_turn(opening, earlier, self._model, calendar_write=self._calendar_write)
+        model = TellingModel(self._model, Course(opening.at), untold)
+        session = await first_turn(opening, earlier, model, calendar_write=self._calendar_write)
         if session is None:
             return False
         self._looker.begin(session.date, session.tz)
         session, messages = owed(None, session.touched(opening.command_id, opening.at), opening.command_id)
+        messages = rateable(messages, opening.command_id, model.prompts)
         await self._sessions.save(session, expected=0, outgoing=messages)
         return True
 
