@@ -418,6 +418,35 @@ class Model(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a model was asked in a role on a local day. ``calls`` were answered, ``failed`` were not (then no model is
+    named). ``uncounted`` calls have no tokens, ``unpriced`` ones no cost; ``cost`` is in US dollars."""
+
+    day: date
+    role: Role
+    model: str
+    calls: int = 0
+    failed: int = 0
+    uncounted: int = 0
+    unpriced: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+
+class Usage(Protocol):
+    """What language models cost, added up. Raises :class:`~fateforger.errors.StoreError`."""
+
+    async def add(self, spent: Spent) -> None:
+        """Add to what is known of that day, role and model; nothing is lost when several add at once."""
+        ...
+
+    async def since(self, day: date) -> tuple[Spent, ...]:
+        """The sums from that day on, by day, role and model."""
+        ...
+
+
 # --- recordings -----------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -10,9 +11,13 @@ import pytest
 from tests.fakes.openai_server import KEY, MODEL, Says, in_turn, model_server
 from tests.fakes.scripted_model import ScriptedModel
 
+from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.model import ChatModel, Endpoint
-from fateforger.errors import ModelAuthFailed, ModelTimedOut
+from fateforger.adapters.store import open_store
+from fateforger.coordinator.counting import CountingModel
+from fateforger.errors import ModelAuthFailed, ModelError, ModelTimedOut
 from fateforger.ports import Completion, Model, Prompt, Role
+from fateforger.turn.recording.models import AnsweringModel, ListeningModel
 
 PROMPT = Prompt("probe/1", Role.GATE, "System.", "User.")
 Speaking = Callable[[str | None], AbstractAsyncContextManager[Model]]
@@ -33,9 +38,38 @@ async def scripted(line: str | None) -> AsyncIterator[Model]:
     yield ScriptedModel(ModelAuthFailed("The key was refused.") if line == "refuse" else line)
 
 
-@pytest.fixture(params=[real, scripted], ids=["real", "scripted"])
+@asynccontextmanager
+async def listening(line: str | None) -> AsyncIterator[Model]:
+    async with scripted(line) as model:
+        yield ListeningModel(model)
+
+
+@asynccontextmanager
+async def counting(line: str | None) -> AsyncIterator[Model]:
+    store = open_store(":memory:")
+    async with scripted(line) as model:
+        counted = CountingModel(model, store.usage, SystemClock(), tz="UTC")
+        yield counted
+        await counted.aclose()
+    await store.aclose()
+
+
+@asynccontextmanager
+async def answering(line: str | None) -> AsyncIterator[Model]:
+    """A recording of that model. What was never answered ends with a time-out at once."""
+    async with scripted(line) as model:
+        heard = ListeningModel(model)
+        with contextlib.suppress(ModelError):
+            await heard.complete(PROMPT, seconds=0)
+        yield AnsweringModel(heard.exchanges)
+
+
+@pytest.fixture(
+    params=[real, scripted, listening, counting, answering],
+    ids=["real", "scripted", "listening", "counting", "answering"],
+)
 def speaking(request: pytest.FixtureRequest) -> Speaking:
-    return request.param  # type: ignore[no-any-return]  # one of the two above
+    return request.param  # type: ignore[no-any-return]  # one of those above
 
 
 async def test_it_gives_the_text_with_its_tokens(speaking: Speaking) -> None:

@@ -21,7 +21,7 @@ from fateforger.bootstrap.ground import (
     submitter,
     ticking_clock,
 )
-from fateforger.bootstrap.mind import configured_model, model_words
+from fateforger.bootstrap.mind import configured_model, counted, model_words
 from fateforger.bootstrap.notes import logbook_of
 from fateforger.bootstrap.pulse import Pulse
 from fateforger.bootstrap.web import WebServer
@@ -67,7 +67,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             routes.append(Mount("/", workspace.app))
         pulse = Pulse(store.sessions)
         await web.start(Starlette(routes=[pulse.route, *routes]))
-        model = configured_model(settings)
+        model = counted(configured_model(settings), store, clock, settings)
         if model is not None:
             stack.push_async_callback(model.aclose)
         engine = submitter(settings, calendar, store, clock, role="house")

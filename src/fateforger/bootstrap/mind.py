@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fateforger.adapters.store import Store
 from fateforger.config import Settings
-from fateforger.ports import Model
+from fateforger.coordinator.counting import CountingModel
+from fateforger.ports import Clock, Model
 
 
 def configured_model(settings: Settings) -> Model | None:
@@ -14,6 +16,11 @@ def configured_model(settings: Settings) -> Model | None:
     from fateforger.bootstrap.endpoint import endpoint_of  # noqa: PLC0415  heavy
 
     return open_model(endpoint_of(settings, settings.model))
+
+
+def counted(model: Model | None, store: Store, clock: Clock, settings: Settings) -> Model | None:
+    """The same model, with what it costs added up in the store."""
+    return None if model is None else CountingModel(model, store.usage, clock, tz=settings.time_zone)
 
 
 def model_words(settings: Settings) -> str:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "health": ("fateforger.cli.health", "Ask the program that runs here whether it is well."),
     "feedback": ("fateforger.cli.feedback", "What people think of what a language model said, with its turn."),
     "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
+    "costs": ("fateforger.cli.costs", "Say what language models were asked, and what that cost."),
     "replay": ("fateforger.cli.replay", "Run recorded turns again, offline, and say what is different now."),
     "constraints": ("fateforger.cli.constraints", "Ask which of a person's constraints apply on a day, and why."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),

@@ -14,6 +14,7 @@ from fateforger.adapters.store.outbox import SqlOutbox
 from fateforger.adapters.store.place import database_url, make_engine, spoken
 from fateforger.adapters.store.schema import bring_up_to_date
 from fateforger.adapters.store.sessions import SqlSessions
+from fateforger.adapters.store.usage import SqlUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Store:
     outbox: SqlOutbox
     jobs: SqlJobs
     feedbacks: SqlFeedbacks
+    usage: SqlUsage
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -54,4 +56,5 @@ def open_store(where: str | Path) -> Store:
         outbox=SqlOutbox(database),
         jobs=SqlJobs(database),
         feedbacks=SqlFeedbacks(database),
+        usage=SqlUsage(database),
     )

@@ -238,6 +238,23 @@ class FeedbackRow(_Table, table=True):
     at: datetime = Field(sa_type=Instant)
 
 
+class ModelUsage(_Table, table=True):
+    """What a model was asked in a role on a day, in counts. No column says by whom or about what."""
+
+    __tablename__ = "model_usage"
+
+    day: date = Field(primary_key=True)
+    role: str = Field(primary_key=True, sa_type=Text)
+    model: str = Field(primary_key=True, sa_type=Text)
+    calls: int = Field(sa_type=BigInteger)
+    failed: int = Field(sa_type=BigInteger)
+    uncounted: int = Field(sa_type=BigInteger)
+    unpriced: int = Field(sa_type=BigInteger)
+    prompt_tokens: int = Field(sa_type=BigInteger)
+    completion_tokens: int = Field(sa_type=BigInteger)
+    nanodollars: int = Field(sa_type=BigInteger)
+
+
 metadata = _Table.metadata
 
 

@@ -53,6 +53,7 @@ class AnsweringModel:
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """See :meth:`fateforger.ports.Model.complete`."""
         del seconds  # what is recorded is there at once
+        await asyncio.sleep(0)  # and gives way to others, as anything that waits for a server does
         now = Exchange.of(prompt)
         then = next((e for e in self.left if purpose(e.name) == purpose(now.name)), None)
         if then is None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from threading import Barrier
@@ -26,6 +27,12 @@ from fateforger.adapters.store.place import database_url, make_engine
 from fateforger.adapters.store.schema import HEAD, VERSION_TABLE
 from fateforger.adapters.store.tables import metadata
 from fateforger.errors import BadInput, StoreUnavailable
+
+
+def scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", "fateforger.adapters.store:migrations")
+    return ScriptDirectory.from_config(config)
 
 
 def opened_and_closed(where: str | Path) -> None:
@@ -70,10 +77,24 @@ def test_the_migrations_are_valid_for_postgresql() -> None:
     assert "seq BIGSERIAL" in written.getvalue()
 
 
-def scripts() -> ScriptDirectory:
-    config = Config()
-    config.set_main_option("script_location", "fateforger.adapters.store:migrations")
-    return ScriptDirectory.from_config(config)
+@pytest.mark.parametrize("revision", [script.revision for script in scripts().walk_revisions()])
+async def test_a_database_of_an_earlier_program_is_brought_up_to_date(revision: str, tmp_path: Path) -> None:
+    """What it holds stays."""
+    engine = make_engine(database_url(tmp_path / "state.db"))
+    with engine.begin() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", "fateforger.adapters.store:migrations")
+        command.upgrade(config, revision)
+        columns = "calendar, owner, fence, expires_at"
+        connection.exec_driver_sql(f"INSERT INTO calendar_lease ({columns}) VALUES ('local', 'me', 7, 0)")
+    engine.dispose()
+    store = open_store(tmp_path / "state.db")
+    now = datetime(2026, 3, 2, tzinfo=UTC)
+    lease = await store.journal.acquire("local", "me", now=now, seconds=5)
+    assert lease is not None
+    assert lease.fence > 7
+    assert await store.usage.since(now.date()) == ()
+    await store.aclose()
 
 
 def test_a_new_database_appears_with_its_folder_and_is_private(tmp_path: Path) -> None:

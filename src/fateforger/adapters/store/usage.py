@@ -1,0 +1,76 @@
+"""What language models were asked, in SQL: one row for each day, role and model."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.tables import ModelUsage, table
+from fateforger.ports import Role, Spent
+
+USAGE = table(ModelUsage)
+NANO = 1_000_000_000
+"""Cents are too coarse for one call, and floats do not add up."""
+
+_KEYS = (USAGE.c.day, USAGE.c.role, USAGE.c.model)
+_THIS = (
+    USAGE.c.day == bindparam("of_day"),
+    USAGE.c.role == bindparam("of_role"),
+    USAGE.c.model == bindparam("of_model"),
+)
+_COUNTS = tuple(column for column in USAGE.c if column not in set(_KEYS))
+_ADD = update(USAGE).where(*_THIS).values({c.name: c + bindparam(f"more_{c.name}") for c in _COUNTS})
+_FIRST = insert(USAGE)
+_SINCE = select(USAGE).where(USAGE.c.day >= bindparam("first")).order_by(*_KEYS)
+
+
+class SqlUsage:
+    """:class:`fateforger.ports.Usage` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, spent: Spent) -> None:
+        await self._database.write(lambda connection: _add(connection, spent))
+
+    async def since(self, day: date) -> tuple[Spent, ...]:
+        return await self._database.read(
+            lambda connection: tuple(_spent(row) for row in connection.execute(_SINCE, {"first": day}))
+        )
+
+
+def _add(connection: Connection, spent: Spent) -> None:
+    counts = _counts(spent)
+    key = {"of_day": spent.day, "of_role": spent.role.value, "of_model": spent.model}
+    if connection.execute(_ADD, {**key, **{f"more_{name}": count for name, count in counts.items()}}).rowcount == 0:
+        connection.execute(_FIRST, {"day": spent.day, "role": spent.role.value, "model": spent.model, **counts})
+
+
+def _counts(spent: Spent) -> dict[str, int]:
+    return {
+        "calls": spent.calls,
+        "failed": spent.failed,
+        "uncounted": spent.uncounted,
+        "unpriced": spent.unpriced,
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
+        "nanodollars": round(spent.cost * NANO),
+    }
+
+
+def _spent(row: Row[Any]) -> Spent:
+    return Spent(
+        day=row.day,
+        role=Role(row.role),
+        model=row.model,
+        calls=row.calls,
+        failed=row.failed,
+        uncounted=row.uncounted,
+        unpriced=row.unpriced,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cost=row.nanodollars / NANO,
+    )
