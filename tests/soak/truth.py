@@ -135,6 +135,10 @@ class Truth:
     wish: dict[str, Shape] = field(default_factory=dict)
     asked: dict[str, Shape] = field(default_factory=dict)
     transactions: dict[str, Written] = field(default_factory=dict)
+    sent: dict[str, int] = field(default_factory=dict)
+    """When the program had last looked at an event as it sent the write that lands now, late."""
+    _keys: dict[str, str | None] = field(default_factory=dict)
+    _keys_touched: set[str | None] = field(default_factory=set)
     _left: dict[tuple[str, str], Any] = field(default_factory=dict)
     _looked: dict[str, int] = field(default_factory=dict)
     _now: int = 0
@@ -151,7 +155,7 @@ class Truth:
             self.theirs[after.id] = after
             return
         self.live[after.id] = after
-        self.touched.add(after.id)
+        self._touch(after)
         if after.enriched and not before.enriched:
             self.guests[after.id] = self._now
             self.counts["edits"] += 1
@@ -170,7 +174,7 @@ class Truth:
             self.theirs.pop(image.id, None)
             return
         self._gone(image.id)
-        self.touched.add(image.id)
+        self._touch(image)
         self.counts["edits"] += 1
         key = key_of(image)
         if (
@@ -241,12 +245,13 @@ class Truth:
             self.breach("lost", f"{by.command.name} brought “{image.summary}” back ({deletion.event_id} was deleted)")
         self.made[image.id] = transaction_id
         self.titles[image.id] = {image.summary}
+        self._keys[image.id] = key_of(image)
         self.live[image.id] = image
         self._left |= {(image.id, name): value for name, value in shape_of(image).items()}
         self._looked[image.id] = self._now
         targets = [self.transactions[t] for t in by.targets if t in self.transactions]
-        if any(target.over for target in targets):
-            self.touched.add(image.id)  # it comes back as the person had it
+        if by.command.kind == "undo":
+            self._comes_back(transaction_id, image, targets)
         befores = [shape for target in targets for shape in target.before]
         if befores and not any(target.raced or key in target.dropped - target.deleted for target in targets):
             new = shape_of(image)
@@ -268,6 +273,7 @@ class Truth:
                 self._replaced(transaction_id, (before.id, name), new[name], after)
         self.live[after.id] = after
         self.titles[after.id].add(after.summary)
+        self._keys[after.id] = key_of(after)
 
     def cancelled(self, transaction_id: str, image: EventImage) -> None:
         self._tick()
@@ -291,6 +297,7 @@ class Truth:
                 by.over[place] = edit
             elif self._is_raced(image.id, edit.at):
                 self.raced += 1
+                by.over[place] = edit
             else:
                 self.breach("lost", f"{command.name} deleted “{image.summary}”, whose {place[1]} was {edit.value}")
         self._gone(image.id)
@@ -328,7 +335,8 @@ class Truth:
         """Every edit that lost against a wish without having been seen in the thread was named there."""
         for written in self.transactions.values():
             command = written.command
-            silent = [t for t in command.owed if not any(t in words for words in command.words)]
+            said = " ".join(command.words)
+            silent = [i for i in command.owed if not any(title in said for title in self.titles[i])]
             if command.answered and silent:
                 self.breach("lost", f"{command.name} replaced edits without a word: {silent}; said {command.words}")
             command.owed.clear()
@@ -348,7 +356,7 @@ class Truth:
         if edit is None or edit.value == new:
             return
         command = by.command
-        taken = any(p in command.taken for p in self._aspect(place))
+        taken = edit.put_back_by is not None or any(p in command.taken for p in self._aspect(place))
         again = command.kind == "undo" and (command.force or self._is_back(by, edit))
         if self._is_raced(place[0], edit.at):
             self.raced += 1
@@ -357,9 +365,23 @@ class Truth:
             by.over[place] = edit
         elif command.prefer_plan and self._wishes_otherwise(command, place, edit):
             by.over[place] = edit
-            command.owed.append(after.summary)
+            command.owed.append(after.id)
         else:
             self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
+
+    def _comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
+        """A block that the person had a hand in comes back as they had it."""
+        key, shape = key_of(image), shape_of(image)
+        if key in self._keys_touched:
+            self.touched.add(image.id)
+        for (event_id, name), edit in [over for target in targets for over in target.over.items()]:
+            if self._keys.get(event_id) == key and shape[name] == edit.value:
+                self.edits[image.id, name] = Edit(edit.value, edit.at, taken=True, put_back_by=transaction_id)
+
+    def _touch(self, image: EventImage) -> None:
+        self.touched.add(image.id)
+        self._keys_touched.add(key_of(image))
+        self.titles[image.id].add(image.summary)
 
     def _wishes_otherwise(self, command: Command, place: tuple[str, str], edit: Edit) -> bool:
         if command.kind != "submit" or (block := self._block_of(place[0], command.wish)) is None:
@@ -382,7 +404,11 @@ class Truth:
         return edit.put_back_by is not None and edit.put_back_by in by.targets
 
     def _is_raced(self, event_id: str, at: int) -> bool:
-        return not self.conditional and at > self._looked.get(event_id, 0)
+        return not self.conditional and at > self.sent.get(event_id, self.looked_at(event_id))
+
+    def looked_at(self, event_id: str) -> int:
+        """When the program last read the event."""
+        return self._looked.get(event_id, 0)
 
     def _standing(self, event_id: str) -> list[tuple[tuple[str, str], Edit]]:
         return [(place, edit) for place, edit in self.edits.items() if place[0] == event_id]

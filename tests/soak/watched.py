@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
@@ -126,9 +127,16 @@ class LateCalendar(GoogleCalendarFake):
         self._due: dict[int, datetime] = {}
 
     async def _write(self, *call: Any) -> Outcome:
+        event_id, truth = str(call[1]), self.store.truth if isinstance(self.store, WatchedStore) else None
+        assert truth is not None
+        looked = truth.looked_at(event_id)
         outcome = await super()._write(*call)
-        for _, effect in self._late:
-            self._due.setdefault(id(effect), self._clock.now() + timedelta(seconds=LATEST * (len(self.calls) % 7) / 7))
+        for n, (position, effect) in enumerate(self._late):
+            if id(effect) not in self._due:
+                late = partial(_land_late, effect, truth, event_id, looked)
+                self._late[n] = (position, late)
+                due = self._clock.now() + timedelta(seconds=LATEST * (len(self.calls) % 7) / 7)
+                self._due[id(late)] = due
         return outcome
 
     def land(self) -> None:
@@ -144,6 +152,12 @@ class LateCalendar(GoogleCalendarFake):
         self._late = [late for late in self._late if late[1] not in due]
         for effect in due:
             effect()
+
+
+def _land_late(effect: Callable[[], object], truth: Truth, event_id: str, looked: int) -> None:
+    truth.sent[event_id] = looked
+    effect()
+    del truth.sent[event_id]
 
 
 def transaction_of(op_id: str) -> str:
