@@ -4,7 +4,8 @@ The witness sees what the person does on the calendar, what they wish in the thr
 the moment it takes effect. It shares no decision with the engine: it knows an event of ours by having seen it made.
 
 An **edit** is a field of an event of ours as the person left it there, an event of ours that they deleted, or guests
-that they added. It stands until the person changes it again. Putting a value back to what the program wrote is no edit.
+that they added. It stands until the person changes it again. Putting a value back to what the program wrote is no
+edit, and for an undo neither is putting it back to what the program had written before: the event is as it was left.
 
 The program may replace the value of an edit only when a later wish of the person says so:
 
@@ -140,6 +141,7 @@ class Truth:
     _keys: dict[str, str | None] = field(default_factory=dict)
     _keys_touched: set[str | None] = field(default_factory=set)
     _left: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _ever: dict[tuple[str, str], set[Any]] = field(default_factory=dict)
     _looked: dict[str, int] = field(default_factory=dict)
     _now: int = 0
 
@@ -248,6 +250,7 @@ class Truth:
         self._keys[image.id] = key_of(image)
         self.live[image.id] = image
         self._left |= {(image.id, name): value for name, value in shape_of(image).items()}
+        self._ever |= {(image.id, name): {value} for name, value in shape_of(image).items()}
         self._looked[image.id] = self._now
         targets = [self.transactions[t] for t in by.targets if t in self.transactions]
         if by.command.kind == "undo":
@@ -274,6 +277,8 @@ class Truth:
         self.live[after.id] = after
         self.titles[after.id].add(after.summary)
         self._keys[after.id] = key_of(after)
+        if by.command.kind == "undo" and key_of(after) in self._keys_touched:
+            self.touched.add(after.id)
 
     def cancelled(self, transaction_id: str, image: EventImage) -> None:
         self._tick()
@@ -293,7 +298,7 @@ class Truth:
                 self.breach("lost", f"{command.name} deleted “{image.summary}” with its guests")
         dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
         for place, edit in self._standing(image.id):
-            if (dropped and place in command.taken) or command.force or self._is_back(by, edit):
+            if (dropped and place in command.taken) or command.force or self._is_back(by, place, edit):
                 by.over[place] = edit
             elif self._is_raced(image.id, edit.at):
                 self.raced += 1
@@ -346,10 +351,11 @@ class Truth:
     def _replaced(self, transaction_id: str, place: tuple[str, str], new: Any, after: EventImage) -> None:
         by, edit = self.transactions[transaction_id], self.edits.pop(place, None)
         self._left[place] = new
+        self._ever[place].add(new)
         given_back = next(
             (w.over[place] for t in by.targets if (w := self.transactions.get(t)) and place in w.over), None
         )
-        if given_back is not None:
+        if given_back is not None and not by.command.force:
             if given_back.value != new:
                 self.breach("lost", f"{by.command.name} set {place} to {new!r}, the edit was {given_back.value!r}")
             self.edits[place] = Edit(new, given_back.at, taken=True, put_back_by=transaction_id)
@@ -357,7 +363,7 @@ class Truth:
             return
         command = by.command
         taken = edit.put_back_by is not None or any(p in command.taken for p in self._aspect(place))
-        again = command.kind == "undo" and (command.force or self._is_back(by, edit))
+        again = command.kind == "undo" and (command.force or self._is_back(by, place, edit))
         if self._is_raced(place[0], edit.at):
             self.raced += 1
             by.raced = True
@@ -400,8 +406,10 @@ class Truth:
             return command.kind == "submit"
         return command.kind == "submit" and (key in command.absent or command.wish.get(key) != deletion.asked)
 
-    def _is_back(self, by: Written, edit: Edit) -> bool:
-        return edit.put_back_by is not None and edit.put_back_by in by.targets
+    def _is_back(self, by: Written, place: tuple[str, str], edit: Edit) -> bool:
+        """Whether an undo takes back what gave the edit back, or finds an event as one of its transactions left it."""
+        back = edit.put_back_by is not None and edit.put_back_by in by.targets
+        return back or (bool(by.targets) and edit.value in self._ever.get(place, ()))
 
     def _is_raced(self, event_id: str, at: int) -> bool:
         return not self.conditional and at > self.sent.get(event_id, self.looked_at(event_id))
