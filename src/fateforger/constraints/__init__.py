@@ -1,8 +1,13 @@
 """What a person told the planner once: the record, when it applies, what comes first, and what contradicts what."""
 
 from fateforger.constraints.applicability import Answer, applicability
+from fateforger.constraints.consolidation import consolidation
 from fateforger.constraints.context import Context
+from fateforger.constraints.contradiction import contradictions
 from fateforger.constraints.exclusions import Excluded, Why
+from fateforger.constraints.findings import Finding
+from fateforger.constraints.flat import filter_fields
+from fateforger.constraints.identity import uid_for
 from fateforger.constraints.reading import (
     read_context,
     read_record,
@@ -13,6 +18,8 @@ from fateforger.constraints.reading import (
 )
 from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.record import ConstraintRecord
+from fateforger.constraints.rows import read_row
+from fateforger.constraints.sections import sections
 from fateforger.constraints.versions import Event, Version, eras, newest
 
 __all__ = [
@@ -22,14 +29,21 @@ __all__ = [
     "Context",
     "Event",
     "Excluded",
+    "Finding",
     "Version",
     "Why",
     "applicability",
+    "consolidation",
+    "contradictions",
     "eras",
+    "filter_fields",
     "newest",
     "read_context",
     "read_record",
+    "read_row",
     "read_version",
+    "sections",
+    "uid_for",
     "write_answer",
     "write_record",
     "write_version",

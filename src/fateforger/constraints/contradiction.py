@@ -1,0 +1,106 @@
+"""Constraints of one person that cannot both be followed, and what follows from it.
+
+Finding them is a matter of judgement, so it looks at typed fields only. What follows is deterministic and can be taken
+back: the newer one takes the older one's place if it is at least as binding; otherwise the person is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
+from fateforger.constraints.findings import Change, Finding, Kind, superseding
+from fateforger.constraints.kinds import WEEK, Action, RuleKind, WindowKind
+from fateforger.constraints.overlap import can_meet, comparable_clocks, covered, spans, weekdays
+from fateforger.constraints.record import ConstraintRecord
+from fateforger.constraints.versions import Event, Version, newest
+from fateforger.constraints.wording import listed, quoted
+
+_SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
+
+
+def contradictions(versions: Iterable[Version], user_id: str) -> tuple[Finding, ...]:
+    """Each pair of constraints in force that contradict each other and of which none replaces the other yet."""
+    mine = [version for version in newest(versions, user_id).values() if not version.retired]
+    in_order = sorted(mine, key=lambda version: (version.updated_at, version.seq, version.uid))
+    found = (_between(older, newer) for older, newer in combinations(in_order, 2))
+    return tuple(finding for finding in found if finding is not None)
+
+
+def slot_of(record: ConstraintRecord) -> str | None:
+    """What a person has one of at a time, like a bedtime, an end of work, a lunch; ``None`` for anything else."""
+    if record.payload.rule_kind in _SINGLE:
+        return _SINGLE[record.payload.rule_kind]
+    return None if record.aspect is None else record.aspect.frame_slot
+
+
+def _between(older: Version, newer: Version) -> Finding | None:
+    if not _comparable(older.record, newer.record):
+        return None
+    slot = slot_of(older.record)
+    single = slot is not None and slot == slot_of(newer.record) and _value(older.record) != _value(newer.record)
+    apart = single or _windows_clash(older.record, newer.record) or _bounds_clash(older.record, newer.record)
+    if not apart or _knows(older, newer) or not can_meet(older, newer):
+        return None
+    return _effect(older, newer)
+
+
+def _comparable(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Cheap, and rules out nearly all pairs. What depends on the day's circumstances may never meet."""
+    if (one.aspect and one.aspect.depends) or (other.aspect and other.aspect.depends):
+        return False
+    slot = slot_of(one)
+    windows = bool(one.payload.windows and other.payload.windows)
+    return windows or (slot is not None and slot == slot_of(other)) or one.payload.rule_kind is other.payload.rule_kind
+
+
+def _knows(one: Version, other: Version) -> bool:
+    return one.uid in other.record.lifecycle.supersedes_uids or other.uid in one.record.lifecycle.supersedes_uids
+
+
+def _value(record: ConstraintRecord) -> tuple[Any, ...]:
+    aspect = record.aspect
+    times = None if aspect is None else (aspect.schedule_start, aspect.schedule_end, aspect.duration_min)
+    scalars = record.payload.scalar_params.model_dump(exclude_none=True)
+    return record.payload.windows, sorted(scalars.items()), times
+
+
+def _windows_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Whether all the time that one wants is what the other does not want."""
+    if not comparable_clocks(one, other):
+        return False
+    for wants, avoids in ((one, other), (other, one)):
+        wanted = spans(wants, WindowKind.PREFER)
+        if wanted and covered(wanted, spans(avoids, WindowKind.AVOID)):
+            return True
+    return False
+
+
+def _bounds_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Whether one asks for at least more than the other allows at most."""
+    if one.payload.rule_kind is None or one.payload.rule_kind is not other.payload.rule_kind:
+        return False
+    for low, high in ((one, other), (other, one)):
+        least, most = low.payload.scalar_params.duration_min, high.payload.scalar_params.duration_max
+        if least is not None and most is not None and least > most:
+            return True
+    return False
+
+
+def _effect(older: Version, newer: Version) -> Finding:
+    names = f"{quoted(newer.record.name)} and {quoted(older.record.name)}"
+    uids = (newer.uid, older.uid)
+    if newer.record.necessity.weakness > older.record.necessity.weakness:
+        sentence = f"{names} cannot both be followed, and the older one is more binding. Which one counts?"
+        return Finding(Kind.CONTRADICTION, uids, sentence)
+    rest = weekdays(older) - weekdays(newer)
+    if not rest:
+        sentence = f"{quoted(newer.record.name)} takes the place of {quoted(older.record.name)}."
+        return Finding(Kind.REPLACED, uids, sentence, superseding(newer, older))
+    days = tuple(day for place, day in enumerate(WEEK) if place in rest)
+    when = older.record.applicability.model_copy(update={"days_of_week": days})
+    record = older.record.model_copy(update={"applicability": when})
+    sentence = f"{quoted(older.record.name)} is for {listed([day.words for day in days])} only from now on."
+    follows = Change(older, record, Event(action=Action.UPDATE, reason=f"narrowed by {newer.uid}"))
+    return Finding(Kind.NARROWED, uids, sentence, follows)

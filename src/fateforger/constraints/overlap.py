@@ -1,0 +1,60 @@
+"""Whether two constraints can meet: on the same days, about the same things, at the same time of day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import time
+
+from fateforger.constraints.kinds import WEEK, Scope, WindowKind
+from fateforger.constraints.record import ConstraintRecord, Window
+from fateforger.constraints.recurrence import weekdays_of
+from fateforger.constraints.versions import Version
+
+_DAY = 24 * 60
+Span = tuple[int, int]
+
+
+def can_meet(one: Version, other: Version) -> bool:
+    """Whether there may be a day, a session and an event type that both are about."""
+    first, second = one.flat, other.flat
+    same_place = one.record.scope is other.record.scope is Scope.SESSION and one.session_id == other.session_id
+    lasting = not first.session_only and not second.session_only
+    dates = first.start <= second.end and second.start <= first.end
+    types = not first.event_types or not second.event_types or not first.event_types.isdisjoint(second.event_types)
+    return (same_place or lasting) and dates and types and bool(weekdays(one) & weekdays(other))
+
+
+def weekdays(version: Version) -> frozenset[int]:
+    """The weekdays on which a constraint can hold, as in ``date.weekday()``."""
+    rule = version.flat.recurrence
+    if rule is None:
+        return version.flat.weekdays
+    return version.flat.weekdays & {WEEK.index(day) for day in WEEK if day.value in weekdays_of(rule)}
+
+
+def comparable_clocks(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Whether their clock times are of one zone; one without a zone is of the planned day's, wherever that is."""
+    zones = {one.applicability.timezone, other.applicability.timezone} - {None}
+    return len(zones) < 2
+
+
+def spans(record: ConstraintRecord, kind: WindowKind) -> list[Span]:
+    """The windows of one kind as minutes of the day; one over midnight is two."""
+    return [span for window in record.payload.windows if window.kind is kind for span in _spans(window)]
+
+
+def covered(wanted: Iterable[Span], by: Iterable[Span]) -> bool:
+    """Whether nothing is left of ``wanted`` outside of ``by``."""
+    minutes = {minute for begin, end in by for minute in range(begin, end)}
+    return all(minute in minutes for begin, end in wanted for minute in range(begin, end))
+
+
+def _spans(window: Window) -> list[Span]:
+    begin, end = _minute(window.start), _minute(window.end)
+    if end > begin:
+        return [(begin, end)]
+    return [span for span in ((begin, _DAY), (0, end)) if span[0] < span[1]]
+
+
+def _minute(clock: time) -> int:
+    return clock.hour * 60 + clock.minute

@@ -1,0 +1,133 @@
+"""Which constraints a stage of planning asks for, worked out from typed facts of the day; no text is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date as Date  # noqa: N812  as elsewhere
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.constraints.applicability import Answer, applicability
+from fateforger.constraints.context import Context
+from fateforger.constraints.exclusions import Excluded, Why
+from fateforger.constraints.kinds import Necessity, Scope, Status, stage_key
+from fateforger.constraints.record import ConstraintRecord
+from fateforger.constraints.versions import Version
+from fateforger.plan import ET
+
+MAX_TYPES = 12
+MAX_CONSTRAINTS = 50
+STARTUP = "startup_prefetch"
+"""The topic of what is wanted before the person has said anything."""
+_WORKING = frozenset({"CAPTURE", "SKELETON", "REFINE", "REVIEW"})
+_PLANNING = frozenset({"SKELETON", "REFINE", "REVIEW"})
+
+
+class DayFacts(BaseModel):
+    """What is known of the day, from its immovables, its blocks and its frame."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    meetings: bool = False
+    commutes: bool = False
+    sleep: bool = False
+    habits: bool = False
+    gaps: bool = False
+    """There is time between things that is not planned yet."""
+    blocks: tuple[ET, ...] = ()
+    """The event types of the blocks in the plan."""
+
+
+def event_types_for(stage: str, facts: DayFacts) -> tuple[ET, ...]:
+    """The event types that constraints may be about at that stage, in the order of :class:`ET` (S15)."""
+    key = stage_key(stage)
+    found = set(facts.blocks)
+    for there, types in (
+        (facts.meetings, {ET.MEETING}),
+        (facts.commutes, {ET.COMMUTE}),
+        (facts.sleep, {ET.REGENERATION}),
+        (facts.habits, {ET.HABIT}),
+        (facts.gaps, {ET.BUFFER, ET.BACKGROUND}),
+        (key in _PLANNING, {ET.PLAN_REVIEW}),
+        (key in _WORKING, {ET.DEEP_WORK, ET.SHALLOW_WORK}),
+    ):
+        found |= types if there else set()
+    return tuple(kind for kind in ET if kind in found)
+
+
+class ConstraintQuery(BaseModel):
+    """Exact filters, all of which have to hold; an empty one selects nothing (S17)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    as_of: Date
+    stage: str
+    event_types_any: tuple[ET, ...] = ()
+    statuses_any: tuple[Status, ...] = (Status.LOCKED, Status.PROPOSED)
+    require_active: Literal[True] = True
+    type_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes_any: tuple[Scope, ...] = ()
+    limit: int = MAX_CONSTRAINTS
+
+
+def queries_for(
+    stage: str, day: Date, event_types: tuple[ET, ...] = (), type_ids: tuple[str, ...] = ()
+) -> tuple[ConstraintQuery, ...]:
+    """What to ask, one after another until something is found (S14, S18). Stage 1 asks for what was marked for the
+    start, routed by no event type; then, once, for anything that lasts."""
+    if stage_key(stage) != "COLLECT":
+        return (ConstraintQuery(as_of=day, stage=stage, event_types_any=event_types, type_ids=type_ids),)
+    lasting = ConstraintQuery(as_of=day, stage=stage, scopes_any=(Scope.PROFILE, Scope.DATESPAN))
+    return (lasting.model_copy(update={"tags": (STARTUP,)}), lasting)
+
+
+def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...]:
+    """The type ids of what applies, those with a must first, then the most frequent; 12 at most (S16)."""
+    found: dict[str, list[ConstraintRecord]] = {}
+    for item in applicability(versions, context.model_copy(update={"type_ids": (), "k": None})).applicable:
+        found.setdefault(item.record.type_id, []).append(item.record)
+    ranks = {
+        type_id: (min(record.necessity.weakness for record in records) > 0, -len(records), type_id)
+        for type_id, records in found.items()
+    }
+    return tuple(sorted(ranks, key=lambda type_id: ranks[type_id])[:MAX_TYPES])
+
+
+def retrieve(versions: Iterable[Version], context: Context, queries: tuple[ConstraintQuery, ...]) -> Answer:
+    """The answer to the first query that finds anything, or to the last one. ``context`` says who asks, where and when;
+    the day and the filters are the query's. A must is never cut."""
+    rows = tuple(versions)
+    answer = _answer(rows, context, queries[0])
+    for query in queries[1:]:
+        if answer.applicable:
+            break
+        answer = _answer(rows, context, query)
+    return answer
+
+
+def _answer(versions: tuple[Version, ...], context: Context, query: ConstraintQuery) -> Answer:
+    asked = {
+        "as_of": query.as_of,
+        "stage": query.stage,
+        "event_types": query.event_types_any,
+        "type_ids": query.type_ids,
+        "k": None,
+    }
+    whole = applicability(versions, Context.model_validate({**context.model_dump(), **asked}))
+    admitted = [item for item in whole.applicable if _admits(query, item.record)]
+    musts = sum(item.record.necessity is Necessity.MUST for item in admitted)
+    room = max(query.limit, musts)
+    limited = whole.context.model_copy(update={"k": query.limit})
+    cut = [Excluded(item.version, Why.CUT, limited) for item in admitted[room:]]
+    return Answer(whole.context, tuple(admitted[:room]), (*whole.excluded, *cut))
+
+
+def _admits(query: ConstraintQuery, record: ConstraintRecord) -> bool:
+    topics = set(record.topics)
+    if record.aspect is not None and record.aspect.is_startup_prefetch:
+        topics.add(STARTUP)
+    return (
+        record.status in query.statuses_any
+        and (not query.scopes_any or record.scope in query.scopes_any)
+        and (not query.tags or not topics.isdisjoint(query.tags))
+    )

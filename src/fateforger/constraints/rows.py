@@ -1,0 +1,130 @@
+"""Rows as other stores hold them (Mem0 metadata, Notion and SQLite exports): read with tolerance, written strictly.
+
+Nothing is guessed that would make a constraint reach further than it did: what cannot be read is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fateforger.constraints.kinds import WEEK
+from fateforger.constraints.reading import read_version
+from fateforger.constraints.versions import Version
+from fateforger.errors import BadInput
+
+_GROUPS = {
+    "applicability": ("start_date", "end_date", "days_of_week", "timezone", "recurrence"),
+    "payload": ("rule_kind", "scalar_params", "windows"),
+    "lifecycle": ("uid", "supersedes_uids", "ttl_days"),
+}
+_CORE = (
+    "name", "description", "necessity", "status", "source", "scope", "confidence", "topics",
+    "applies_stages", "applies_event_types", "aspect_classification",
+)  # fmt: skip
+_OTHER_NAMES = {"tags": "topics", "supersedes": "supersedes_uids", "type_id": "rule_kind"}
+_LISTS = {"topics", "applies_stages", "applies_event_types", "days_of_week", "supersedes_uids", "windows"}
+_ENUMS = {"necessity", "status", "source", "scope", "rule_kind"}
+_DATES = {"start_date", "end_date"}
+
+
+def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0) -> Version:
+    """A version from a stored row: a memory with ``metadata``, metadata with a ``constraint_record``, or flat fields.
+
+    Understands JSON inside text, ``ConstraintStatus.LOCKED``, weekday names, date-times in place of dates, and instants
+    without an offset (read as UTC). ``user_id`` is whose store it was found in; a row of somebody else is refused.
+    Raises :class:`BadInput` with one sentence.
+    """
+    outer = {name: _json(value) for name, value in row.items()}
+    if isinstance(outer.get("metadata"), Mapping):
+        outer = {**outer, **{name: _json(value) for name, value in outer["metadata"].items()}}
+    owner = outer.get("user_id") or user_id
+    if user_id is not None and owner != user_id:
+        raise BadInput("This row belongs to somebody else.", where="user_id")
+    inner = outer.get("constraint_record")
+    fields = _fields(inner if isinstance(inner, Mapping) else outer)
+    updated = _instant(outer.get("updated_at") or outer.get("created_at"))
+    event = outer.get("event")
+    line = {
+        "user_id": owner,
+        "constraint_record": _grouped(fields),
+        "created_at": _instant(outer.get("created_at")) or updated,
+        "updated_at": updated,
+        "event": event if isinstance(event, Mapping) else None,
+        "session_id": outer.get("session_id") or outer.get("thread_ts"),
+    }
+    return read_version({name: value for name, value in line.items() if value is not None}, seq=seq)
+
+
+def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    """All fields side by side, whichever group they stood in; empty ones are left out."""
+    known = {*_CORE, *(name for names in _GROUPS.values() for name in names)}
+    found: dict[str, Any] = {}
+    parts = [record, *(_json(record.get(group)) for group in (*_GROUPS, "routing", "hints", "selector"))]
+    for part in parts:
+        for raw, value in part.items() if isinstance(part, Mapping) else ():
+            name = _OTHER_NAMES.get(raw, raw)
+            if name in known and name not in found and (value := _read(name, value)) not in (None, "", [], {}):
+                found[name] = value
+    return found
+
+
+def _grouped(fields: Mapping[str, Any]) -> dict[str, Any]:
+    record: dict[str, Any] = {name: value for name, value in fields.items() if name in _CORE}
+    for group, names in _GROUPS.items():
+        record[group] = {name: fields[name] for name in names if name in fields}
+    return record
+
+
+def _read(name: str, value: Any) -> Any:
+    value = _json(value)
+    if name in _LISTS and isinstance(value, str):
+        value = [part for part in value.split("|") if part]
+    if isinstance(value, str):
+        value = value.strip()
+    reader = _READERS.get(name)
+    return value if reader is None or value is None else reader(value)
+
+
+def _enum(value: Any) -> Any:
+    return value.rpartition(".")[2].lower() if isinstance(value, str) else value
+
+
+def _date(value: Any) -> Any:
+    return value[:10] if isinstance(value, str) and value[10:11] in {"T", " "} else value
+
+
+def _weekdays(value: Any) -> Any:
+    """``Monday``, ``DOW.MO`` and ``mo`` are all Mondays; what is none stays, to be refused."""
+    codes = {day.words.upper(): day.value for day in WEEK} | {day.value: day.value for day in WEEK}
+    plain = [part.rpartition(".")[2].strip().upper() if isinstance(part, str) else part for part in value]
+    return [codes.get(part, part) for part in plain]
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_ENUMS, _enum),
+    **dict.fromkeys(_DATES, _date),
+    "days_of_week": _weekdays,
+}
+
+
+def _json(value: Any) -> Any:
+    """The value of JSON inside text; any other text is itself."""
+    if not isinstance(value, str) or value.strip()[:1] not in {"{", "["}:
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        return value
+
+
+def _instant(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError:
+        raise BadInput(f"“{str(value)[:40]}” is not an instant.", where="updated_at") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()

@@ -1,0 +1,118 @@
+"""What applies, as reminders in the person's own words, under *Must follow* and *Consider* (S174, S195, S196).
+
+Values only: a prompt shows the rows as a table, a card shows the sentences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from fateforger.constraints.applicability import Answer
+from fateforger.constraints.context import Context
+from fateforger.constraints.kinds import Dimension, Necessity, Source, Weekday
+from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.record import ConstraintRecord, Window
+from fateforger.constraints.wording import day_words, listed
+
+UNSURE = 0.7
+"""Below this confidence a constraint is shown as one to be confirmed (S36)."""
+_SAID = {
+    Source.USER: "you said",
+    Source.FEEDBACK: "you told me afterwards",
+    Source.CALENDAR: "I read in your calendar",
+    Source.SYSTEM: "I assumed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """A constraint as it is recalled. ``said_on`` is a local day; ``when`` and ``times`` are empty if it is always."""
+
+    uid: str
+    name: str
+    words: str
+    said_on: date
+    source: Source
+    necessity: Necessity
+    when: str
+    times: str
+    unsure: bool
+
+    @property
+    def sentence(self) -> str:
+        """``On 2 March 2026 you said: “no calls before 10”.``"""
+        return f"On {day_words(self.said_on)} {_SAID[self.source]}: “{self.words}”."
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The columns of a table in a prompt."""
+        return {
+            "necessity": self.necessity.value,
+            "words": self.words,
+            "said": self.said_on.isoformat(),
+            "when": self.when,
+            "times": self.times,
+            "sure": "no" if self.unsure else "yes",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """Both sections in the order of precedence; ``left_out`` is how many there was no room for."""
+
+    must_follow: tuple[Reminder, ...]
+    consider: tuple[Reminder, ...]
+    left_out: int
+
+
+def sections(answer: Answer) -> Sections:
+    """An answer, told."""
+    told = [(reminder_of(item), binding(item.record)) for item in answer.applicable]
+    return Sections(
+        must_follow=tuple(reminder for reminder, binds in told if binds),
+        consider=tuple(reminder for reminder, binds in told if not binds),
+        left_out=len(answer.cut),
+    )
+
+
+def binding(record: ConstraintRecord) -> bool:
+    """Whether it belongs under *Must follow*: each must, and what should be so as a matter of policy or value. A
+    preference, a goal or a state of things is to be considered."""
+    if record.necessity is not Necessity.SHOULD:
+        return record.necessity is Necessity.MUST
+    return record.aspect is not None and record.aspect.dimension in {Dimension.POLICY, Dimension.VALUE}
+
+
+def needs_confirmation(record: ConstraintRecord) -> bool:
+    """Whether the person should be asked about it (S36)."""
+    return record.confidence is not None and record.confidence < UNSURE
+
+
+def reminder_of(item: Applicable) -> Reminder:
+    """A constraint as it is recalled in its context."""
+    record = item.record
+    return Reminder(
+        uid=item.uid,
+        name=record.name,
+        words=" ".join(record.words.split()),
+        said_on=_said_on(item, item.context),
+        source=record.source,
+        necessity=record.necessity,
+        when=_when(record),
+        times=", ".join(_times(window) for window in record.payload.windows),
+        unsure=needs_confirmation(record),
+    )
+
+
+def _said_on(item: Applicable, context: Context) -> date:
+    return context.local_day(item.version.created_at)
+
+
+def _when(record: ConstraintRecord) -> str:
+    days = record.applicability.days_of_week
+    return listed([day.words for day in Weekday if day in days]) if days else record.applicability.recurrence or ""
+
+
+def _times(window: Window) -> str:
+    return f"{window.kind.value} {window.start:%H:%M}–{window.end:%H:%M}"
