@@ -1,0 +1,150 @@
+"""Record the turns in this directory anew, from the real program: ``python -m tests.replay.record``.
+
+A day in words and clicks through ``fateforger up`` with FATEFORGER_RECORD, before a model server that answers as it is
+told to. Which turns there are, and what they are called, stands in ``DAY``.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.factories.words import block, change, frame, inputs, new, patch, timed, wants
+from tests.fakes.openai_server import Asked, Says
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import confirm_date, start
+from tests.scenarios.person import Person, eventually
+from tests.scenarios.program import Program
+from tests.scenarios.speaking import Listener, speaking
+
+HERE = Path(__file__).parent
+NOW = "2026-03-02T07:00:00+01:00"
+STAND_UP = (datetime(2026, 3, 2, 9, 0, tzinfo=UTC), datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+Line = dict[str, Any] | str | Says
+
+
+def said(line: str | dict[str, Any]) -> Says:
+    return Says(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False))
+
+
+@dataclass
+class InOrder(Listener):
+    """Says its lines one after the other, and has no draft to offer."""
+
+    lines: tuple[Line, ...] = ()
+
+    def script(self, asked: Asked) -> Says:
+        if "You draft" in asked.system:
+            return Says(status=404, text="This one only reads.")
+        line, *rest = self.lines
+        self.lines = tuple(rest)
+        return line if isinstance(line, Says) else said(line)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A turn: what the person does, what the model says to that, and what can be read afterwards."""
+
+    name: str
+    act: Callable[[Person], object]
+    reads: str
+    says: tuple[Line, ...] = ()
+
+
+def say(text: str) -> Callable[[Person], object]:
+    return lambda person: person.write(text)
+
+
+TASKS = [
+    new("Write report", 90, one_thing=True, notes="Chapter 3"),
+    new("Réviser le contrat, page 2", 45),
+    new("Mail", depth="shallow"),
+]
+DAY = (
+    Step("frame-in-words", say("ab acht Uhr"), "08:00", (wants("answer"), frame(day_start="08:00"))),
+    Step("frame-by-click", lambda person: person.press("Proceed"), "What do you want to get done"),
+    Step(
+        "tasks-repaired",
+        say("the report 90 min, most important; réviser le contrat 45; mail"),
+        "Réviser le contrat",
+        (wants("answer"), {**inputs(add=TASKS), "inputs": {"add": "all"}}, inputs(add=TASKS)),
+    ),
+    Step("model-refuses", say("weiter"), "knows no model", (Says(status=404, text="No such model"),)),
+    Step("model-makes-no-sense", say("weiter"), "cannot be used", ("Gern!", "Gern!", "Nein.", "Nein.")),
+    Step(
+        "task-changed",
+        say("mail takes 30"),
+        "30 min",
+        (wants("answer"), inputs(change=[change(3, minutes=30)])),
+    ),
+    Step("drafted", say("よし、次へ"), "A first draft of", (wants("proceed"),)),
+    Step("to-refine", lambda person: person.press("Refine"), "Commit to calendar"),
+    Step(
+        "patch-repaired",
+        say("Mail at 16:00, and a walk at 15:00"),
+        "16:00–16:30",
+        (
+            wants("answer"),
+            patch(timed(9, "16:00", 30)),
+            f"```json\n{said(patch(timed(2, '16:00', 30), block('Walk', '15:00', 30, 'H'))).text}\n```",
+        ),
+    ),
+    Step("question", say("when do I walk?"), "At three.", (wants("ask"), {"answer": "At three."})),
+    Step("block-by-click", lambda person: person.choose("Walk", "15 min earlier"), "“Walk” is now 14:45–15:15"),
+    Step("commit-in-words", say("op de agenda ermee"), "is on your calendar", (wants("proceed"),)),
+    Step("undo-by-click", lambda person: person.press("Undo"), "Commit to calendar"),
+)
+
+
+def main() -> None:
+    """Replace the recordings beside this file."""
+    with TemporaryDirectory() as folder:
+        recorded = Path(folder) / "turns"
+        with recording(Path(folder) / "data", recorded) as turns:
+            for name, path in turns:
+                sys.stdout.write(f"{name}: {path.stat().st_size // 1024} KiB\n")
+        for old in HERE.glob("*.json"):
+            old.unlink()
+        for new_file in recorded.glob("*.kept"):
+            shutil.copyfile(new_file, HERE / f"{new_file.stem}.json")
+
+
+@contextmanager
+def recording(data: Path, folder: Path) -> Iterator[list[tuple[str, Path]]]:
+    """Go through the day; gives each turn's name and file. The file is there as soon as the turn is."""
+    listener = InOrder({})
+    named: list[tuple[str, Path]] = []
+    with speaking(listener) as settings:
+        more = {"FATEFORGER_NOW": NOW, "FATEFORGER_RECORD": str(folder), "FATEFORGER_RECORD_TITLES": "keep"}
+        program = Program(data, environment={**settings, **more}).start()
+        try:
+            person = program.person()
+            CalDav(program.caldav_url()).put("stand-up", "Stand-up", *STAND_UP)
+            start(person)
+            confirm_date(person)
+            known = {eventually(lambda: next(iter(folder.glob("*.json")), None), "the first recording")}
+            for number, step in enumerate(DAY, 1):
+                listener.lines = step.says
+                step.act(person)
+                person.reads(step.reads)
+                path = eventually(lambda: next(iter({*folder.glob("*.json")} - known), None), step.name)
+                known.add(path)
+                assert listener.lines == (), step.name
+                kept = path.with_name(f"{number:02}-{step.name}.kept")
+                shutil.copyfile(path, kept)
+                named.append((step.name, kept))
+        finally:
+            program.stop()
+    yield named
+
+
+if __name__ == "__main__":
+    main()
