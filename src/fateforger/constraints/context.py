@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from fateforger.constraints.kinds import stage_key
 from fateforger.constraints.record import EventType, Label, Stage
 from fateforger.constraints.versions import Instant
-from fateforger.plan import ET, zone
+from fateforger.plan import zone
 
 
 def _empty_if_null(value: object) -> object:
@@ -61,15 +61,15 @@ class Context(BaseModel):
         return None if self.stage is None else stage_key(self.stage)
 
     @cached_property
-    def asked_types(self) -> frozenset[ET]:
+    def asked_types(self) -> frozenset[str]:
         """The event types asked about; none means that nothing is routed by them."""
-        return frozenset(self.event_types)
+        return frozenset(kind.value for kind in self.event_types)
 
     @property
     def present(self) -> frozenset[str]:
         """What is known to be part of the day."""
         labels = () if self.situation is None or isinstance(self.situation, str) else self.situation
-        return frozenset(labels) | {kind.value for kind in self.event_types}
+        return self.asked_types.union(labels)
 
     def local_day(self, instant: datetime) -> Date:
         """The calendar day of an instant where the person is."""

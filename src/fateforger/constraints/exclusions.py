@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from fateforger.constraints.context import Context
 from fateforger.constraints.kinds import Action, Weekday, stage_key
@@ -34,8 +34,7 @@ class Why(StrEnum):
     CUT = "cut"
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
+class Excluded(NamedTuple):
     """A constraint that does not apply. ``by`` is the constraint that takes its place or rules it out."""
 
     version: Version

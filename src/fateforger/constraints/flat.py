@@ -8,7 +8,6 @@ from typing import Any
 
 from fateforger.constraints.kinds import WEEK, Scope, Status, stage_key
 from fateforger.constraints.record import ConstraintRecord
-from fateforger.plan import ET
 
 _EVERY_DAY = frozenset(range(7))
 
@@ -26,8 +25,11 @@ class Flat:
     recurrence: str | None
     ttl_days: int | None
     stages: frozenset[str]
-    event_types: frozenset[ET]
+    event_types: frozenset[str]
     type_id: str
+    supersedes: tuple[str, ...]
+    merit: tuple[int, bool, float]
+    """Necessity, status and confidence, smaller is better; an unknown confidence is worse than any that is known."""
 
 
 def flatten(record: ConstraintRecord) -> Flat:
@@ -42,8 +44,14 @@ def flatten(record: ConstraintRecord) -> Flat:
         recurrence=when.recurrence,
         ttl_days=record.lifecycle.ttl_days,
         stages=frozenset(map(stage_key, record.applies_stages)),
-        event_types=frozenset(record.applies_event_types),
+        event_types=frozenset(kind.value for kind in record.applies_event_types),
         type_id=record.type_id,
+        supersedes=record.lifecycle.supersedes_uids,
+        merit=(
+            record.necessity.weakness,
+            record.status is not Status.LOCKED,
+            1.0 if record.confidence is None else -record.confidence,
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fateforger.constraints.context import Context
-from fateforger.constraints.kinds import Necessity, Status
+from fateforger.constraints.kinds import Necessity
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Version
 
@@ -19,16 +19,11 @@ def ranked(versions: Iterable[Version], context: Context) -> list[Version]:
     topics = frozenset(context.topics)
 
     def precedence(version: Version) -> tuple[int, bool, bool, bool, float, float, str]:
-        record = version.record
-        return (
-            record.necessity.weakness,
-            version.flat.event_types.isdisjoint(context.asked_types),
-            bool(topics) and _off_topic(record, topics),
-            record.status is not Status.LOCKED,
-            1.0 if record.confidence is None else -record.confidence,  # unknown comes after any that is known
-            -version.updated_at.timestamp(),
-            version.uid,
-        )
+        flat = version.flat
+        weakness, assumed, doubt = flat.merit
+        off_topic = bool(topics) and _off_topic(version.record, topics)
+        misfit = flat.event_types.isdisjoint(context.asked_types)
+        return weakness, misfit, off_topic, assumed, doubt, -version.updated_at.timestamp(), version.uid
 
     return sorted(versions, key=precedence)
 

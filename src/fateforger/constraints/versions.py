@@ -89,7 +89,9 @@ def newest(versions: Iterable[Version], user_id: str, now: datetime | None = Non
         if version.user_id != user_id or (now is not None and version.updated_at > now):
             continue
         before = found.setdefault(version.uid, version)
-        if before is not version and _written(version) > _written(before):
+        if before is version or version.updated_at < before.updated_at:
+            continue
+        if _written(version) > _written(before):
             found[version.uid] = version
     return found
 
@@ -116,7 +118,7 @@ def successors(constraints: Mapping[str, Version]) -> dict[str, list[Version]]:
     """Which constraints name a uid among those they supersede; a record that names itself does not count."""
     named: dict[str, list[Version]] = {}
     for version in constraints.values():
-        for uid in version.record.lifecycle.supersedes_uids:
+        for uid in version.flat.supersedes:
             if uid != version.uid:
                 named.setdefault(uid, []).append(version)
     return named
