@@ -1,0 +1,104 @@
+"""The feel of a conversation in a real browser: words for what goes on, Stop, thumbs, suggestions; a kill in between."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.fakes.openai_server import Says
+from tests.scenarios.program import Program
+from tests.scenarios.speaking import Listener, speaking
+from tests.scenarios.test_browser_day import CHROMIUM, page
+
+from fateforger.coordinator.stopping import STOPPED
+from fateforger.slack.greeting import FIRST_WORDS
+from fateforger.slack.phrases import THANKS
+
+__all__ = ["page"]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.process,
+    pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
+]
+READING = "FateForger is reading your message…"
+ANSWERS = {
+    "go on": [{"intent": "proceed", "number": None, "also": False}],
+}
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener(ANSWERS)
+
+
+@pytest.fixture
+def program(tmp_path: Path, listener: Listener) -> Iterator[Program]:
+    with speaking(listener) as settings:
+        running = Program(tmp_path / "data", {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00", **settings})
+        running.start()
+        try:
+            yield running
+        finally:
+            if running.process is not None:
+                running.kill()
+
+
+def say(page: Page, words: str) -> None:
+    box = page.locator("#thread").get_by_role("combobox", name="Reply…")
+    box.fill(words)
+    box.press("Enter")
+
+
+def test_words_stop_thumbs_and_no_ghost_after_a_kill(
+    program: Program, listener: Listener, page: Page, tmp_path: Path
+) -> None:
+    """S115, S213, S217: one card throughout; what takes long says so, can be stopped, and leaves nothing behind."""
+    expect.set_options(timeout=20_000)
+    page.goto(program.url)
+    expect(page.get_by_role("button", name=FIRST_WORDS[1], exact=True).last).to_be_visible()
+    page.get_by_role("button", name="Plan my day", exact=True).first.click()
+    expect(page.get_by_role("button", name="Plan this day")).to_be_visible()
+    thread = page.locator("#thread")
+    words, stop = thread.get_by_role("status"), thread.get_by_role("button", name="Stop", exact=True)
+
+    listener.says = Says(slow=True)
+    say(page, "go on")
+    expect(words).to_have_text(READING)
+    expect(stop).to_be_visible()
+    shoot(page, tmp_path / "working.png")
+    stop.click()
+    expect(thread.get_by_text(STOPPED)).to_be_visible()
+    expect(words).to_be_hidden()
+
+    say(page, "go on")
+    expect(words).to_have_text(READING)
+    listener.says = None
+    program.restart()
+    expect(thread.get_by_text("the frame of your day").last).to_be_visible()
+    expect(words).to_be_hidden()
+    shoot(page, tmp_path / "answered.png")
+
+    thread.get_by_role("button", name="This helped").last.click()
+    expect(thread.get_by_text(THANKS)).to_be_visible()
+    said = subprocess.run(
+        [sys.executable, "-m", "fateforger", "feedback", "--json", "--data-dir", str(program.data)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    [rating] = json.loads(said.stdout)["feedback"]
+    assert (rating["helpful"], [name.partition("/")[0] for name in rating["prompts"]]) == (True, ["decide"])
+
+
+def shoot(page: Page, to: Path) -> None:
+    """The page, wide and as a phone shows it."""
+    page.screenshot(path=to)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.screenshot(path=to.with_stem(f"{to.stem}-phone"))
+    page.set_viewport_size({"width": 1500, "height": 950})
