@@ -55,9 +55,7 @@ def say(page: Page, words: str) -> None:
     box.press("Enter")
 
 
-def test_words_stop_thumbs_and_no_ghost_after_a_kill(
-    program: Program, listener: Listener, page: Page, tmp_path: Path
-) -> None:
+def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener: Listener, page: Page) -> None:
     """S115, S213, S217: one card throughout; what takes long says so, can be stopped, and leaves nothing behind."""
     expect.set_options(timeout=20_000)
     page.goto(program.url)
@@ -71,7 +69,6 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(
     say(page, "go on")
     expect(words).to_have_text(READING)
     expect(stop).to_be_visible()
-    shoot(page, tmp_path / "working.png")
     stop.click()
     expect(thread.get_by_text(STOPPED)).to_be_visible()
     expect(words).to_be_hidden()
@@ -82,7 +79,6 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(
     program.restart()
     expect(thread.get_by_text("the frame of your day").last).to_be_visible()
     expect(words).to_be_hidden()
-    shoot(page, tmp_path / "answered.png")
 
     thread.get_by_role("button", name="This helped").last.click()
     expect(thread.get_by_text(THANKS)).to_be_visible()
@@ -94,11 +90,3 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(
     )
     [rating] = json.loads(said.stdout)["feedback"]
     assert (rating["helpful"], [name.partition("/")[0] for name in rating["prompts"]]) == (True, ["decide"])
-
-
-def shoot(page: Page, to: Path) -> None:
-    """The page, wide and as a phone shows it."""
-    page.screenshot(path=to)
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.screenshot(path=to.with_stem(f"{to.stem}-phone"))
-    page.set_viewport_size({"width": 1500, "height": 950})

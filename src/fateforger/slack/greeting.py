@@ -18,7 +18,7 @@ from fateforger.slack.calling import Passing, SlackTrouble, called
 from fateforger.slack.poster import Poster
 from fateforger.slack.render import retired
 
-FIRST_WORDS = ("Plan today", "Plan tomorrow", "Plan today from 8 to 16:30, lunch at noon")
+FIRST_WORDS = ("Plan today", "Plan tomorrow", "Plan today, 8 to 16:30")
 """What one could say first, to a model."""
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ export class MessageList {
   #days = new Map();
   #limit = SHOWN_AT_FIRST;
   #statusWords = h("span", { class: "typing-text", role: "status", "aria-atomic": "true" });
-  #stop = h("button", { type: "button", class: "button quiet typing-stop", hidden: true, onclick: () => this.#pressStop() }, h("span", { class: "button-text" }, "Stop"));
+  #stop = h("button", { type: "button", class: "button typing-stop", hidden: true, onclick: () => this.#pressStop() }, h("span", { class: "button-text" }, "Stop"));
   #status = h("div", { class: "typing", hidden: true }, h("span", { class: "typing-dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.#statusWords, this.#stop);
   #statusTimer = null;
   #stopTimer = null;
