@@ -104,8 +104,8 @@ class Workspace:
         found = self.store.sessions.get(channel.id, thread_ts)
         if found is not None and found.get("shown") and self.clock.seconds() - found["since"] > STATUS_SECONDS:
             self.set_status(channel, thread_ts, "", status="active")
-            return self.store.sessions.get(channel.id, thread_ts)
-        return found
+            found = self.store.sessions.get(channel.id, thread_ts)
+        return found and {name: value for name, value in found.items() if name != "since"}
 
     def clear_status(self, channel: Channel, reply: StoredMessage) -> None:
         """A reply by the app ends the status line that its thread was showing."""

@@ -168,6 +168,25 @@ async def test_the_older_calls_do_the_same(doors: Doors) -> None:
     }
 
 
+async def test_a_status_that_nobody_renews_is_forgotten_after_two_minutes(doors: Doors) -> None:
+    parent = await doors.say("plan")
+    told = {"channel_id": DM, "thread_ts": parent, "status": "is solving…"}
+    assert await error(doors, "assistant.threads.setStatus", **told) is None
+    doors.clock.forward(seconds=100)
+    assert await error(doors, "assistant.threads.setStatus", **told) is None
+    doors.clock.forward(seconds=120)
+    assert (await session(doors, parent))["shown"] == "is solving…"
+    doors.clock.forward(seconds=1)
+    assert await session(doors, parent) == {"status": "active", "shown": "", "loading": []}
+
+
+async def test_what_is_suggested_in_direct_messages_takes_the_place_of_the_manifests(doors: Doors) -> None:
+    before = (await doors.see("state"))["app"]["suggested_prompts"]
+    prompts = [{"title": "Again", "message": "Plan again"}]
+    assert await error(doors, "assistant.threads.setSuggestedPrompts", channel_id=DM, prompts=prompts) is None
+    assert (await doors.see("state"))["app"]["suggested_prompts"] == prompts != before
+
+
 async def test_what_a_session_refuses(doors: Doors) -> None:
     named = {"channel_id": DM, "thread_ts": await doors.say("plan")}
     cases: dict[str, tuple[str, dict[str, Any]]] = {
