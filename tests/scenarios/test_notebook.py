@@ -1,0 +1,48 @@
+"""The notebook runs from its first cell to its last, and prints what stands in it.
+
+``NOTEBOOK_WRITE=1 pytest tests/scenarios/test_notebook.py`` writes down what it prints now.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = ROOT / "notebooks" / "phase5_integration_test.ipynb"
+
+
+def read() -> nbformat.NotebookNode:
+    return nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]  # the library has no types
+
+
+def printed(notebook: nbformat.NotebookNode) -> list[str]:
+    """What each cell prints. Anything else that a cell may put out is shown as that."""
+    return [
+        "".join(o["text"] if o["output_type"] == "stream" else f"<{o['output_type']}>" for o in cell.outputs)
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
+@pytest.mark.process
+def test_the_notebook_says_what_happens() -> None:
+    """S60: engine, calendar, model, coordinator and replay, on local parts alone."""
+    written, run = read(), read()
+    client = NotebookClient(
+        run, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}, record_timing=False
+    )
+    client.execute()
+    if os.environ.get("NOTEBOOK_WRITE"):
+        nbformat.write(run, NOTEBOOK)  # type: ignore[no-untyped-call]  # the library has no types
+        written = run
+    assert printed(run) == printed(written)
+
+
+def test_nothing_in_it_tells_where_it_was_run() -> None:
+    text = NOTEBOOK.read_text()
+    assert [word for word in ("/tmp", "/home", "/root", str(ROOT)) if word in text] == []
