@@ -17,7 +17,7 @@ NOTEBOOK = ROOT / "notebooks" / "phase5_integration_test.ipynb"
 
 
 def read() -> nbformat.NotebookNode:
-    return nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]  # the library has no types
+    return nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-any-return,no-untyped-call]  # the library has no types
 
 
 def printed(notebook: nbformat.NotebookNode) -> list[str]:
