@@ -17,10 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.factories.words import block, change, frame, inputs, new, patch, timed, wants
+from tests.factories.words import block, change, frame, inputs, new, opening, patch, timed, wants
 from tests.fakes.openai_server import Asked, Says
 from tests.scenarios.caldav import CalDav
-from tests.scenarios.day import confirm_date, start
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.speaking import Listener, speaking
@@ -37,13 +36,13 @@ def said(line: str | dict[str, Any]) -> Says:
 
 @dataclass
 class InOrder(Listener):
-    """Says its lines one after the other, and has no draft to offer."""
+    """Says its lines one after the other, and always has the same draft to offer."""
 
     lines: tuple[Line, ...] = ()
 
     def script(self, asked: Asked) -> Says:
         if "You draft" in asked.system:
-            return Says(status=404, text="This one only reads.")
+            return said(DRAFT)
         line, *rest = self.lines
         self.lines = tuple(rest)
         return line if isinstance(line, Says) else said(line)
@@ -57,18 +56,30 @@ class Step:
     act: Callable[[Person], object]
     reads: str
     says: tuple[Line, ...] = ()
+    drafted: bool = False
+    """Whether a draft is made in the background then, which is kept as well."""
 
 
 def say(text: str) -> Callable[[Person], object]:
     return lambda person: person.write(text)
 
 
+DRAFT = {
+    "blocks": [
+        {"task": 1, "title": None, "type": "DW", "start": "08:00", "minutes": 90},
+        {"task": None, "title": "Souffler", "type": "BU", "start": "09:30", "minutes": 15},
+        {"task": 2, "title": None, "type": "DW", "start": "11:00", "minutes": 45},
+        {"task": 3, "title": None, "type": "SW", "start": "14:00", "minutes": 30},
+    ]
+}
 TASKS = [
     new("Write report", 90, one_thing=True, notes="Chapter 3"),
     new("Réviser le contrat, page 2", 45),
     new("Mail", depth="shallow"),
 ]
 DAY = (
+    Step("opening", lambda person: person.write("plan my day", thread=False), "Plan this day", (opening(),)),
+    Step("date-by-click", lambda person: person.press("Plan this day"), "the frame of your day"),
     Step("frame-in-words", say("ab acht Uhr"), "08:00", (wants("answer"), frame(day_start="08:00"))),
     Step("frame-by-click", lambda person: person.press("Proceed"), "What do you want to get done"),
     Step(
@@ -84,6 +95,7 @@ DAY = (
         say("mail takes 30"),
         "30 min",
         (wants("answer"), inputs(change=[change(3, minutes=30)])),
+        drafted=True,
     ),
     Step("drafted", say("よし、次へ"), "A first draft of", (wants("proceed"),)),
     Step("to-refine", lambda person: person.press("Refine"), "Commit to calendar"),
@@ -94,7 +106,7 @@ DAY = (
         (
             wants("answer"),
             patch(timed(9, "16:00", 30)),
-            f"```json\n{said(patch(timed(2, '16:00', 30), block('Walk', '15:00', 30, 'H'))).text}\n```",
+            f"```json\n{said(patch(timed(4, '16:00', 30), block('Walk', '15:00', 30, 'H'))).text}\n```",
         ),
     ),
     Step("question", say("when do I walk?"), "At three.", (wants("ask"), {"answer": "At three."})),
@@ -113,8 +125,8 @@ def main() -> None:
                 sys.stdout.write(f"{name}: {path.stat().st_size // 1024} KiB\n")
         for old in HERE.glob("*.json"):
             old.unlink()
-        for new_file in recorded.glob("*.kept"):
-            shutil.copyfile(new_file, HERE / f"{new_file.stem}.json")
+        for copy in recorded.glob("*.kept"):
+            shutil.copyfile(copy, HERE / f"{copy.stem}.json")
 
 
 @contextmanager
@@ -128,22 +140,36 @@ def recording(data: Path, folder: Path) -> Iterator[list[tuple[str, Path]]]:
         try:
             person = program.person()
             CalDav(program.caldav_url()).put("stand-up", "Stand-up", *STAND_UP)
-            start(person)
-            confirm_date(person)
-            known = {eventually(lambda: next(iter(folder.glob("*.json")), None), "the first recording")}
+            known: set[Path] = set()
             for number, step in enumerate(DAY, 1):
                 listener.lines = step.says
                 step.act(person)
                 person.reads(step.reads)
-                path = eventually(lambda: next(iter({*folder.glob("*.json")} - known), None), step.name)
-                known.add(path)
+                named.append(kept(new_file(folder, known, step.name, draft=False), f"{number:02}-{step.name}"))
                 assert listener.lines == (), step.name
-                kept = path.with_name(f"{number:02}-{step.name}.kept")
-                shutil.copyfile(path, kept)
-                named.append((step.name, kept))
+                if step.drafted:
+                    ahead = new_file(folder, known, "the draft", draft=True)
+                    named.append(kept(ahead, f"{number:02}-{step.name}-draft"))
+                known |= {*folder.glob("*.json")}
         finally:
             program.stop()
     yield named
+
+
+def new_file(folder: Path, known: set[Path], what: str, *, draft: bool) -> Path:
+    """The recording that came since ``known``: of a turn, or of a draft made in the background."""
+
+    def look() -> Path | None:
+        fresh = [path for path in folder.glob("*.json") if path not in known]
+        return next((p for p in fresh if (json.loads(p.read_text())["runs"][0]["kind"] == "draft") is draft), None)
+
+    return eventually(look, what)
+
+
+def kept(path: Path, name: str) -> tuple[str, Path]:
+    copy = path.with_name(f"{name}.kept")
+    shutil.copyfile(path, copy)
+    return name, copy
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fateforger.turn.recording.replay import replay, rerun
-from fateforger.turn.recording.values import RecordedTurn, recorded_turn
+from fateforger.turn.recording.values import RecordedTurn, Run, recorded_turn
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.json"))
@@ -37,11 +37,14 @@ async def test_it_goes_as_it_went(file: Path) -> None:
 
 
 def test_they_are_of_many_kinds() -> None:
-    """Words and clicks, most stages, a repaired answer, a refusal, an unusable answer, a write and an undo."""
+    """A first message, words and clicks in all stages, a repaired answer, a refusal, an unusable answer, a draft made
+    ahead, a write and an undo."""
     turns = [turn_in(file) for file in FILES]
     runs = [run for turn in turns for run in turn.runs]
-    assert {run.input.session.stage.number for run in runs} == {1, 2, 3, 4, 5}
-    assert {run.input.command.kind == "user_reply" for run in runs} == {True, False}
+    graph = [run for run in runs if isinstance(run, Run)]
+    assert {run.kind for run in runs} == {"opening", "turn", "draft"}
+    assert {run.input.session.stage.number for run in graph} == {0, 1, 2, 3, 4, 5}
+    assert {run.input.command.kind == "user_reply" for run in graph} == {True, False}
     assert [e.failure.kind for run in runs for e in run.exchanges if e.failure] == ["model_rejected"]
     assert max(len(e.history) for run in runs for e in run.exchanges) == 1
     assert {effect.status for turn in turns for effect in turn.effects} >= {"changed", "undone"}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from fateforger.ports import Prompt
 from fateforger.turn.recording.pseudonyms import Pseudonyms
-from fateforger.turn.recording.redaction import Hide, hidden_answer, hidden_input
+from fateforger.turn.recording.redaction import Hide, hidden_run
 from fateforger.turn.recording.replay import alike, rerun
-from fateforger.turn.recording.values import RecordedTurn, Run
+from fateforger.turn.recording.values import RecordedTurn
 
 SECRET = "[secret]"  # noqa: S105  what stands in the place of one
 SHORTEST = 8
@@ -33,7 +32,8 @@ class Cleaning:
         if self._key is None and not self._has_secret(turn):
             return turn
         hide = self._hide()
-        runs = [await _told(run, asked, hide) for run, asked in zip(turn.runs, prompts, strict=True)]
+        told = zip(turn.runs, prompts, strict=True)
+        runs = [await rerun(hidden_run(run, [prompt.schema for prompt in asked], hide)) for run, asked in told]
         changes = {
             "titles": "kept" if self._key is None else "redacted",
             "alike": alike(turn.runs, runs),
@@ -61,10 +61,3 @@ class Cleaning:
         for secret in self._secrets:
             text = text.replace(secret, SECRET)
         return text
-
-
-async def _told(run: Run, prompts: Sequence[Prompt], hide: Hide) -> Run:
-    schemas: list[Mapping[str, Any] | None] = [prompt.schema for prompt in prompts]
-    hidden = [hidden_answer(exchange, schema, hide) for exchange, schema in zip(run.exchanges, schemas, strict=True)]
-    told = run.model_copy(update={"input": hidden_input(run.input, hide), "exchanges": tuple(hidden)})
-    return await rerun(told)

@@ -69,7 +69,7 @@ class PlanningCoordinator:
         self._calendar_write = calendar_write
         self._calendar_owner = calendar_owner
         self._looker = Looker(submitter.read, clock)
-        self._drafts = Drafts(sessions=sessions, model=model, clock=clock)
+        self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
         self._late: set[asyncio.Task[None]] = set()
         self._underway = Underway()
@@ -138,7 +138,7 @@ class PlanningCoordinator:
         if self._model is None or not opening.addressed or not opening.text:
             return not opening.addressed
         model = TellingModel(self._model, Course(opening.at), untold)
-        session = await first_turn(opening, earlier, model, calendar_write=self._calendar_write)
+        session = await first_turn(opening, earlier, model, self._logbook, calendar_write=self._calendar_write)
         if session is None:
             return False
         self._looker.begin(session.date, session.tz)
@@ -261,7 +261,7 @@ class PlanningCoordinator:
                     await self._sessions.save(after, expected=before.version, outgoing=messages)
 
     async def _noted(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
-        with self._logbook.entry(command, before) as entry:
+        with self._logbook.turn(command, before) as entry:
             await self._go_on(before, command, course, tell, entry)
 
     async def _go_on(self, before: Session, command: SessionCommand, course: Course, tell: Tell, entry: Entry) -> None:

@@ -7,6 +7,7 @@ import logging
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
+from fateforger.coordinator.logbook import Logbook
 from fateforger.errors import ModelError, StoreError, VersionConflict
 from fateforger.plan import TBPlan
 from fateforger.ports import Clock, Model, Sessions
@@ -16,7 +17,7 @@ from fateforger.session.skeleton import basis, fingerprint, wants_sketch
 from fateforger.turn.constants import DRAFT_LIMIT
 from fateforger.turn.model import DraftDay, TurnOutcome
 from fateforger.turn.nodes.skeleton import redrawn
-from fateforger.turn.sketching import sketched, without_sketch
+from fateforger.turn.sketching import without_sketch
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,16 @@ class Drafts:
     """At most one draft of a session is made at a time. A finished one is kept in the session, between two turns and
     never within one. Without a ``model`` none is made. ``seconds`` is the time that one may take."""
 
-    def __init__(self, *, sessions: Sessions, model: Model | None, clock: Clock, seconds: float = DRAFT_LIMIT) -> None:
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        model: Model | None,
+        clock: Clock,
+        logbook: Logbook,
+        seconds: float = DRAFT_LIMIT,
+    ) -> None:
+        self._logbook = logbook
         self._sessions = sessions
         self._model = model
         self._clock = clock
@@ -110,7 +120,8 @@ class Drafts:
     async def _drawn(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
         now = self._clock.now()
         try:
-            return await sketched(session, model, now=now, instead_of=instead_of, seconds=self._seconds)
+            with self._logbook.draft(session) as entry:
+                return await entry.draft(session, model, now=now, instead_of=instead_of, seconds=self._seconds)
         except ModelError as error:
             # Its message may quote what the model said, and with that the person's own words.
             log.warning("session %s: no draft by the language model (%s)", session.id, type(error).__name__)

@@ -6,22 +6,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from fateforger import __version__
 from fateforger.coordinator.cleaning import Cleaning
 from fateforger.errors import FateforgerError
+from fateforger.plan import TBPlan
 from fateforger.ports import Clock, Model, Prompt, Recordings
 from fateforger.session.commands import SessionCommand, StageAction, TimeboxingUserReply
 from fateforger.session.keys import minted
-from fateforger.session.model import Session
+from fateforger.session.model import Session, Sketch
+from fateforger.session.skeleton import fingerprint
 from fateforger.turn.model import Effect, TurnInput, TurnOutcome
+from fateforger.turn.opening import Opened, hear_opening
 from fateforger.turn.recording.models import ListeningModel
-from fateforger.turn.recording.values import EffectResult, RecordedTurn, Run
+from fateforger.turn.recording.values import AnyRun, DraftRun, EffectResult, OpeningRun, RecordedTurn, Run
 from fateforger.turn.run import run_turn
+from fateforger.turn.sketching import sketched
 
 log = logging.getLogger(__name__)
 
@@ -36,14 +40,24 @@ class Kept:
     cleaning: Cleaning
 
 
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """Why something is noted: the id and kind of a command, what it intends, and where it came from."""
+
+    id: str
+    kind: str
+    intent: str
+    source: Literal["words", "control", "background"]
+
+
 class Entry:
     """One turn while it goes on. Everything that it runs and carries out passes through here, unchanged."""
 
-    def __init__(self, command: SessionCommand, session: Session, began_at: datetime) -> None:
-        self.command = command
+    def __init__(self, occasion: Occasion, session: Session, began_at: datetime) -> None:
+        self.occasion = occasion
         self.session = session
         self.began_at = began_at
-        self.runs: list[Run] = []
+        self.runs: list[AnyRun] = []
         self.prompts: list[Sequence[Prompt]] = []
         """The requests of each run."""
         self.effects: list[EffectResult] = []
@@ -60,12 +74,34 @@ class Entry:
         try:
             outcome = await run_turn(turn, listening)
         finally:
-            exchanges = () if listening is None else tuple(listening.exchanges)
-            took = self.seconds - began
-            run = Run(input=turn, model=model is not None, exchanges=exchanges, outcome=outcome, seconds=took)
-            self.runs.append(run)
-            self.prompts.append(() if listening is None else tuple(listening.prompts))
+            self._note(Run(input=turn, model=model is not None, outcome=outcome), listening, began)
         return outcome
+
+    async def opening(self, reply: TimeboxingUserReply, session: Session, model: Model) -> Opened | None:
+        """See :func:`fateforger.turn.opening.hear_opening`."""
+        listening, began, opened = ListeningModel(model), self.seconds, None
+        try:
+            opened = await hear_opening(reply, session, listening)
+        finally:
+            self._note(OpeningRun(reply=reply, session=session, opened=opened), listening, began)
+        return opened
+
+    async def draft(
+        self, session: Session, model: Model, *, now: datetime, instead_of: TBPlan | None, seconds: float
+    ) -> Sketch:
+        """See :func:`fateforger.turn.sketching.sketched`."""
+        listening, began, sketch = ListeningModel(model), self.seconds, None
+        try:
+            sketch = await sketched(session, listening, now=now, instead_of=instead_of, seconds=seconds)
+        finally:
+            self._note(DraftRun(session=session, now=now, instead_of=instead_of, sketch=sketch), listening, began)
+        return sketch
+
+    def _note(self, run: AnyRun, listening: ListeningModel | None, began: float) -> None:
+        heard = () if listening is None else tuple(listening.exchanges)
+        took = round(self.seconds - began, 3)
+        self.runs.append(run.model_copy(update={"exchanges": heard, "seconds": took}))
+        self.prompts.append(() if listening is None else tuple(listening.prompts))
 
     async def effect(self, effect: Effect, session: Session, carrying_out: Awaitable[Session]) -> Session:
         """The session after an effect, as ``carrying_out`` gives it; ``session`` is the one before it."""
@@ -86,10 +122,19 @@ class Logbook:
         self._in_order = asyncio.Lock()
         self._complained = False
 
-    @contextmanager
-    def entry(self, command: SessionCommand, session: Session) -> Iterator[Entry]:
+    def turn(self, command: SessionCommand, session: Session) -> AbstractContextManager[Entry]:
         """A turn of that session, for as long as the block lasts. What it raises is noted and goes on."""
-        entry, ended = Entry(command, session, self._clock.now()), DONE
+        source: Literal["words", "control"] = "words" if isinstance(command, TimeboxingUserReply) else "control"
+        return self._entry(Occasion(command.command_id, command.kind, _intent(command), source), session)
+
+    def draft(self, session: Session) -> AbstractContextManager[Entry]:
+        """The same for a draft of that session's day, which a model makes in the background."""
+        made = minted("d", session.id, fingerprint(session), self._clock.now())
+        return self._entry(Occasion(made, "draft", "draft", "background"), session)
+
+    @contextmanager
+    def _entry(self, occasion: Occasion, session: Session) -> Iterator[Entry]:
+        entry, ended = Entry(occasion, session, self._clock.now()), DONE
         try:
             yield entry
         except BaseException as error:
@@ -115,7 +160,7 @@ class Logbook:
             runs=tuple(entry.runs),
             effects=tuple(entry.effects),
         )
-        name = f"{entry.began_at:%Y%m%dT%H%M%S}-{minted('r', entry.command.command_id)}.json"
+        name = f"{entry.began_at:%Y%m%dT%H%M%S}-{minted('r', entry.occasion.id)}.json"
         task = asyncio.create_task(self._keep(self._kept, name, turn, tuple(entry.prompts)), name=f"recording {name}")
         self._keeping.add(task)
         task.add_done_callback(self._keeping.discard)
@@ -137,16 +182,16 @@ class Logbook:
 def line_of(entry: Entry, ended: str) -> dict[str, Any]:
     """The facts of a turn for the log: names, counts and times, never a text. ``tokens`` are in/out, ``cost`` is in US
     dollars; both leave out what the server did not count or nobody set a price for."""
-    command, last = entry.command, entry.runs[-1].outcome if entry.runs else None
     exchanges = [exchange for run in entry.runs for exchange in run.exchanges]
     done = [exchange.completion for exchange in exchanges if exchange.completion is not None]
-    heard = () if last is None else last.heard
+    last = entry.runs[-1] if entry.runs else None
+    heard = last.outcome.heard if isinstance(last, Run) and last.outcome is not None else ()
     return {
         "session": entry.session.id,
-        "command": command.command_id,
-        "source": "words" if isinstance(command, TimeboxingUserReply) else "control",
-        "kind": command.kind,
-        "intent": "+".join(_intent(each) for each in heard or (command,)),
+        "command": entry.occasion.id,
+        "source": entry.occasion.source,
+        "kind": entry.occasion.kind,
+        "intent": "+".join(_intent(each) for each in heard) or entry.occasion.intent,
         "stage": entry.session.stage.value,
         "mode": entry.session.calendar_write,
         "ops": sum(effect.ops for effect in entry.effects),

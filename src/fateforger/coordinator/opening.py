@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from fateforger.coordinator import starting
+from fateforger.coordinator.logbook import Logbook
 from fateforger.ports import Model
 from fateforger.session.commands import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, Notice, Session, SessionStatus
 from fateforger.turn.model import TurnInput
-from fateforger.turn.opening import hear_opening
-from fateforger.turn.run import run_turn
 
 AT_ONCE = timedelta(seconds=20)
 """What follows a first message so soon was written without having seen the answer, and belongs to it (S228)."""
@@ -38,17 +37,19 @@ def reply_to(session_id: str, opening: Opening) -> TimeboxingUserReply:
 
 
 async def first_turn(
-    opening: Opening, earlier: Sequence[Session], model: Model, *, calendar_write: CalendarWrite
+    opening: Opening, earlier: Sequence[Session], model: Model, logbook: Logbook, *, calendar_write: CalendarWrite
 ) -> Session | None:
     """The session that a message begins, with all that it says; ``None`` when it wants no day planned."""
     start = Start(**opening.model_dump(exclude={"kind", "text", "addressed"}))
     session = starting.begun(start, earlier, calendar_write=calendar_write)
-    opened = await hear_opening(reply_to(session.id, opening), session, model)
-    if opened is None:
-        return None
-    lines = (*(() if session.notice is None else session.notice.lines), *opened.lines)
-    if not opened.commands:
-        return session.model_copy(update={"notice": Notice(lines=lines) if lines else None})
-    first, *rest = opened.commands
-    outcome = await run_turn(TurnInput(session=session, command=first, rest=tuple(rest), lines=lines))
-    return outcome.session
+    reply = reply_to(session.id, opening)
+    with logbook.turn(reply, session) as entry:
+        opened = await entry.opening(reply, session, model)
+        if opened is None:
+            return None
+        lines = (*(() if session.notice is None else session.notice.lines), *opened.lines)
+        if not opened.commands:
+            return session.model_copy(update={"notice": Notice(lines=lines) if lines else None})
+        first, *rest = opened.commands
+        turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines)
+        return (await entry.run(turn)).session

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.factories.told_day import LINES, SECRET_WORDS, speaking, told_day
-from tests.factories.words import wants
+from tests.factories.words import inputs_of, new, wants
+from tests.factories.words import opening as begins
 from tests.fakes.openai_server import KEY, MODEL, Says, model_server
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.coordinator.person import House, Person, open_house_at
+from tests.unit.coordinator.person import AMSTERDAM, ANNA, CHANNEL, MORNING, House, Person, open_house_at
 
 from fateforger import __version__
 from fateforger.adapters.model import ChatModel, Endpoint
@@ -21,8 +22,9 @@ from fateforger.adapters.recordings import RecordingFiles
 from fateforger.coordinator.cleaning import SECRET, Cleaning
 from fateforger.coordinator.logbook import Kept
 from fateforger.errors import ModelUnreachable
+from fateforger.session.commands import Opening
 from fateforger.turn.recording.replay import replay
-from fateforger.turn.recording.values import RecordedTurn, recorded_turn
+from fateforger.turn.recording.values import DraftRun, OpeningRun, RecordedTurn, Run, recorded_turn
 
 HIDING = b"only for this test"
 Open = Callable[..., Awaitable[House]]
@@ -48,10 +50,11 @@ def texts(folder: Path) -> list[str]:
 
 
 async def recorded(house: House, folder: Path) -> list[RecordedTurn]:
-    """The turns in the order in which they began."""
+    """The turns in the order in which they began, without drafts made in the background."""
     await house.coordinator.aclose()
-    turns = [recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
-    return sorted(turns, key=lambda turn: len(turn.runs[0].input.session.handled))
+    known = [recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
+    turns = [(len(run.input.session.handled), turn) for turn in known for run in turn.runs if isinstance(run, Run)]
+    return [turn for _, turn in sorted(turns, key=lambda each: each[0])]
 
 
 @pytest.mark.parametrize("key", [None, HIDING], ids=["kept", "redacted"])
@@ -119,6 +122,35 @@ async def test_a_model_that_fails_is_recorded_as_failing(opening: Open, tmp_path
     assert await replay(turn) == ()
 
 
+@pytest.mark.parametrize("key", [None, HIDING], ids=["kept", "redacted"])
+async def test_a_first_message_and_a_draft_are_recorded_as_well(
+    opening: Open, tmp_path: Path, key: bytes | None
+) -> None:
+    """S44: a draft is asked for in the background, by no turn; it has a recording of its own."""
+    draft = {"blocks": [{"task": 1, "title": None, "type": "DW", "start": "09:00", "minutes": 60}]}
+    first = begins(inputs=inputs_of(add=[new("Zwetschgendatschi", 60)]))
+    house = await opening(ScriptedModel(first, wants("proceed"), wants("proceed"), draft), Cleaning(key=key))
+    about = {"command_id": "m1", "user_id": ANNA, "channel": CHANNEL, "thread_ts": "1.0", "tz": AMSTERDAM}
+    await house.coordinator.opened(Opening(**about, at=MORNING, text="Zwetschgendatschi today", addressed=True))
+    anna = Person(house)
+    await anna.read()
+    for text in ("ja", "weiter"):
+        await anna.says(text)
+    await anna.press("Proceed")  # waits for the draft
+    await house.coordinator.aclose()
+    turns = [recorded_turn(json.loads(text), "a recording") for text in texts(tmp_path / "turns")]
+    (read,) = [turn for turn in turns if isinstance(turn.runs[0], OpeningRun)]
+    (drawn,) = [turn for turn in turns if isinstance(turn.runs[0], DraftRun)]
+    assert [run.kind for run in read.runs] == ["opening", "turn"]
+    assert [[e.name.partition("/")[0] for e in run.exchanges] for run in (read.runs[0], drawn.runs[0])] == [
+        ["start"],
+        ["draft"],
+    ]
+    assert [(await replay(turn), turn.alike) for turn in turns] == [((), True)] * 5
+    said = "".join(texts(tmp_path / "turns"))
+    assert ("Zwetschgendatschi" in said) == (key is None)
+
+
 async def test_a_full_disk_harms_no_turn_and_is_said_once(
     opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -138,7 +170,8 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
     house = await opening(speaking(), Cleaning())
     anna = await told_day(house)
     lines = [r.getMessage() for r in caplog.records if r.name == "fateforger.coordinator.logbook"]
-    facts = [dict(part.split("=", 1) for part in line.split()[1:]) for line in lines]
+    noted = [dict(part.split("=", 1) for part in line.split()[1:]) for line in lines]
+    facts = [fact for fact in noted if fact["source"] != "background"]
     assert [(f["source"], f["intent"], f["ops"], f["model_calls"]) for f in facts] == [
         ("control", "commit_date", "0", "0"),
         ("words", "adjust_frame+proceed", "0", "2"),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, assert_never, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -22,7 +22,7 @@ from fateforger.session.questions import token
 from fateforger.session.skeleton import basis
 from fateforger.turn.answers import json_in
 from fateforger.turn.model import TurnInput
-from fateforger.turn.recording.values import Exchange
+from fateforger.turn.recording.values import AnyRun, DraftRun, Exchange, OpeningRun, Run
 
 M = TypeVar("M", bound=BaseModel)
 Hide = Callable[[str], str]
@@ -42,14 +42,33 @@ OURS = frozenset({"ffu", "ffg", "ffd", "ffo"})
 
 def hidden_input(turn: TurnInput, hide: Hide) -> TurnInput:
     """The input of a turn with everything that a person wrote hidden."""
-    hidden = _model(turn, hide)
-    session = _with_basis(hidden.session, turn.session)
+    hidden, session = _model(turn, hide), _session(turn.session, hide)
     command = hidden.command
     if isinstance(command, ResolveConflict) and command.seen is not None:
         command = command.model_copy(update={"seen": _seen_anew(command.seen, turn.session, session)})
     # What was changed by hand is checked as if it had just come in.
     hidden = hidden.model_copy(update={"session": session, "command": command})
     return TurnInput.model_validate_json(hidden.model_dump_json())
+
+
+def hidden_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: Hide) -> AnyRun:
+    """The run with its input and the model's answers hidden; ``schemas`` are those of the answers. What came of it is
+    to be made anew from that."""
+    answers = [hidden_answer(e, schema, hide) for e, schema in zip(run.exchanges, schemas, strict=True)]
+    changes: dict[str, Any] = {"exchanges": tuple(answers)}
+    match run:
+        case Run():
+            changes["input"] = hidden_input(run.input, hide)
+        case OpeningRun():
+            changes |= {"reply": _model(run.reply, hide), "session": _session(run.session, hide)}
+        case DraftRun():
+            changes |= {
+                "session": _session(run.session, hide),
+                "instead_of": None if run.instead_of is None else _model(run.instead_of, hide),
+            }
+        case _:
+            assert_never(run)
+    return run.model_copy(update=changes)
 
 
 def hidden_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hide) -> Exchange:
@@ -60,6 +79,10 @@ def hidden_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hi
     text = _answer(exchange.completion.text, frozenset(_fixed(schema or {})), hide)
     fields = {name: getattr(exchange.completion, name) for name in Completion.__slots__ if name != "text"}
     return exchange.model_copy(update={"completion": Completion(text=text, **fields)})
+
+
+def _session(session: Session, hide: Hide) -> Session:
+    return _with_basis(_model(session, hide), session)
 
 
 def _model(value: M, hide: Hide) -> M:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
+
+from pydantic import TypeAdapter
 
 from fateforger.errors import FateforgerError
+from fateforger.ports import Model
 from fateforger.turn.model import TurnOutcome
+from fateforger.turn.opening import hear_opening
 from fateforger.turn.recording.differences import Difference, differences
 from fateforger.turn.recording.models import AnsweringModel, ListeningModel, purpose
-from fateforger.turn.recording.values import Exchange, RecordedTurn, Run
+from fateforger.turn.recording.values import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
 from fateforger.turn.run import run_turn
+from fateforger.turn.sketching import sketched
 
 
-async def rerun(run: Run) -> Run:
+async def rerun(run: AnyRun) -> AnyRun:
     """The run as it goes now, in the words of the recorded answers."""
     return (await _again(run))[0]
 
@@ -27,20 +32,37 @@ async def replay(recorded: RecordedTurn) -> tuple[Difference, ...]:
         now, model = await _again(run)
         found += [
             replace(difference, where=prefix + difference.where)
-            for difference in (*_asked(model), *_came_out(run.outcome, now.outcome))
+            for difference in (*_asked(model), *_came_out(run, now))
         ]
     return tuple(found)
 
 
-async def _again(run: Run) -> tuple[Run, AnsweringModel]:
+async def _again(run: AnyRun) -> tuple[AnyRun, AnsweringModel]:
     answering = AnsweringModel(run.exchanges)
     listening = ListeningModel(answering)
     try:
-        outcome = await run_turn(run.input, listening if run.model else None)
+        came_to = await _run(run, listening)
     except (FateforgerError, RuntimeError, TimeoutError):
         # It broke off; whether it did when it was recorded is for the caller to compare.
-        outcome = None
-    return run.model_copy(update={"exchanges": tuple(listening.exchanges), "outcome": outcome}), answering
+        came_to = None
+    changes = {"exchanges": tuple(listening.exchanges), _RESULTS[run.kind]: came_to}
+    return run.model_copy(update=changes), answering
+
+
+async def _run(run: AnyRun, model: Model) -> object:
+    match run:
+        case Run():
+            return await run_turn(run.input, model if run.model else None)
+        case OpeningRun():
+            return await hear_opening(run.reply, run.session, model)
+        case DraftRun():
+            return await sketched(run.session, model, now=run.now, instead_of=run.instead_of)
+        case _:
+            assert_never(run)
+
+
+_RESULTS = {"turn": "outcome", "opening": "opened", "draft": "sketch"}
+_JSON: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def _asked(model: AnsweringModel) -> Iterator[Difference]:
@@ -57,38 +79,42 @@ def _text(exchange: Exchange) -> dict[str, Any]:
     return exchange.model_dump(mode="json", include={"name", "role", "system", "user", "history"})
 
 
-def _came_out(was: TurnOutcome | None, now: TurnOutcome | None) -> Iterator[Difference]:
+def _came_out(run: AnyRun, again: AnyRun) -> Iterator[Difference]:
+    was, now = (getattr(each, _RESULTS[each.kind]) for each in (run, again))
     if was is None or now is None:
         if was is not now:
-            yield Difference("outcome", "", _ended(was), _ended(now))
+            yield Difference("outcome", "", *("nothing" if each is None else "something" for each in (was, now)))
         return
-    old, new = was.model_dump(mode="json"), now.model_dump(mode="json")
-    sessions = old.pop("session"), new.pop("session")
-    yield from differences("plan", *(session.pop("plan") for session in sessions))
-    yield from differences("session", *sessions)
-    yield from differences("effects", old.pop("effects"), new.pop("effects"))
+    old, new = (_JSON.dump_python(each, mode="json") for each in (was, now))
+    if isinstance(was, TurnOutcome):
+        sessions = old.pop("session"), new.pop("session")
+        yield from differences("plan", *(session.pop("plan") for session in sessions))
+        yield from differences("session", *sessions)
+        yield from differences("effects", old.pop("effects"), new.pop("effects"))
+    elif "plan" in old:
+        yield from differences("plan", old.pop("plan"), new.pop("plan"))
     yield from differences("outcome", old, new)
 
 
-def _ended(outcome: TurnOutcome | None) -> str:
-    return "broke off" if outcome is None else "came to its end"
-
-
-def alike(these: Sequence[Run], those: Sequence[Run]) -> bool:
+def alike(these: Sequence[AnyRun], those: Sequence[AnyRun]) -> bool:
     """Whether runs took the same way, whatever the words: the same stages, commands, effects and questions."""
     return [_way(run) for run in these] == [_way(run) for run in those]
 
 
-def _way(run: Run) -> tuple[object, ...]:
+def _way(run: AnyRun) -> tuple[object, ...]:
     asked = tuple(exchange.name for exchange in run.exchanges)
-    if run.outcome is None:
-        return (asked,)
-    session = run.outcome.session
-    return (
-        asked,
-        session.stage,
-        session.status,
-        session.notice is not None and session.notice.refused,
-        tuple(command.kind for command in run.outcome.heard),
-        tuple(effect.kind for effect in run.outcome.effects),
-    )
+    match run:
+        case Run(outcome=TurnOutcome() as outcome):
+            notice = outcome.session.notice
+            return (
+                asked,
+                outcome.session.stage,
+                outcome.session.status,
+                notice is not None and notice.refused,
+                tuple(command.kind for command in outcome.heard),
+                tuple(effect.kind for effect in outcome.effects),
+            )
+        case OpeningRun(opened=opened) if opened is not None:
+            return (asked, tuple(command.kind for command in opened.commands))
+        case _:
+            return (asked, getattr(run, _RESULTS[run.kind]) is None)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.errors import BadInput
+from fateforger.plan import TBPlan
 from fateforger.plan.mistakes import first_mistake
 from fateforger.ports import Completion, Prompt, Role
+from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.model import Session, Sketch
 from fateforger.turn.model import TurnInput, TurnOutcome
+from fateforger.turn.opening import Opened
 
 VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -60,11 +64,42 @@ class Run(BaseModel):
     """One run of the graph. ``model`` tells whether there was one to ask. Without an ``outcome`` it broke off."""
 
     model_config = _FROZEN
+    kind: Literal["turn"] = "turn"
     input: TurnInput
     model: bool
     exchanges: tuple[Exchange, ...] = ()
     outcome: TurnOutcome | None = None
     seconds: float = 0.0
+
+
+class OpeningRun(BaseModel):
+    """A first message was read, for a ``session`` that would begin with it. Without an ``opened`` it wants no day
+    planned, or could not be read."""
+
+    model_config = _FROZEN
+    kind: Literal["opening"] = "opening"
+    reply: TimeboxingUserReply
+    session: Session
+    exchanges: tuple[Exchange, ...] = ()
+    opened: Opened | None = None
+    seconds: float = 0.0
+
+
+class DraftRun(BaseModel):
+    """A model was asked for a draft of the session's day, for another one than ``instead_of`` if that is given. Without
+    a ``sketch`` it had none."""
+
+    model_config = _FROZEN
+    kind: Literal["draft"] = "draft"
+    session: Session
+    now: datetime
+    instead_of: TBPlan | None = None
+    exchanges: tuple[Exchange, ...] = ()
+    sketch: Sketch | None = None
+    seconds: float = 0.0
+
+
+AnyRun = Run | OpeningRun | DraftRun
 
 
 class EffectResult(BaseModel):
@@ -87,8 +122,9 @@ class EffectResult(BaseModel):
 
 
 class RecordedTurn(BaseModel):
-    """A turn as it went. Seldom there are two runs: when what a message came to contradicts what the person has changed
-    on the calendar, they are asked instead. ``ended`` is ``done``, or the name of the error that ended it."""
+    """A turn as it went, or a draft. A first message is read, and then run; and there are two runs when what a message
+    came to contradicts what the person has changed on the calendar: then they are asked. ``ended`` is ``done``, or the
+    name of the error that ended it."""
 
     model_config = _FROZEN
     version: int = VERSION
@@ -100,7 +136,7 @@ class RecordedTurn(BaseModel):
     titles: Literal["kept", "redacted"]
     alike: bool = True
     """Whether the turn, told in pseudonyms, went the way it really did."""
-    runs: tuple[Run, ...]
+    runs: tuple[Annotated[AnyRun, Field(discriminator="kind")], ...]
     effects: tuple[EffectResult, ...] = ()
 
 
