@@ -17,6 +17,7 @@ from fateforger.session.model import InputFacts, Session
 from fateforger.session.views import HistoryView
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.hearing import hear
+from fateforger.turn.interpreting import interpret
 from fateforger.turn.opening import hear_opening
 from fateforger.turn.prompting import LONGEST_MESSAGE, VERSIONS, prompt_for
 from fateforger.turn.reading import facts
@@ -58,6 +59,11 @@ async def prompt_of(name: str) -> Prompt:
     if name == "start":
         model = ScriptedModel(ModelUnreachable("Down."))
         assert await hear_opening(reply, session(), model) is None
+        return model.prompts[-1]
+    if name == "rules":
+        model = ScriptedModel(ModelUnreachable("Down."))
+        with pytest.raises(ModelUnreachable):
+            await interpret(reply, session(), model)
         return model.prompts[-1]
     stage, intent = {
         "decide": (Stage.REFINE, None),

@@ -1,0 +1,124 @@
+"""What a message says about how a person's days should be: one structured reading of each reply, in any language (S1,
+S94, S101). What becomes of it is for others; nothing is stored here."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  as elsewhere
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fateforger.constraints import ConstraintRecord, uid_for
+from fateforger.constraints.kinds import Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
+from fateforger.errors import BadInput
+from fateforger.plan import ET
+from fateforger.plan.mistakes import first_mistake
+from fateforger.ports import Model, Role
+from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.model import Session
+from fateforger.turn.asking import Question, ask
+from fateforger.turn.constants import EXTRACT_LIMIT
+from fateforger.turn.prompting import prompt_for
+from fateforger.turn.reading import facts
+from fateforger.turn.reading.values import Clock, Spoken
+
+_CLOSED = ConfigDict(frozen=True, extra="forbid")
+MOST_CONSTRAINTS = 12
+"""Rules that one message can hold; nobody says more at once."""
+
+
+class WindowWords(BaseModel):
+    """A time of day that is wanted or not."""
+
+    model_config = _CLOSED
+    kind: WindowKind
+    start: Clock
+    end: Clock
+
+
+class ConstraintWords(BaseModel):
+    """One rule, as far as the message says it."""
+
+    model_config = _CLOSED
+    name: Annotated[str, Field(min_length=1, max_length=300)]
+    description: Annotated[str, Field(min_length=1, max_length=2000)]
+    necessity: Necessity
+    rule_kind: RuleKind | None
+    windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)]
+    minutes_min: int | None
+    minutes_max: int | None
+    start_date: Date | None
+    end_date: Date | None
+    days_of_week: tuple[Weekday, ...]
+    recurrence: Annotated[str, Field(max_length=400)] | None
+    event_types: tuple[ET, ...]
+    topics: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=60)], ...], Field(max_length=6)]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+class ConstraintInterpretation(BaseModel):
+    """Whether there is something to remember, how far it reaches, and what. What is unclear is asked (S94)."""
+
+    model_config = _CLOSED
+    should_extract: bool
+    scope: Scope
+    constraints: Annotated[tuple[ConstraintWords, ...], Field(max_length=MOST_CONSTRAINTS)]
+    question: Spoken | None
+
+
+async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) -> ConstraintInterpretation:
+    """Read a reply, never a request to start (S101). Every rule in the answer can be written down, or it was asked for
+    again. Raises ``ModelError``."""
+    prompt = prompt_for(
+        "rules",
+        Role.EXTRACT,
+        ConstraintInterpretation,
+        reply.text,
+        facts=(("day", facts.day_facts(session, reply.at)),),
+        tables=(facts.upcoming(reply.at, session.tz),),
+    )
+
+    def fits(interpretation: ConstraintInterpretation) -> None:
+        records(interpretation, session)
+
+    question = Question(prompt, ConstraintInterpretation, seconds=EXTRACT_LIMIT, accept=fits)
+    return (await ask(model, question)).value
+
+
+def records(interpretation: ConstraintInterpretation, session: Session) -> tuple[ConstraintRecord, ...]:
+    """What was said as constraint records of the person, proposed until they are confirmed, each under its uid. Pure
+    (S5). Nothing when there was nothing to extract. Raises ``BadInput`` for what cannot be written down."""
+    if not interpretation.should_extract:
+        return ()
+    return tuple(_record(words, interpretation.scope, session) for words in interpretation.constraints)
+
+
+def _record(words: ConstraintWords, scope: Scope, session: Session) -> ConstraintRecord:
+    document: dict[str, Any] = {
+        "name": words.name,
+        "description": words.description,
+        "necessity": words.necessity,
+        "status": Status.PROPOSED,
+        "source": Source.USER,
+        "scope": scope,
+        "confidence": words.confidence,
+        "topics": words.topics,
+        "applicability": {
+            "start_date": words.start_date,
+            "end_date": words.end_date,
+            "days_of_week": words.days_of_week,
+            "timezone": session.tz,
+            "recurrence": words.recurrence,
+        },
+        "payload": {
+            "rule_kind": words.rule_kind,
+            "scalar_params": {"duration_min": words.minutes_min, "duration_max": words.minutes_max},
+            "windows": [{"kind": w.kind, "start": w.start, "end": w.end} for w in words.windows],
+        },
+        "applies_event_types": words.event_types,
+    }
+    try:
+        record = ConstraintRecord.model_validate(document)
+    except ValidationError as error:
+        raise BadInput(f"“{words.name[:80]}”: {first_mistake(error).sentence}") from None
+    return record.with_uid(uid_for(record, session.user_id, session.id))

@@ -1,0 +1,149 @@
+"""What a message says about how days should be, as constraint records: structured, in any language (S1, S3, S5, S94)."""
+
+from __future__ import annotations
+
+from datetime import date, time
+from typing import Any
+
+import pytest
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.turn.sessions import said, session
+
+from fateforger.constraints import ConstraintRecord
+from fateforger.constraints.kinds import Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
+from fateforger.errors import ModelUnusable
+from fateforger.plan import ET
+from fateforger.ports import Role
+from fateforger.turn.interpreting import ConstraintInterpretation, interpret, records
+
+NOTHING = {"should_extract": False, "scope": "session", "constraints": [], "question": None}
+
+
+def rule(name: str, words: str, **more: Any) -> dict[str, Any]:
+    nothing: dict[str, Any] = {
+        "necessity": "should",
+        "rule_kind": None,
+        "windows": [],
+        "minutes_min": None,
+        "minutes_max": None,
+        "start_date": None,
+        "end_date": None,
+        "days_of_week": [],
+        "recurrence": None,
+        "event_types": [],
+        "topics": [],
+        "confidence": 0.9,
+    }
+    return {"name": name, "description": words, **nothing, **more}
+
+
+def found(*rules: dict[str, Any], scope: str = "profile", question: str | None = None) -> dict[str, Any]:
+    return {"should_extract": True, "scope": scope, "constraints": list(rules), "question": question}
+
+
+async def read(text: str, *lines: Line) -> tuple[ConstraintInterpretation, ScriptedModel]:
+    model = ScriptedModel(*lines)
+    return await interpret(said("user_reply", text=text), session(), model), model
+
+
+async def records_of(text: str, line: dict[str, Any]) -> tuple[ConstraintRecord, ...]:
+    return records((await read(text, line))[0], session())
+
+
+@pytest.mark.parametrize("text", ["Hi!", "start timeboxing", "ok, weiter", "schieb den Bericht auf 10"])
+async def test_s1_nothing_to_remember(text: str) -> None:
+    assert await records_of(text, NOTHING) == ()
+
+
+async def test_s1_what_a_model_lists_without_a_wish_to_extract_is_not_taken() -> None:
+    assert await records_of("Hi!", {**NOTHING, "constraints": [rule("x", "y")]}) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("No calls before 10, please", "No calls before 10"),
+        ("Bitte keine Anrufe vor 10 Uhr", "Keine Anrufe vor 10"),
+        ("Pas d'appels avant 10 h", "Pas d'appels avant 10 h"),
+        ("Geen telefoontjes voor tienen", "Geen telefoontjes voor tienen"),
+        ("10時前の電話は避けたい", "10時前は電話なし"),
+    ],
+)
+async def test_s94_a_rule_in_any_language_keeps_the_persons_words(text: str, name: str) -> None:
+    line = rule(
+        name,
+        text,
+        necessity="must",
+        rule_kind="avoid_window",
+        windows=[{"kind": "avoid", "start": "00:00", "end": "10:00"}],
+        event_types=["M"],
+        topics=["calls"],
+    )
+    (record,) = await records_of(text, found(line))
+    assert (record.name, record.words, record.necessity) == (name, text, Necessity.MUST)
+    assert (record.status, record.source, record.scope) == (Status.PROPOSED, Source.USER, Scope.PROFILE)
+    assert record.payload.rule_kind is RuleKind.AVOID_WINDOW
+    assert [(w.kind, w.start, w.end) for w in record.payload.windows] == [(WindowKind.AVOID, time(0), time(10))]
+    assert (record.applies_event_types, record.topics) == ((ET.MEETING,), ("calls",))
+    assert record.applicability.timezone == session().tz
+
+
+async def test_weekdays_dates_and_recurrence() -> None:
+    (record,) = await records_of(
+        "…",
+        found(
+            rule(
+                "Kids",
+                "I pick up the kids every other Tuesday in March",
+                days_of_week=["TU"],
+                start_date="2026-03-03",
+                end_date="2026-03-31",
+                recurrence="FREQ=WEEKLY;INTERVAL=2;BYDAY=TU",
+            ),
+            scope="datespan",
+        ),
+    )
+    when = record.applicability
+    assert (when.start_date, when.end_date, when.days_of_week) == (date(2026, 3, 3), date(2026, 3, 31), (Weekday.TU,))
+    assert when.recurrence == "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU"
+
+
+async def test_s6_other_words_for_the_same_rule_give_the_same_uid() -> None:
+    one = await records_of("…", found(rule("Bed at 11", "In bed by eleven", rule_kind="fixed_bedtime")))
+    two = await records_of("…", found(rule("Bed at 11", "I want to sleep at 23:00", rule_kind="fixed_bedtime")))
+    three = await records_of("…", found(rule("Bed at 11", "In bed by eleven", rule_kind="min_sleep")))
+    assert one[0].uid == two[0].uid
+    assert one[0].uid != three[0].uid
+
+
+@pytest.mark.parametrize(
+    ("wrong", "mistake"),
+    [
+        (rule("X", "y", recurrence="every now and then"), "“X”: "),
+        (rule("X", "y", start_date="2026-03-05", end_date="2026-03-01"), "“X”: It would end on 2026-03-01"),
+        (rule("X", "y", minutes_min=90, minutes_max=30), "“X”: At least 90 and at most 30 minutes"),
+        (rule("X", "y", confidence=3), "“confidence” cannot be used"),
+        (rule("X", "y", rule_kind="cook_dinner"), "“rule_kind” cannot be used"),
+    ],
+)
+async def test_a_rule_that_cannot_be_written_down_goes_back(wrong: dict[str, Any], mistake: str) -> None:
+    interpretation, model = await read("…", found(wrong), NOTHING)
+    assert interpretation.should_extract is False
+    ((_, sentence),) = model.prompts[1].history
+    assert sentence.startswith(mistake)
+
+
+async def test_and_in_the_end_nothing_is_guessed() -> None:
+    with pytest.raises(ModelUnusable):
+        await read("…", "no", found(rule("X", "y", minutes_min=-1)))
+
+
+async def test_s94_what_is_unclear_is_asked() -> None:
+    asked = "Meinst du jeden Freitag oder nur diesen?"
+    interpretation, _ = await read("freitags früher Schluss", found(question=asked))
+    assert (interpretation.constraints, interpretation.question) == ((), asked)
+
+
+async def test_s116_it_is_the_background_clients_work() -> None:
+    _, model = await read("Hi!", NOTHING)
+    assert [p.role for p in model.prompts] == [Role.EXTRACT]
