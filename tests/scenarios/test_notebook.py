@@ -34,7 +34,12 @@ def test_the_notebook_says_what_happens() -> None:
     """S60: engine, calendar, model, coordinator and replay, on local parts alone."""
     written, run = read(), read()
     client = NotebookClient(
-        run, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}, record_timing=False
+        run,
+        timeout=60,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(ROOT)}},
+        record_timing=False,
+        coalesce_streams=True,
     )
     client.execute()
     if os.environ.get("NOTEBOOK_WRITE"):
