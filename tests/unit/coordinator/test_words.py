@@ -65,7 +65,7 @@ async def test_a_change_in_words_never_overrules_a_drag_that_was_not_shown(house
     assert house.on_calendar()["Mail"] == "14:15-15:15"
     assert spoken.on_calendar() == house.on_calendar()
     assert len(open_questions(await ben.session())) == 1
-    assert ben.words == anna.words
+    assert ben.words.rstrip() == anna.words.rstrip()  # apart from the thumbs under what a model shaped
 
 
 async def test_a_look_in_words_leaves_the_card_alone(spoken: House) -> None:
