@@ -18,6 +18,7 @@
     │   ├── StoreError
     │   │   ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
     │   │   └── VersionConflict       somebody saved a newer version first
+    │   ├── MemoryUnavailable         the index of constraints cannot be read or written; nothing is lost with it
     │   └── ModelError
     │       ├── ModelUnreachable      no connection, a connection cut off, a server error
     │       ├── ModelTimedOut         no answer in the time it was given
@@ -126,6 +127,10 @@ class StoreUnavailable(StoreError):
 
 class VersionConflict(StoreError):
     """Somebody else saved a newer version of the same thing first."""
+
+
+class MemoryUnavailable(WorldError):
+    """The index of constraints cannot be read or written. It can be rebuilt, so nothing is lost."""
 
 
 class ModelError(WorldError):

@@ -1,0 +1,57 @@
+"""Every outside thing, as the plain thing it is. Adapters live in ``adapters``; only ``bootstrap`` knows them."""
+
+from fateforger.ports.calendar import (
+    Calendar,
+    CalendarTraits,
+    Done,
+    Exists,
+    Gone,
+    Limited,
+    Outcome,
+    Rejected,
+    Stale,
+    Unauthorized,
+    Unknown,
+)
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.ports.journal import Journal, Lease
+from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport, Recollection
+from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, Spent, Usage
+from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
+
+__all__ = [
+    "Calendar",
+    "CalendarTraits",
+    "Clock",
+    "Completion",
+    "Constraints",
+    "Done",
+    "Exists",
+    "Feedbacks",
+    "Gone",
+    "IndexTask",
+    "Job",
+    "Jobs",
+    "Journal",
+    "Lease",
+    "Limited",
+    "Memory",
+    "MemoryReport",
+    "Model",
+    "NewJob",
+    "Outbox",
+    "Outcome",
+    "Prompt",
+    "Recollection",
+    "Recordings",
+    "Rejected",
+    "Role",
+    "Sent",
+    "Sessions",
+    "Spent",
+    "Stale",
+    "Unauthorized",
+    "Unknown",
+    "Usage",
+]

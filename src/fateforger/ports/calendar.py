@@ -1,0 +1,123 @@
+"""One calendar. Reads raise an error of :mod:`fateforger.errors`. Writes never raise for what the calendar says: they
+return an :data:`Outcome`, because "unknown" is an answer that the engine has to deal with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from fateforger.sync.model import EventFields, EventImage, Marker, OwnedId
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The write took effect; ``image`` is the event as the calendar shows it now (``None`` after a delete)."""
+
+    image: EventImage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A create found its id taken, perhaps by our own earlier try, perhaps by a deleted event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The event to update or delete is not there (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """The event changed since ``expect``; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """Too many requests; nothing was written. ``retry_after`` in seconds when the calendar said so."""
+
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unauthorized:
+    """The login expired or was refused; nothing was written."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The calendar will never accept this write; nothing was written."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody can say whether the write took effect: a time-out, a lost connection, a server error."""
+
+    reason: str
+
+
+Outcome = Done | Exists | Gone | Stale | Limited | Unauthorized | Rejected | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarTraits:
+    """What a calendar can do beyond the least."""
+
+    conditional_write: bool = False
+    """``expect`` is honoured: a write to an event that changed in between answers :class:`Stale`."""
+
+
+class Calendar(Protocol):
+    """One calendar of one person. It has no call that could change an event which is not ours: writes take an
+    :class:`OwnedId`, and update and delete also refuse an event that does not carry our marker."""
+
+    @property
+    def key(self) -> str:
+        """Stable name of this calendar, the same after a restart; the journal files under it."""
+        ...
+
+    @property
+    def traits(self) -> CalendarTraits: ...
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        """All events that overlap ``[start, end)``, series expanded, ordered by start then id; whole or not at all.
+
+        Raises :class:`~fateforger.errors.CalendarError`.
+        """
+        ...
+
+    async def get(self, event_id: str) -> EventImage | None:
+        """The event, also a cancelled one; ``None`` when the calendar knows no such id. Raises ``CalendarError``."""
+        ...
+
+    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+        """Insert an event under an id of our own choosing."""
+        ...
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker. ``seen`` is
+        the event as the caller read it seconds ago: a calendar may check that, instead of reading it once more."""
+        ...
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        """Remove the event. It is always looked at first, and a version that is not ``expect`` may be
+        :class:`Stale` even where writes cannot be conditional."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...

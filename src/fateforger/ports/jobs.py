@@ -1,0 +1,69 @@
+"""Durable work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work to be done once, in order within its ``key``. ``payload`` is JSON."""
+
+    id: int
+    lane: str
+    key: str
+    dedupe: str
+    payload: Mapping[str, Any]
+    attempts: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """Work to put on a lane. A job whose ``dedupe`` was seen on that lane before is not taken again, ever."""
+
+    lane: str
+    key: str
+    dedupe: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    run_at: datetime | None = None
+
+
+class Jobs(Protocol):
+    """Durable work: first in, first out per key; at least once; taken over when a worker dies."""
+
+    async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
+        """Durably accept a job; ``False`` when its ``dedupe`` was accepted before."""
+        ...
+
+    async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
+        """The next job of the lane that may run: its time has come and no earlier job of its key is unfinished."""
+        ...
+
+    async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
+        """Keep a claim; ``False`` when it was lost to another worker."""
+        ...
+
+    async def finish(self, job: Job) -> bool:
+        """The job is done; ``False`` when the claim was lost."""
+        ...
+
+    async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
+        """Put the job back for a later try; the later jobs of its key wait for it."""
+        ...
+
+    async def bury(self, job: Job, error: str) -> bool:
+        """Give the job up, and let its key go on; it is kept for people to look at."""
+        ...
+
+    async def take_back(self, owner: str) -> int:
+        """End all claims of an owner, and say how many there were. Only for a caller who knows that no worker of that
+        name is alive: at start it need not wait for the leases of the process that bore its name and died."""
+        ...
+
+    async def wait(self, lane: str, *, seconds: float) -> None:
+        """Return as soon as new work may be there, or after that time."""
+        ...
