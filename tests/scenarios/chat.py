@@ -208,6 +208,9 @@ class Person:
     async def submit(self, view: Json, state: Json) -> Json:
         return await self.post("/ui/view_submit", view_id=view["id"], state=state)
 
+    async def close(self, view: Json) -> Json:
+        return await self.post("/ui/view_close", view_id=view["id"])
+
 
 def control(blocks: list[Json], label: str) -> tuple[str, Json]:
     """The block id and the element whose text, or type, is ``label``."""

@@ -10,6 +10,7 @@ from fateforger.coordinator.commands import (
     AddTasks,
     ChooseDate,
     Click,
+    Command,
     LookAgain,
     Opening,
     Queued,
@@ -119,6 +120,8 @@ class ScriptedDoor:
     async def open_form(self, request: FormRequest) -> Form:
         if request.form == "gone":
             raise BadInput(ENDED)
+        if request.form in {"steps", "step"}:
+            return self._steps(request, await self.sessions.load(request.session_id))
         fields: list[FormField] = []
         for row in range(request.size + 1):
             fields += [
@@ -138,7 +141,48 @@ class ScriptedDoor:
             more="One more row",
         )
 
-    async def read_form(self, submission: FormSubmission) -> SessionCommand | FormErrors:
+    def _steps(self, request: FormRequest, session: Session | None) -> Form:
+        """A list of what was done, which can be searched, and above it one step of it."""
+        lines = (session.overview or "").splitlines() if session else []
+        words = request.chosen.get("words", request.target if request.form == "steps" else "")
+        done = "" if request.done is None else " Done."
+        if request.form == "step":
+            parts: tuple[FormField, ...] = (
+                Prose(text=f"{request.target}, {len(lines)} steps.{done}"),
+                Controls(items=(Button(label="Count here", action="count", target="deep"),)),
+            )
+            return Form(form="step", session_id=request.session_id, target=request.target, title="Step",
+                        submit=None, close="Back", fields=parts)  # fmt: skip
+        return Form(
+            form="steps",
+            session_id=request.session_id,
+            target=words,
+            title="Steps",
+            submit="Search",
+            close="Close",
+            fields=(
+                TextField(name="words", label="Words", optional=True, value=words, edition=int(words == "")),
+                *(
+                    Prose(text=plain(line), control=Button(label="Look", action="form.step", target=line))
+                    for line in lines
+                    if words in line
+                ),
+                Controls(items=(Button(label="Everything", action="turn.words"),)),
+            ),
+        )
+
+    async def carried_out(self, command: Command) -> bool:
+        assert not isinstance(command, Start), "no form starts a session"
+        session = await self.sessions.load(command.session_id)
+        return session is None or command.command_id in session.handled
+
+    async def read_form(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
+        if submission.form == "steps":
+            words = {"words": str(submission.values["words"] or "")}
+            asked = FormRequest(
+                form="steps", session_id=submission.session_id, user_id=submission.user_id, chosen=words
+            )
+            return self._steps(asked, await self.sessions.load(submission.session_id))
         titles = [v for k, v in submission.values.items() if k.startswith("title") and v]
         if "nothing" in titles:
             return FormErrors(errors={"title0": "That is not something to do."})
@@ -237,6 +281,7 @@ def state_card(session: Session, prompts: tuple[str, ...] = ()) -> Card:
                 Button(label="Count", action="count", target="one", style="primary"),
                 Button(label="Add tasks", action="form.tasks"),
                 Button(label="Gone", action="form.gone"),
+                Button(label="All steps", action="form.steps"),
                 Button(label="Unknown", action="mystery"),
                 DatePick(action="date", selected=session.date),
             )

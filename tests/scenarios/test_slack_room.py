@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.scenarios.chat import Chat, Person, chat_at, control, eventually, login, steps, workspace_at
+from tests.scenarios.person import texts
 from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, failing, slowly
 from tests.scenarios.store_faults import Failing
 
@@ -325,6 +326,47 @@ async def test_a_form_or_button_that_makes_no_sense_now_says_so(chat: Chat, alex
     await alex.use(root, "Unknown")
     await alex.sees(ts, "I don't know the button mystery.")
     assert await alex.modal() is None
+
+
+async def test_a_list_is_searched_and_a_row_of_it_opened_and_pressed(chat: Chat, alex: Person) -> None:
+    """S34, S35: a form over a form; what a control in it does is seen in both as soon as it is done."""
+    ts = await alex.start()
+    for said in ("walk", "write"):
+        await alex.say(said, ts)
+        await alex.sees(ts, said)
+    await alex.use(await alex.sees(ts, "2 steps"), "All steps")
+    view = await eventually(alex.modal, "the list")
+    assert [t for t in texts(view["blocks"]) if t in {"walk", "write"}] == ["walk", "write"]
+    state = {"field.words~1": {"value": {"type": "plain_text_input", "value": "wa"}}}
+    assert (await alex.submit(view, state))["errors"] is None
+
+    view = await eventually(alex.modal, "the list")
+    assert [t for t in texts(view["blocks"]) if t in {"walk", "write"}] == ["walk"]
+    await alex.use_in(view, "Look", {})
+
+    async def pushed() -> Json | None:
+        top = await alex.modal()
+        return top if top and top["title"]["text"] == "Step" else None
+
+    row = await eventually(pushed, "the step")
+    assert row["previous_view_id"] == view["id"]
+    await alex.use_in(row, "Count here", {})
+
+    async def counted() -> Json | None:
+        top = await alex.modal()
+        return top if top and "walk, 3 steps. Done." in texts(top["blocks"]) else None
+
+    row = await eventually(counted, "the step as it is now")
+    await alex.close(row)
+    below = await eventually(alex.modal, "the list")
+    assert [t for t in texts(below["blocks"]) if t in {"walk", "write"}] == ["walk"]
+    await alex.use_in(below, "Everything", {})
+
+    async def everything() -> Json | None:
+        top = await alex.modal()
+        return top if top and "count deep" in texts(top["blocks"]) else None
+
+    await eventually(everything, "all of the list")
 
 
 async def test_a_form_that_slack_does_not_open_is_said_to_be_tried_again(chat: Chat, alex: Person) -> None:

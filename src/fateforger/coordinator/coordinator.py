@@ -25,7 +25,7 @@ from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.commands import Click, Queued, SessionCommand, Start
+from fateforger.session.commands import Click, Command, Queued, SessionCommand, Start
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.progress import Doing, Progress, Tell, untold
 from fateforger.session.skeleton import without_stale_sketch
@@ -188,9 +188,16 @@ class PlanningCoordinator:
         """See :meth:`Door.open_form`."""
         return forms.open_form(await self._known(request.session_id), request)
 
-    async def read_form(self, submission: FormSubmission) -> SessionCommand | FormErrors:
+    async def read_form(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
         """See :meth:`Door.read_form`."""
         return forms.read_form(await self._known(submission.session_id), submission)
+
+    async def carried_out(self, command: Command) -> bool:
+        """See :meth:`Door.carried_out`. A session that is gone carries out nothing any more."""
+        if isinstance(command, Start):
+            return await self._sessions.load(starting.session_id(command)) is not None
+        session = await self._sessions.load(command.session_id)
+        return session is None or command.command_id in session.handled
 
     async def owner(self, session_id: str) -> str | None:
         """See :meth:`Door.owner`."""

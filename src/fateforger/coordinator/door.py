@@ -46,8 +46,13 @@ class Door(Protocol):
         Raises ``UserError`` with a sentence when it makes no sense now (the session ended, the block is gone)."""
         ...
 
-    async def read_form(self, submission: FormSubmission) -> Command | FormErrors:
-        """What a filled form asks for, or one sentence per field that cannot be used. Fast."""
+    async def read_form(self, submission: FormSubmission) -> Command | Form | FormErrors:
+        """What a filled form asks for: a command, or another form to be shown in its place; or one sentence per field
+        that cannot be used. Fast."""
+        ...
+
+    async def carried_out(self, command: Command) -> bool:
+        """Whether a command was carried out, or turned down for good; cheap enough to be asked again and again."""
         ...
 
     async def owner(self, session_id: str) -> str | None:

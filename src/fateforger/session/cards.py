@@ -33,6 +33,8 @@ class Button(BaseModel):
     style: Literal["default", "primary", "danger"] = "default"
     confirm: str | None = None
     """A question to ask before the click counts."""
+    spoken: str = ""
+    """What a screen reader says instead of the label, where the same label stands beside several rows."""
 
 
 class Choice(BaseModel):
@@ -149,6 +151,8 @@ class TextField(BaseModel):
     model_config = _FROZEN
     kind: Literal["text"] = "text"
     name: str
+    edition: int = 0
+    """What was typed stays while a form is shown anew; in another edition it gives way to ``value``."""
     label: str
     optional: bool = False
     value: str = ""
@@ -173,7 +177,8 @@ class NumberField(BaseModel):
 
 
 class ChoiceField(BaseModel):
-    """One of a few; shown as radio buttons up to ``radio`` choices, as a select above."""
+    """One of a few, as radio buttons while they are very few, else as a select. ``turns``: choosing shows the form
+    anew, with what goes with the choice (:attr:`FormRequest.chosen`)."""
 
     model_config = _FROZEN
     kind: Literal["choice"] = "choice"
@@ -182,6 +187,20 @@ class ChoiceField(BaseModel):
     optional: bool = False
     choices: tuple[Choice, ...]
     value: str | None = None
+    hint: str = ""
+    turns: bool = False
+
+
+class ManyField(BaseModel):
+    """Any number of a few. ``placeholder`` says what no choice means."""
+
+    model_config = _FROZEN
+    kind: Literal["many"] = "many"
+    name: str
+    label: str
+    choices: tuple[Choice, ...] = Field(min_length=1)
+    value: tuple[str, ...] = ()
+    placeholder: str
     hint: str = ""
 
 
@@ -224,29 +243,44 @@ class TextPart(BaseModel):
     text: str
 
 
+Input = TextField | NumberField | ChoiceField | ManyField | DateField | TimeField | FlagField
+"""What can be filled in."""
 FormField = Annotated[
-    TextField | NumberField | ChoiceField | DateField | TimeField | FlagField | TextPart,
+    Input | TextPart | Prose | Note | Divider | Controls,
     Field(discriminator="kind"),
 ]
 
 
 class Form(BaseModel):
-    """A modal. ``form`` and ``target`` come back with what the person filled in. ``more`` is the label of a button
-    that asks for the same form with more rows (``size`` + 1), keeping what was typed."""
+    """A modal: fields, and parts as a card has them. ``form`` and ``target`` come back with what the person filled in.
+    ``more`` is the label of a button that asks for the same form with more rows (``size`` + 1), keeping what was typed.
+    Without ``submit`` there is nothing to send, only to look at and to press.
+
+    A control whose action begins with ``turn.`` shows the same form anew, with the choice that the rest of the action
+    names; one whose action begins with ``form.`` shows another form above this one. Any other is a command, after which
+    the form is shown as things are then.
+    """
 
     model_config = _FROZEN
     form: str
     session_id: str
     target: str = ""
     title: str
-    submit: str
+    submit: str | None
+    close: str = "Cancel"
     fields: tuple[FormField, ...]
     size: int = 0
     more: str | None = None
 
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The fields that can be filled in."""
+        return tuple(field for field in self.fields if isinstance(field, Input))
+
 
 class FormRequest(BaseModel):
-    """A person asked for a form, by clicking."""
+    """A person asked for a form, by clicking. ``chosen`` is what they chose and typed so far in the form that is open,
+    by name, when it is to be shown anew. ``done`` is the command that was carried out meanwhile, if there was one."""
 
     model_config = _FROZEN
     form: str
@@ -254,9 +288,11 @@ class FormRequest(BaseModel):
     user_id: str
     target: str = ""
     size: int = 0
+    chosen: dict[str, str] = {}
+    done: str | None = None
 
 
-FormValue = str | int | bool | date | time | None
+FormValue = str | int | bool | date | time | tuple[str, ...] | None
 
 
 class FormSubmission(BaseModel):

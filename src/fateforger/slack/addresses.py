@@ -18,6 +18,9 @@ ACTION_MARK = "#"
 FORM_PREFIX = "form."
 """A control whose action begins so asks for the form named by the rest."""
 
+TURN_PREFIX = "turn."
+"""A control in a form whose action begins so shows that form anew, with the choice named by the rest."""
+
 COMMAND_NAME = "/timebox"
 
 STOP = "turn.stop"
@@ -43,6 +46,9 @@ VALUE_ACTION = "value"
 
 FIELD_PREFIX = "field."
 """Begins the ``block_id`` of a form's field, before its name."""
+
+EDITION_MARK = "~"
+"""Parts the name of a field from its edition, where it has more than one."""
 
 
 class _Compact(BaseModel):
@@ -78,12 +84,13 @@ class Vote(_Compact):
 
 
 class FormAddress(_Compact):
-    """What a form comes back with, in its ``private_metadata``."""
+    """What a form comes back with, in its ``private_metadata``. ``below`` is the address of the form under it."""
 
     form: str
     session: str = ""
     target: str = ""
     size: int = 0
+    below: FormAddress | None = None
 
 
 A = TypeVar("A", bound=_Compact)
@@ -95,6 +102,18 @@ def unpacked(kind: type[A], text: str | None) -> A | None:
         return kind.model_validate_json(text or "")
     except ValidationError:
         return None
+
+
+def field_block(name: str, edition: int = 0) -> str:
+    """The ``block_id`` of a field."""
+    return f"{FIELD_PREFIX}{name}" + (f"{EDITION_MARK}{edition}" if edition else "")
+
+
+def field_name(block_id: str) -> str | None:
+    """The name of the field with that ``block_id``; ``None`` when it is no field."""
+    if not block_id.startswith(FIELD_PREFIX):
+        return None
+    return block_id.removeprefix(FIELD_PREFIX).partition(EDITION_MARK)[0]
 
 
 def action_of(action_id: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fateforger.coordinator.commands import Click
 from fateforger.session.cards import FormRequest, FormSubmission
 from fateforger.session.feedback import Rating
+from fateforger.slack.addresses import FormAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +77,50 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class FormAsked:
-    """A control asked for a form. ``trigger_id`` opens one within three seconds."""
+    """A control asked for a form. ``trigger_id`` opens one within three seconds, over the form ``below`` if the control
+    stood in one."""
 
     request: FormRequest
     trigger_id: str
     place: Place
+    below: FormAddress | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class MoreRowsAsked:
-    """The button in an open form. ``request`` has the size to show; ``view_hash`` is that of the view as it was."""
+class OpenForm:
+    """A form that is on a person's screen. ``hash`` is that of the view as it was; ``below`` the view under it."""
+
+    address: FormAddress
+    view_id: str
+    hash: str
+    below: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormTurned:
+    """A control in an open form shows it anew: with more rows, another page, other fields."""
 
     request: FormRequest
-    view_id: str
-    view_hash: str
+    form: OpenForm
+
+
+@dataclass(frozen=True, slots=True)
+class FormPressed:
+    """A control in an open form that is a command."""
+
+    click: Click
+    form: OpenForm
 
 
 @dataclass(frozen=True, slots=True)
 class FormFilled:
-    """A form was submitted. ``names`` are its fields in order; ``unreadable`` has a sentence for each field whose
-    value has the wrong shape."""
+    """A form was submitted; ``address`` is its own, ``below`` the view under it. ``blocks`` has the block of each field
+    in order; ``unreadable`` has a sentence for each field whose value has the wrong shape."""
 
     submission: FormSubmission
-    names: tuple[str, ...]
+    address: FormAddress
+    below: str | None = None
+    blocks: Mapping[str, str] = field(default_factory=dict)
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -129,7 +151,8 @@ Arrival = (
     | StopAsked
     | Rated
     | FormAsked
-    | MoreRowsAsked
+    | FormTurned
+    | FormPressed
     | FormFilled
     | HomeOpened
     | MessagesOpened

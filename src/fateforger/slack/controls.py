@@ -18,8 +18,13 @@ Element = dict[str, Any]
 
 
 def plain_text(text: str, limit: int = MAX_LABEL) -> Element:
-    """A text object without markup, shortened with an ellipsis where Slack has no room for more."""
-    return {"type": "plain_text", "text": text if len(text) <= limit else text[: limit - 1].rstrip() + "…"}
+    """A text object without markup."""
+    return {"type": "plain_text", "text": shortened(text, limit)}
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, cut with an ellipsis where Slack has no room for more."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def element(control: Control, address: Address, numbers: Iterator[int]) -> Element | None:
@@ -72,6 +77,8 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         "text": plain_text(button.label),
         "value": address.model_copy(update={"target": button.target, "n": 0}).packed(),
     }
+    if button.spoken:
+        made["accessibility_label"] = shortened(button.spoken, MAX_LABEL)
     if button.style != "default":
         made["style"] = button.style
     if button.confirm is not None:

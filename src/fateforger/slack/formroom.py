@@ -1,4 +1,4 @@
-"""Opening forms, giving them more rows, and taking what was filled in."""
+"""Opening forms, showing them anew, and taking what was filled in or pressed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from fateforger.coordinator.commands import Command
 from fateforger.coordinator.door import Door
-from fateforger.errors import UserError
-from fateforger.session.cards import FormErrors
+from fateforger.errors import StoreError, UserError
+from fateforger.session.cards import Form, FormErrors, FormRequest
 from fateforger.slack import phrases
-from fateforger.slack.addresses import FIELD_PREFIX
-from fateforger.slack.arrivals import FormAsked, FormFilled, MoreRowsAsked, Place
+from fateforger.slack.addresses import FormAddress, field_block
+from fateforger.slack.arrivals import FormAsked, FormFilled, FormPressed, FormTurned, OpenForm, Place
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import SlackTrouble, called
 from fateforger.slack.desk import Desk
@@ -25,9 +26,15 @@ log = logging.getLogger(__name__)
 
 OPEN_SECONDS = 2.5
 """Slack takes a trigger for three seconds, and an acknowledgement as well."""
+DONE_SECONDS = 6.0
+LOOK_SECONDS = 0.05
+"""How long, and how often, a form that is open looks whether a command was carried out, to show what it did."""
 
 _NOWHERE = Place(None)
 """A modal stands in no channel; what has to be said beside it goes to the person's direct messages."""
+
+Shown = tuple[str, FormAddress]
+"""A view, and the form in it."""
 
 
 class FormRoom:
@@ -41,7 +48,7 @@ class FormRoom:
         self._errands = errands
 
     async def open(self, asked: FormAsked) -> None:
-        """Open the form while the trigger is fresh, or say why not."""
+        """Open the form while the trigger is fresh, over the one it was asked for in, or say why not."""
         request = asked.request
         refusal = await self._desk.refusal(request.session_id, request.user_id)
         if refusal is None:
@@ -49,19 +56,40 @@ class FormRoom:
         if refusal is not None:
             self._whisper(request.user_id, asked.place, refusal)
 
-    async def grow(self, asked: MoreRowsAsked) -> None:
-        """Show the same form with more rows. What was typed stays, as the fields keep their ids. A second click on
-        the button of the smaller form comes too late and changes nothing."""
+    async def turn(self, asked: FormTurned) -> None:
+        """Show the same form anew. What was typed stays, as the fields keep their ids. A click on a form that has
+        changed since comes too late and changes nothing."""
+        request = asked.request
+        refusal = await self._desk.refusal(request.session_id, request.user_id)
         try:
-            form = await self._door.open_form(asked.request)
-            await called(self._client.views_update(view_id=asked.view_id, hash=asked.view_hash, view=modal(form)))
+            if refusal is None:
+                form = await self._door.open_form(request)
+                await self._show(form, asked.form.view_id, asked.form.address.below, asked.form.hash)
         except UserError as error:
-            self._whisper(asked.request.user_id, _NOWHERE, error.message)
+            refusal = error.message
         except SlackTrouble as trouble:
-            log.info("a form did not grow: %s", trouble)
+            log.info("a form was not shown anew: %s", trouble)
+        if refusal is not None:
+            self._whisper(request.user_id, _NOWHERE, refusal)
+
+    async def press(self, pressed: FormPressed) -> None:
+        """Carry out what a control in a form stands for, and show the form as things are then."""
+        click, form = pressed.click, pressed.form
+        refusal = await self._desk.refusal(click.session_id, click.user_id)
+        if refusal is None:
+            try:
+                command = self._door.read_click(click)
+            except UserError as error:
+                refusal = error.message
+            else:
+                await self._desk.put(command)
+                self._errands.send(self._show_when_done(command, [(form.view_id, form.address), *_under(form)]))
+        if refusal is not None:
+            self._whisper(click.user_id, _NOWHERE, refusal)
 
     async def take(self, filled: FormFilled) -> dict[str, Any] | None:
-        """Turn the form into a command, or send it back with a sentence beside each field that cannot be used."""
+        """Turn the form into a command, show another one in its place, or send it back with a sentence beside each
+        field that cannot be used."""
         submission = filled.submission
         refusal = await self._desk.refusal(submission.session_id, submission.user_id)
         if refusal is not None:
@@ -75,14 +103,19 @@ class FormRoom:
             return _beside(filled, {"": error.message})
         if isinstance(read, FormErrors):
             return _beside(filled, read.errors)
+        if isinstance(read, Form):
+            return {"response_action": "update", "view": modal(read, filled.address.below)}
         await self._desk.put(read)
+        if filled.below is not None and filled.address.below is not None:
+            self._errands.send(self._show_when_done(read, [(filled.below, filled.address.below)]))
         return None
 
     async def _open(self, asked: FormAsked) -> str | None:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                form = await self._door.open_form(asked.request)
-                await called(self._client.views_open(trigger_id=asked.trigger_id, view=modal(form)))
+                view = modal(await self._door.open_form(asked.request), asked.below)
+                show = self._client.views_open if asked.below is None else self._client.views_push
+                await called(show(trigger_id=asked.trigger_id, view=view))
         except UserError as error:
             return error.message
         except TimeoutError:
@@ -92,15 +125,53 @@ class FormRoom:
             return phrases.FORM_FAILED
         return None
 
+    async def _show_when_done(self, command: Command, forms: list[Shown]) -> None:
+        """Show forms that stand open as they are once the command was carried out. One that was closed meanwhile, or
+        whose subject is gone, is left alone."""
+        try:
+            async with asyncio.timeout(DONE_SECONDS):
+                while not await self._door.carried_out(command):  # noqa: ASYNC110  no event tells of another program
+                    await asyncio.sleep(LOOK_SECONDS)
+        except TimeoutError:
+            log.info("a form was not shown anew: the command %s takes its time", command.command_id)
+            return
+        except StoreError as error:
+            log.warning("a form was not shown anew: %s", error.message)
+            return
+        for view_id, address in forms:
+            request = FormRequest(
+                form=address.form,
+                session_id=address.session,
+                user_id=command.user_id,
+                target=address.target,
+                size=address.size,
+                done=command.command_id,
+            )
+            try:
+                await self._show(await self._door.open_form(request), view_id, address.below)
+            except (UserError, StoreError) as error:
+                log.info("the form %s was not shown anew: %s", address.form, error.message)
+            except SlackTrouble as trouble:
+                log.info("the form %s was not shown anew: %s", address.form, trouble)
+
+    async def _show(self, form: Form, view_id: str, below: FormAddress | None, seen: str | None = None) -> None:
+        await called(self._client.views_update(view_id=view_id, hash=seen, view=modal(form, below)))
+
     def _whisper(self, user_id: str, place: Place, words: str) -> None:
         self._errands.send(self._asides.whisper(user_id, place, words))
+
+
+def _under(form: OpenForm) -> list[Shown]:
+    """The form below, which may show the same thing."""
+    below = form.address.below
+    return [] if form.below is None or below is None else [(form.below, below)]
 
 
 def _beside(filled: FormFilled, errors: Mapping[str, str]) -> dict[str, Any]:
     """Slack shows a sentence only beside a field that the form has; any other goes to the first field."""
     shown: dict[str, str] = {}
+    first = next(iter(filled.blocks.values()), field_block(""))
     for name, sentence in errors.items():
-        field = name if name in filled.names or not filled.names else filled.names[0]
-        block_id = f"{FIELD_PREFIX}{field}"
+        block_id = filled.blocks.get(name, first)
         shown[block_id] = f"{shown[block_id]} {sentence}" if block_id in shown else sentence
     return {"response_action": "errors", "errors": shown}

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+from itertools import count
 from typing import Any, assert_never
 
 from fateforger.session.cards import (
     Choice,
     ChoiceField,
+    Controls,
     DateField,
+    Divider,
     FlagField,
     Form,
     FormField,
+    Input,
+    ManyField,
+    Note,
     NumberField,
+    Prose,
     TextField,
     TextPart,
     TimeField,
 )
-from fateforger.slack.addresses import ACTION_MARK, FIELD_PREFIX, MORE, VALUE_ACTION, FormAddress
+from fateforger.slack.addresses import ACTION_MARK, MORE, VALUE_ACTION, Address, FormAddress, field_block
 from fateforger.slack.controls import MAX_OPTIONS, MAX_PLACEHOLDER, option, plain_text
 from fateforger.slack.mrkdwn import escaped, mrkdwn
+from fateforger.slack.render import blocks_of
 from fateforger.slack.splitting import split
 
 MAX_BLOCKS = 100
@@ -32,9 +42,12 @@ View = dict[str, Any]
 Block = dict[str, Any]
 
 
-def modal(form: Form) -> View:
-    """A form as a modal. The names of its fields are its block ids, so what was typed survives more rows."""
-    blocks = [block for field in form.fields for block in _blocks(field)]
+def modal(form: Form, below: FormAddress | None = None) -> View:
+    """A form as a modal. The names of its fields are its block ids, so what was typed survives when it is shown anew.
+    ``below`` is the address of the form that it stands above."""
+    here = Address(session=form.session_id, v=_rendering(form))
+    numbers = count()
+    blocks = [block for field in form.fields for block in _blocks(field, here, numbers)]
     if len(form.title) > MAX_TITLE:
         blocks.insert(0, _words(f"*{escaped(form.title)}*"))
     room = MAX_BLOCKS - 1
@@ -42,22 +55,35 @@ def modal(form: Form) -> View:
         blocks = [*blocks[: room - 1], _words("There is no room for more fields here. Send these, then open it again.")]
     elif form.more is not None:
         blocks.append(_more(form.more))
-    address = FormAddress(form=form.form, session=form.session_id, target=form.target, size=form.size)
-    return {
+    address = FormAddress(form=form.form, session=form.session_id, target=form.target, size=form.size, below=below)
+    view = {
         "type": "modal",
         "callback_id": form.form,
         "title": plain_text(form.title, MAX_TITLE),
-        "submit": plain_text(form.submit, MAX_TITLE),
-        "close": plain_text("Cancel"),
+        "close": plain_text(form.close, MAX_TITLE),
         "private_metadata": address.packed(),
         "blocks": blocks,
     }
+    return view if form.submit is None else view | {"submit": plain_text(form.submit, MAX_TITLE)}
 
 
-def _blocks(field: FormField) -> list[Block]:
+def _rendering(form: Form) -> str:
+    """A name for a form as it looks now: what was chosen in a control of another look is not carried over."""
+    return hashlib.sha256(form.model_dump_json().encode()).hexdigest()[:12]
+
+
+def _blocks(field: FormField, here: Address, numbers: Iterator[int]) -> list[Block]:
     match field:
         case TextPart():
             return [_words(words) for words in split(mrkdwn(field.text), MAX_TYPED)]
+        case Prose() | Note() | Divider() | Controls():
+            return blocks_of(field, here, numbers)
+        case _:
+            return _asked(field)
+
+
+def _asked(field: Input) -> list[Block]:
+    match field:
         case TextField():
             hint = field.hint
             if len(field.value) > _longest(field):
@@ -70,6 +96,8 @@ def _blocks(field: FormField) -> list[Block]:
             if len(field.choices) > MAX_OPTIONS:
                 hint = f"{hint} These are the first {MAX_OPTIONS} of {len(field.choices)} choices.".strip()
             return [_input(field, _choice(field), hint, optional=field.optional)] if field.choices else []
+        case ManyField():
+            return [_input(field, _many(field), field.hint, optional=True)]
         case DateField():
             initial = {} if field.value is None else {"initial_date": field.value.isoformat()}
             return [_input(field, {"type": "datepicker"} | initial, "", optional=field.optional)]
@@ -83,20 +111,17 @@ def _blocks(field: FormField) -> list[Block]:
             assert_never(field)
 
 
-def _input(
-    field: TextField | NumberField | ChoiceField | DateField | TimeField | FlagField,
-    element: Block,
-    hint: str,
-    *,
-    optional: bool,
-) -> Block:
+def _input(field: Input, element: Block, hint: str, *, optional: bool) -> Block:
+    edition = field.edition if isinstance(field, TextField) else 0
     block: Block = {
         "type": "input",
-        "block_id": f"{FIELD_PREFIX}{field.name}",
+        "block_id": field_block(field.name, edition),
         "label": plain_text(field.label, MAX_WORDS),
         "element": element | {"action_id": VALUE_ACTION},
         "optional": optional,
     }
+    if isinstance(field, ChoiceField) and field.turns:
+        block["dispatch_action"] = True
     if hint:
         block["hint"] = plain_text(hint, MAX_WORDS)
     return block
@@ -127,6 +152,17 @@ def _choice(field: ChoiceField) -> Block:
     element: Block = {"type": "radio_buttons" if len(options) <= RADIO else "static_select", "options": options}
     chosen = next((shown for shown in options if shown["value"] == field.value), None)
     return element if chosen is None else element | {"initial_option": chosen}
+
+
+def _many(field: ManyField) -> Block:
+    options = [option(choice) for choice in field.choices[:MAX_OPTIONS]]
+    element: Block = {
+        "type": "multi_static_select",
+        "placeholder": plain_text(field.placeholder, MAX_PLACEHOLDER),
+        "options": options,
+    }
+    chosen = [shown for shown in options if shown["value"] in field.value]
+    return element | {"initial_options": chosen} if chosen else element
 
 
 def _flag(field: FlagField) -> Block:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from fateforger.session.cards import FormSubmission, FormValue
-from fateforger.slack.addresses import FIELD_PREFIX, VALUE_ACTION, FormAddress, unpacked
+from fateforger.slack.addresses import VALUE_ACTION, FormAddress, field_name, unpacked
 from fateforger.slack.arrivals import FormFilled, Ignored
-from fateforger.slack.shapes import Entry, ViewSubmission
+from fateforger.slack.shapes import Entry, View, ViewSubmission
 
 NOT_A_NUMBER = "Please write a whole number here."
 
@@ -20,11 +20,12 @@ def filled(payload: ViewSubmission, at: datetime, command_id: str) -> FormFilled
         return Ignored("a view that is not a form")
     values: dict[str, FormValue] = {}
     unreadable: dict[str, str] = {}
+    blocks: dict[str, str] = {}
     for block_id, entries in view.state.values.items():
-        entry = entries.get(VALUE_ACTION)
-        if entry is None or not block_id.startswith(FIELD_PREFIX):
+        entry, name = entries.get(VALUE_ACTION), field_name(block_id)
+        if entry is None or name is None:
             continue
-        name = block_id.removeprefix(FIELD_PREFIX)
+        blocks[name] = block_id
         try:
             values[name] = _value(entry)
         except ValueError:
@@ -40,7 +41,22 @@ def filled(payload: ViewSubmission, at: datetime, command_id: str) -> FormFilled
         size=address.size,
         values=values,
     )
-    return FormFilled(submission, tuple(values), unreadable)
+    return FormFilled(submission, address, view.previous_view_id, blocks, unreadable)
+
+
+def chosen(view: View) -> dict[str, str]:
+    """What stands in the fields of a form that is open, as text by name; what is empty is left out."""
+    found: dict[str, str] = {}
+    for block_id, entries in view.state.values.items():
+        entry, name = entries.get(VALUE_ACTION), field_name(block_id)
+        if entry is None or name is None:
+            continue
+        one = entry.selected_option.value if entry.selected_option else None
+        many = " ".join(picked.value for picked in entry.selected_options)
+        text = entry.value or one or many or entry.selected_date or entry.selected_time
+        if text:
+            found[name] = str(text)
+    return found
 
 
 def _value(entry: Entry) -> FormValue:
@@ -50,6 +66,8 @@ def _value(entry: Entry) -> FormValue:
             return int(entry.value) if entry.value else None
         case "checkboxes":
             return bool(entry.selected_options)
+        case "multi_static_select":
+            return tuple(picked.value for picked in entry.selected_options)
         case "datepicker":
             return entry.selected_date
         case "timepicker":

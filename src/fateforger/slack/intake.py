@@ -23,10 +23,11 @@ from fateforger.slack.arrivals import (
     Clicked,
     FormAsked,
     FormFilled,
+    FormPressed,
+    FormTurned,
     HomeOpened,
     Ignored,
     MessagesOpened,
-    MoreRowsAsked,
     Rated,
     Said,
     StartAsked,
@@ -107,10 +108,8 @@ class Intake(AsyncMiddleware):
                 await self._desk.hear(arrival)
             case Clicked() | StopAsked() | Rated():
                 await self._press(arrival)
-            case FormAsked():
-                await self._forms.open(arrival)
-            case MoreRowsAsked():
-                await self._forms.grow(arrival)
+            case FormAsked() | FormTurned() | FormPressed():
+                await self._in_form(arrival)
             case HomeOpened():
                 self._home.show(arrival.user_id)
             case MessagesOpened():
@@ -120,6 +119,17 @@ class Intake(AsyncMiddleware):
             case _:
                 assert_never(arrival)
         return ""
+
+    async def _in_form(self, arrival: FormAsked | FormTurned | FormPressed) -> None:
+        match arrival:
+            case FormAsked():
+                await self._forms.open(arrival)
+            case FormTurned():
+                await self._forms.turn(arrival)
+            case FormPressed():
+                await self._forms.press(arrival)
+            case _:
+                assert_never(arrival)
 
     async def _press(self, arrival: Clicked | StopAsked | Rated) -> None:
         match arrival:
@@ -147,10 +157,8 @@ def _conversation(arrival: Arrival) -> str:
             return f"{arrival.place.channel} {arrival.place.thread_ts}"
         case Clicked():
             return arrival.click.session_id
-        case FormAsked() | MoreRowsAsked():
-            return arrival.request.session_id
-        case FormFilled():
-            return arrival.submission.session_id
+        case FormAsked() | FormTurned() | FormPressed() | FormFilled():
+            return _of_form(arrival)
         case StopAsked():
             return f"stop {arrival.place.channel} {arrival.place.thread_ts}"
         case Rated():
@@ -159,5 +167,17 @@ def _conversation(arrival: Arrival) -> str:
             return arrival.user_id
         case Ignored():
             return ""
+        case _:
+            assert_never(arrival)
+
+
+def _of_form(arrival: FormAsked | FormTurned | FormPressed | FormFilled) -> str:
+    match arrival:
+        case FormAsked() | FormTurned():
+            return arrival.request.session_id or arrival.request.user_id
+        case FormPressed():
+            return arrival.click.session_id or arrival.click.user_id
+        case FormFilled():
+            return arrival.submission.session_id or arrival.submission.user_id
         case _:
             assert_never(arrival)

@@ -20,29 +20,34 @@ from fateforger.slack.addresses import (
     SAY,
     START,
     STOP,
+    TURN_PREFIX,
+    VALUE_ACTION,
     WELCOME,
     Address,
     Deed,
     FormAddress,
     Vote,
     action_of,
+    field_name,
     unpacked,
 )
 from fateforger.slack.arrivals import (
     Arrival,
     Clicked,
     FormAsked,
+    FormPressed,
+    FormTurned,
     HomeOpened,
     Ignored,
     MessagesOpened,
-    MoreRowsAsked,
+    OpenForm,
     Place,
     Rated,
     Said,
     StartAsked,
     StopAsked,
 )
-from fateforger.slack.inputs import filled
+from fateforger.slack.inputs import chosen, filled
 from fateforger.slack.mrkdwn import typed
 from fateforger.slack.shapes import (
     Action,
@@ -147,7 +152,7 @@ def _message(event: Message, payload: EventCallback) -> Arrival:
 def _action(payload: BlockActions, at: datetime) -> Arrival:
     action = payload.actions[0]
     if payload.view is not None and payload.view.type == "modal":
-        return _in_form(payload.view, action, payload.user.id)
+        return _in_form(payload, payload.view, action, at)
     if action_of(action.action_id) == FEEDBACK:
         return _vote(payload, action, at)
     found = _use(action)
@@ -250,15 +255,40 @@ def _use(action: Action) -> tuple[Address, Deed, Any] | None:
     return None if value is None else (address, Deed(action=name), value)
 
 
-def _in_form(view: View, action: Action, user_id: str) -> Arrival:
+def _in_form(payload: BlockActions, view: View, action: Action, at: datetime) -> Arrival:
     address = unpacked(FormAddress, view.private_metadata)
-    if address is None or action_of(action.action_id) != MORE:
+    if address is None:
         return Ignored(f"the control {action.action_id} of a form")
+    here = OpenForm(address, view.id, view.hash, view.previous_view_id)
     request = FormRequest(
-        form=address.form,
-        session_id=address.session,
-        user_id=user_id,
-        target=address.target,
-        size=address.size + 1,
+        form=address.form, session_id=address.session, user_id=payload.user.id, target=address.target, size=address.size
     )
-    return MoreRowsAsked(request, view.id, view.hash)
+    name = action_of(action.action_id)
+    if name == MORE:
+        return FormTurned(request.model_copy(update={"size": address.size + 1}), here)
+    if name == VALUE_ACTION and field_name(action.block_id) is not None:
+        return FormTurned(request.model_copy(update={"chosen": chosen(view)}), here)
+    found = _use(action)
+    if found is None:
+        return Ignored(f"the control {action.action_id} of a form")
+    _, deed, value = found
+    target = deed.target if value is None else str(value)
+    if deed.action.startswith(TURN_PREFIX):
+        choice = {deed.action.removeprefix(TURN_PREFIX): target}
+        return FormTurned(request.model_copy(update={"chosen": chosen(view) | choice}), here)
+    if deed.action.startswith(FORM_PREFIX):
+        other = request.model_copy(
+            update={"form": deed.action.removeprefix(FORM_PREFIX), "target": target, "size": 0},
+        )
+        return FormAsked(other, payload.trigger_id, Place(None), below=address)
+    click = Click(
+        # The same button of a view that was shown anew since is another one.
+        command_id=command_id("click", view.id, view.hash, action.action_id, deed.packed(), target),
+        user_id=payload.user.id,
+        at=at,
+        session_id=address.session,
+        action=deed.action,
+        target=deed.target,
+        value=value,
+    )
+    return FormPressed(click, here)

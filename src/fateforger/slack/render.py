@@ -59,6 +59,11 @@ def render(card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bo
     return Rendered(words, fitted(pieces, size.blocks, size.characters, _note))
 
 
+def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Block]:
+    """A part of a card where it stands among others of another kind, as in a form."""
+    return [piece.block for piece in _pieces(part, address, numbers, MAX_SECTION, thumbs=False)]
+
+
 def retired(card: Card) -> Card:
     """The card without its controls."""
     parts = (

@@ -128,6 +128,7 @@ class View(_Shape):
     type: str
     hash: str
     private_metadata: str = ""
+    previous_view_id: str | None = None
     state: ViewState = ViewState()
 
 

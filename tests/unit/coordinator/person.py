@@ -21,6 +21,7 @@ from fateforger.session.cards import (
     Card,
     Control,
     Controls,
+    Form,
     FormErrors,
     FormRequest,
     FormSubmission,
@@ -215,7 +216,7 @@ class Person:
         shown = await self.door.open_form(
             FormRequest(form=form, session_id=self.session_id, user_id=self.user, target=target, size=size)
         )
-        given = {f.name: f.value for f in shown.fields if f.kind != "words"}
+        given = {f.name: f.value for f in shown.inputs}
         unknown = values.keys() - given.keys()
         assert not unknown, unknown
         submission = FormSubmission(
@@ -231,6 +232,7 @@ class Person:
         read = await self.door.read_form(submission)
         if isinstance(read, FormErrors):
             return read
+        assert not isinstance(read, Form), "it shows another form"
         await self.send(read)
         return None
 

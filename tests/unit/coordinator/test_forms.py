@@ -157,7 +157,7 @@ async def test_an_edit_asks_only_for_what_differs(anna: Person) -> None:
     shown = await anna.door.open_form(
         FormRequest(form="edit_block", session_id=anna.session_id, user_id=anna.user, target=target)
     )
-    values: dict[str, Any] = {f.name: f.value for f in shown.fields if f.kind != "words"}
+    values: dict[str, Any] = {f.name: f.value for f in shown.inputs}
     submission = FormSubmission(
         form="edit_block",
         session_id=anna.session_id,

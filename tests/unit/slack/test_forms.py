@@ -10,6 +10,7 @@ import pytest
 from fateforger.local.workspace.blocks.surfaces import check_view
 from fateforger.local.workspace.form_state import state_values
 from fateforger.session.cards import (
+    Button,
     Choice,
     ChoiceField,
     DateField,
@@ -18,11 +19,14 @@ from fateforger.session.cards import (
     FormField,
     FormSubmission,
     FormValue,
+    ManyField,
     NumberField,
+    Prose,
     TextField,
     TextPart,
     TimeField,
 )
+from fateforger.slack.addresses import FormAddress
 from fateforger.slack.arrivals import FormFilled
 from fateforger.slack.forms import modal
 from fateforger.slack.inputs import NOT_A_NUMBER
@@ -42,6 +46,7 @@ EVERY_FIELD: tuple[FormField, ...] = (
     DateField(name="day", label="Day", value=date(2026, 3, 5)),
     TimeField(name="start", label="Start", value=time(9, 30), optional=True),
     FlagField(name="one", label="The one thing", value=True),
+    ManyField(name="zones", label="Zones", choices=ZONES, value=("z1", "z8"), placeholder="Everywhere"),
     TextPart(text="That is **all**."),
 )
 
@@ -77,6 +82,7 @@ def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
         "day": date(2026, 3, 5),
         "start": time(9, 30),
         "one": True,
+        "zones": ("z1", "z8"),
     }
     expected = FormSubmission(
         form="task",
@@ -88,7 +94,8 @@ def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
         size=2,
         values=values,
     )
-    assert filled == FormFilled(expected, tuple(values))
+    address = FormAddress(form="task", session="s1", target="t1", size=2)
+    assert filled == FormFilled(expected, address, None, {name: f"field.{name}" for name in values})
 
 
 def test_what_a_person_changed_comes_back() -> None:
@@ -98,9 +105,10 @@ def test_what_a_person_changed_comes_back() -> None:
         "depth": {"type": "radio_buttons", "selected_option": {"value": "deep"}},
         "start": {"type": "timepicker", "selected_time": None},
         "one": {"type": "checkboxes", "selected_options": []},
+        "zones": {"type": "multi_static_select", "selected_options": []},
     }
     values = submitted(opened(form(*EVERY_FIELD)), entered).submission.values
-    assert [values[name] for name in entered] == ["Read  ", None, "deep", None, False]
+    assert [values[name] for name in entered] == ["Read  ", None, "deep", None, False, ()]
 
 
 def test_the_same_submit_has_the_same_id_and_another_one_another() -> None:
@@ -156,6 +164,24 @@ def test_more_rows_are_offered_until_there_is_no_room() -> None:
     assert (
         many["blocks"][-1]["text"]["text"] == "There is no room for more fields here. Send these, then open it again."
     )
+
+
+def test_a_form_only_to_look_at_and_press() -> None:
+    row = Prose(
+        text="**No calls**", control=Button(label="Edit", action="form.rule", target="u1", spoken="Edit no calls")
+    )
+    view = opened(form(row, submit=None, close="Close"))
+    assert "submit" not in view
+    assert view["close"]["text"] == "Close"
+    assert view["blocks"][0]["accessory"]["accessibility_label"] == "Edit no calls"
+
+
+def test_another_edition_of_a_field_starts_anew() -> None:
+    """What was typed survives only where the block stays the same."""
+    fields = [TextField(name="words", label="Words", value="gym", edition=n) for n in (0, 1)]
+    views = [opened(form(field)) for field in fields]
+    assert [view["blocks"][0]["block_id"] for view in views] == ["field.words", "field.words~1"]
+    assert [submitted(view).submission.values for view in views] == [{"words": "gym"}] * 2
 
 
 def test_other_views_are_ignored() -> None:

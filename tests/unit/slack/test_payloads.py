@@ -12,12 +12,16 @@ from fateforger.session.cards import (
     Button,
     Card,
     Choice,
+    ChoiceField,
+    Control,
     Controls,
     DatePick,
+    Form,
     FormRequest,
     Menu,
     Prose,
     Select,
+    TextField,
     TimePick,
 )
 from fateforger.slack.addresses import WELCOME, FormAddress
@@ -25,14 +29,17 @@ from fateforger.slack.arrivals import (
     Arrival,
     Clicked,
     FormAsked,
+    FormPressed,
+    FormTurned,
     HomeOpened,
     Ignored,
     MessagesOpened,
-    MoreRowsAsked,
+    OpenForm,
     Place,
     Said,
     StartAsked,
 )
+from fateforger.slack.forms import modal
 from fateforger.slack.payloads import command_id, recognise
 from fateforger.slack.render import render
 
@@ -304,9 +311,91 @@ def test_the_button_for_more_rows() -> None:
         actions=[{"type": "button", "action_id": "more#0", "block_id": "more", "action_ts": "1"}],
     )
     request = FormRequest(form="tasks", session_id="s1", user_id="U1", target="t", size=3)
-    assert of(payload) == MoreRowsAsked(request, "V1", "h1")
+    here = OpenForm(FormAddress(form="tasks", session="s1", target="t", size=2), "V1", "h1")
+    assert of(payload) == FormTurned(request, here)
     payload["actions"][0]["action_id"] = "other"
     assert of(payload) == Ignored("the control other of a form")
+
+
+LIST = FormAddress(form="rules", session="s1", target="page 1")
+ROW = FormAddress(form="rule", session="s1", target="u7", below=LIST)
+
+
+def in_form(control: Control, *, chosen: Json | None = None) -> Json:
+    """A ``block_actions`` payload of a control in a form that stands above a list, with something typed beside it."""
+    fields = (TextField(name="words", label="Words", edition=2), Prose(text="Row", control=control))
+    view = modal(Form(form="rule", session_id="s1", target="u7", title="Rule", submit="Save", fields=fields), LIST)
+    entered = {"field.words~2": {"value": {"type": "plain_text_input", "value": "gym"}}}
+    placed = view["blocks"][1]
+    action = {"type": placed["accessory"]["type"], "action_ts": "1", "block_id": placed["block_id"], **(chosen or {})}
+    action |= {name: placed["accessory"][name] for name in ("action_id", "value") if name in placed["accessory"]}
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1"},
+        "trigger_id": "trigger",
+        "container": {"type": "view", "view_id": "V2"},
+        "view": view | {"id": "V2", "hash": "h1", "previous_view_id": "V1", "state": {"values": entered}},
+        "actions": [action],
+    }
+
+
+ABOVE = OpenForm(ROW, "V2", "h1", below="V1")
+
+
+def test_a_control_that_turns_a_form_says_what_was_chosen_and_typed() -> None:
+    request = FormRequest(form="rule", session_id="s1", user_id="U1", target="u7")
+    turned = in_form(Button(label="Next", action="turn.page", target="2"))
+    expected = request.model_copy(update={"chosen": {"words": "gym", "page": "2"}})
+    assert of(turned) == FormTurned(expected, ABOVE)
+    select = Select(action="turn.status", placeholder="All", choices=(Choice(label="Confirmed", value="locked"),))
+    turned = in_form(select, chosen={"selected_option": {"value": "locked"}})
+    expected = request.model_copy(update={"chosen": {"words": "gym", "status": "locked"}})
+    assert of(turned) == FormTurned(expected, ABOVE)
+
+
+def test_a_field_that_turns_its_form() -> None:
+    kinds = ChoiceField(name="kind", label="Kind", choices=(Choice(label="Words", value="words"),), turns=True)
+    payload = in_form(Button(label="x", action="x"))
+    (block,) = modal(Form(form="rule", session_id="s1", title="Rule", submit="Save", fields=(kinds,)))["blocks"]
+    assert block["dispatch_action"] is True
+    chosen = {"type": "radio_buttons", "selected_option": {"value": "words"}}
+    payload["view"]["state"]["values"]["field.kind"] = {"value": chosen}
+    payload["actions"] = [{"block_id": "field.kind", "action_id": "value", "action_ts": "1", **chosen}]
+    request = FormRequest(
+        form="rule", session_id="s1", user_id="U1", target="u7", chosen={"words": "gym", "kind": "words"}
+    )
+    assert of(payload) == FormTurned(request, ABOVE)
+
+
+def test_a_form_over_a_form() -> None:
+    """S35: the form of a row stands above the list."""
+    payload = in_form(Button(label="Replace", action="form.rule_new", target="u7"))
+    request = FormRequest(form="rule_new", session_id="s1", user_id="U1", target="u7")
+    assert of(payload) == FormAsked(request, "trigger", Place(None), below=ROW)
+
+
+def test_a_command_in_a_form() -> None:
+    """A repeated click is the same one; the same button of the form as it is later is another one."""
+    payload = in_form(Button(label="Decline", action="memory.decline", target="u7 3"))
+    pressed = of(payload)
+    assert isinstance(pressed, FormPressed)
+    click = pressed.click
+    assert pressed == FormPressed(
+        Click(
+            command_id=click.command_id,
+            user_id="U1",
+            at=AT,
+            session_id="s1",
+            action="memory.decline",
+            target="u7 3",
+        ),
+        ABOVE,
+    )
+    assert of(payload) == pressed
+    payload["view"]["hash"] = "h2"
+    later = of(payload)
+    assert isinstance(later, FormPressed)
+    assert later.click.command_id != click.command_id
 
 
 # --- the rest -------------------------------------------------------------------------------------------------

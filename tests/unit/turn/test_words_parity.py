@@ -57,7 +57,7 @@ def move(name: str, now: Session, wanted: Move, intent: str) -> Row:
 def form(name: str, now: Session, room: str, *answers: Answer, target: str = "", **values: Any) -> Row:
     def filled(shown: Session) -> SessionCommand:
         opened = open_form(shown, FormRequest(form=room, session_id="s1", user_id="U1", target=target))
-        given = {field.name: field.value for field in opened.fields if field.kind != "words"}
+        given = {field.name: field.value for field in opened.inputs}
         assert values.keys() <= given.keys()
         submission = FormSubmission(
             form=room, session_id="s1", user_id="U1", command_id="c1", at=MORNING, target=opened.target,
