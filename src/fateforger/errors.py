@@ -17,7 +17,8 @@
     │   │   └── CalendarBusy          another write to this calendar is under way
     │   ├── StoreError
     │   │   ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
-    │   │   └── VersionConflict       somebody saved a newer version first
+    │   │   ├── VersionConflict       somebody saved a newer version first
+    │   │   └── ConstraintUnreadable  a constraint is there and cannot be read; the others can
     │   ├── MemoryUnavailable         the index of constraints cannot be read or written; nothing is lost with it
     │   └── ModelError
     │       ├── ModelUnreachable      no connection, a connection cut off, a server error
@@ -32,6 +33,8 @@ The message of each error is a sentence for a person. ``where`` says which part 
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 
 class FateforgerError(Exception):
@@ -127,6 +130,14 @@ class StoreUnavailable(StoreError):
 
 class VersionConflict(StoreError):
     """Somebody else saved a newer version of the same thing first."""
+
+
+class ConstraintUnreadable(StoreError):
+    """Constraints are damaged, or of a newer program. ``names`` has their names by uid. Others can still be read."""
+
+    def __init__(self, message: str, *, names: Mapping[str, str], where: str | None = None) -> None:
+        super().__init__(message, where=where)
+        self.names = names
 
 
 class MemoryUnavailable(WorldError):

@@ -20,6 +20,7 @@ from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.rows import read_row
 from fateforger.constraints.sections import sections
+from fateforger.constraints.storable import check_person, check_version
 from fateforger.constraints.versions import Event, Version, eras, newest
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "Version",
     "Why",
     "applicability",
+    "check_person",
+    "check_version",
     "consolidation",
     "contradictions",
     "eras",

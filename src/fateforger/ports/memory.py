@@ -15,8 +15,13 @@ class Constraints(Protocol):
     :class:`~fateforger.errors.StoreError`; ``BadInput`` for an id that cannot be one (empty, blank, too long)."""
 
     async def of(self, user_id: str) -> tuple[Version, ...]:
-        """All versions of that person's constraints, in the order in which they were written. A row that cannot be
-        read is an error, never left out."""
+        """All versions of that person's constraints, in the order in which they were written. A constraint that cannot
+        be read in its newest version is a ``ConstraintUnreadable``, never left out; an older version that cannot be
+        read decides nothing and is missing from the history."""
+        ...
+
+    async def readable(self, user_id: str) -> tuple[Version, ...]:
+        """The same without the constraints that ``ConstraintUnreadable`` names, for going on while they are told of."""
         ...
 
     async def write(
@@ -27,6 +32,7 @@ class Constraints(Protocol):
         ``cause`` names what led to them (a message, a click, a line of an import): a cause that wrote before writes
         nothing, and what it wrote then is returned. ``expected`` says which ``seq`` the newest version of a uid had
         when the change was thought of, 0 for none; another one is a ``VersionConflict``, and nothing is written.
+        What is written in that knowledge is never older than the version it is about, even if a clock is behind.
         """
         ...
 
@@ -57,7 +63,8 @@ class Constraints(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class IndexTask:
-    """A constraint whose memory has to be brought up to date; without a ``version`` it is to be dropped."""
+    """A constraint whose memory has to be brought up to date; without a ``version`` it is to be dropped. ``seq`` is its
+    place on the list (that of the version is inside it), and grows whenever it is put there again."""
 
     user_id: str
     uid: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import random
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from fateforger.adapters.store.faults import IN_EACH_OTHERS_WAY, sqlstate, translated
@@ -19,6 +20,8 @@ from fateforger.errors import StoreUnavailable
 T = TypeVar("T")
 _PAUSES = tuple(0.002 * 2**n for n in range(10))
 """Seconds to wait at most, by chance, before each new try of a transaction that met another one: 2 in all."""
+
+_LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 
 
 class Database:
@@ -32,6 +35,7 @@ class Database:
         self.engine = engine
         self.place = spoken(engine.url)
         self._readers = engine.execution_options(**READING)
+        self._alone = _seeing_others(engine)
         self._threads = ThreadPoolExecutor(1 if engine.dialect.name == "sqlite" else POOL_SIZE, "store")
         self._closed = False
 
@@ -42,6 +46,11 @@ class Database:
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` and commit. What it raises rolls back. Raises ``StoreUnavailable``."""
         return await self._in_thread(self.engine, work)
+
+    async def write_alone(self, key: str, work: Callable[[Connection], T]) -> T:
+        """Like :meth:`write`, one after another for each ``key``, whichever process it comes from: for a key, the order
+        of commits is the order in which the database counted. Nobody has to try again; they queue."""
+        return await self._in_thread(self._alone, lambda connection: work(_locked(connection, key)))
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -71,3 +80,18 @@ class Database:
     def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
         with engine.begin() as connection:
             return work(connection)
+
+
+def _seeing_others(engine: Engine) -> Engine:
+    """Who waited for a lock has to see what the one before committed, not what was there when the waiting began."""
+    if engine.dialect.name == "sqlite":
+        return engine
+    return engine.execution_options(isolation_level="READ COMMITTED")
+
+
+def _locked(connection: Connection, key: str) -> Connection:
+    """The same connection, once no other transaction has the lock of that name. SQLite has one writer at a time."""
+    if connection.dialect.name != "sqlite":
+        number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
+        connection.execute(_LOCK, {"number": number})
+    return connection

@@ -16,6 +16,9 @@ JOURNAL_VERSION = 1
 OUTBOX_VERSION = 1
 """Shape of outgoing messages."""
 
+CONSTRAINT_VERSION = 1
+"""Shape of the records of constraints."""
+
 M = TypeVar("M", bound=BaseModel)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.faults import translated
 from fateforger.adapters.store.feedback import SqlFeedbacks
@@ -28,6 +29,7 @@ class Store:
     jobs: SqlJobs
     feedbacks: SqlFeedbacks
     usage: SqlUsage
+    constraints: SqlConstraints
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -57,4 +59,5 @@ def open_store(where: str | Path) -> Store:
         jobs=SqlJobs(database),
         feedbacks=SqlFeedbacks(database),
         usage=SqlUsage(database),
+        constraints=SqlConstraints(database),
     )

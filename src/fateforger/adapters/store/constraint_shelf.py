@@ -1,0 +1,106 @@
+"""What is known of a person's constraints by now, so that each row is read once only."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from fateforger.adapters.store.constraint_rows import VERSION, Damaged, read_version_row
+from fateforger.constraints import Version
+from fateforger.errors import ConstraintUnreadable
+
+_MINE = VERSION.c.user_id == bindparam("of_user")
+_ENDS = select(
+    select(func.min(VERSION.c.seq)).where(_MINE).scalar_subquery().label("first"),
+    select(func.max(VERSION.c.seq)).where(_MINE).scalar_subquery().label("last"),
+)
+_SINCE = select(VERSION).where(_MINE, VERSION.c.seq > bindparam("known")).order_by(VERSION.c.seq)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A person's rows from the first to the last: those that can be read, and the others."""
+
+    first: int | None = None
+    last: int | None = None
+    versions: tuple[Version, ...] = ()
+    damaged: tuple[Damaged, ...] = ()
+
+    @cached_property
+    def lost(self) -> dict[str, Damaged]:
+        """By uid, the constraints whose newest version cannot be read. An older one is history, and decides nothing."""
+        newest: dict[str, Version | Damaged] = {}
+        rows: list[Version | Damaged] = [*self.versions, *self.damaged]
+        for row in sorted(rows, key=lambda row: (row.updated_at, row.seq)):
+            newest[row.uid] = row
+        return {uid: row for uid, row in newest.items() if isinstance(row, Damaged)}
+
+    def whole(self) -> tuple[Version, ...]:
+        """Everything. Raises :class:`ConstraintUnreadable`."""
+        if self.damaged and self.lost:
+            raise unreadable(self.lost.values())
+        return self.versions
+
+    @property
+    def readable(self) -> tuple[Version, ...]:
+        """Everything apart from the constraints that are lost."""
+        if not self.damaged:
+            return self.versions
+        return tuple(version for version in self.versions if version.uid not in self.lost)
+
+
+class Shelf:
+    """Keeps what was read for the people who asked last. Each look asks the database for two numbers, which tell
+    whether anybody, here or in another process, wrote or deleted something since. Called from any thread."""
+
+    def __init__(self, people: int = 64) -> None:
+        self._people = people
+        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._lock = Lock()
+
+    def look(self, connection: Connection, user_id: str) -> Known:
+        """What is true now in the eyes of ``connection``."""
+        with self._lock:
+            before = self._known.get(user_id, Known())
+        ends = connection.execute(_ENDS, {"of_user": user_id}).one()
+        if (ends.first, ends.last) == (before.first, before.last):
+            return before
+        if ends.last is None:
+            now = Known()
+        elif before.first == ends.first and before.last is not None and before.last < ends.last:
+            now = _extended(before, connection, user_id, ends.last)
+        else:
+            now = _extended(Known(ends.first), connection, user_id, ends.last)
+        with self._lock:
+            self._known[user_id] = now
+            self._known.move_to_end(user_id)
+            if len(self._known) > self._people:
+                self._known.popitem(last=False)
+        return now
+
+
+def _extended(before: Known, connection: Connection, user_id: str, last: int) -> Known:
+    rows = connection.execute(_SINCE, {"of_user": user_id, "known": before.last or 0})
+    found = [read_version_row(row) for row in rows]
+    return Known(
+        before.first,
+        last,
+        (*before.versions, *(row for row in found if isinstance(row, Version))),
+        (*before.damaged, *(row for row in found if isinstance(row, Damaged))),
+    )
+
+
+def unreadable(rows: Iterable[Damaged]) -> ConstraintUnreadable:
+    """What to say of rows that cannot be read: the first one's own sentence, how many more there are, what to do."""
+    first, *others = found = sorted(rows, key=lambda row: row.seq)
+    more = f" {len(others)} more cannot be read either." if others else ""
+    return ConstraintUnreadable(
+        f"{first.why}{more} Say it again or archive it; everything else still counts.",
+        names={row.uid: row.name for row in found},
+        where=first.uid,
+    )
