@@ -1,0 +1,175 @@
+"""What is particular to constraints in SQL: damaged rows, the shelf of what was read, columns for people to query."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from tests.contracts.stores import Kind, new_database, new_file
+from tests.factories.constraints import version_of
+
+from fateforger.adapters.store import Store, open_store
+from fateforger.constraints import Version
+from fateforger.errors import ConstraintUnreadable
+
+EARLIER, LATER = "2026-02-01T08:00:00+00:00", "2026-02-02T08:00:00+00:00"
+
+
+@pytest.fixture(params=["file", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    kind: Kind = request.param
+    with new_database(kind, request, tmp_path) as where:
+        store = open_store(where)
+        yield store
+        await store.aclose()
+
+
+async def changed(store: Store, what: str, seq: int) -> None:
+    """Change a row behind the program's back, and let it forget what it has read."""
+    await store.database.write(
+        lambda connection: connection.execute(
+            text(f"UPDATE constraint_version SET {what} WHERE seq = :seq"), {"seq": seq}
+        )
+    )
+
+
+async def again(store: Store) -> Store:
+    """The same database, opened by a program that has read nothing yet."""
+    url = store.database.engine.url
+    await store.aclose()
+    return open_store(url.render_as_string(hide_password=False))
+
+
+async def said(store: Store, uid: str, *, at: str = EARLIER, cause: str | None = None, **fields: object) -> Version:
+    (version,) = await store.constraints.write([version_of(uid, at=at, **fields)], cause=cause or f"{uid}{at}")
+    return version
+
+
+DAMAGES = {
+    "no JSON": (
+        'record = \'{"name": "x\'',
+        "Invalid JSON: EOF while parsing a string at line 1 column 11 at its start",
+    ),
+    "no record": ("record = '[]'", "Input should be an object at its start"),
+    "another value": (
+        "record = replace(record, '\"must\"', '\"shall\"')",
+        "Input should be 'must', 'should' or 'prefer' at necessity",
+    ),
+    "another uid": ("record = replace(record, '\"bed\"', '\"gym\"')", "its text is that of another one"),
+    "another status": ("action = 'archive'", "its columns do not go together"),
+    "an unknown event": ("action = 'merged'", "its columns do not go together"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+async def test_a_constraint_that_cannot_be_read_is_named_and_the_others_are_there(store: Store, name: str) -> None:
+    """S187 (L-03): never left out silently; and what can still be read can be had beside it."""
+    change, why = DAMAGES[name]
+    gym, bed = await said(store, "gym"), await said(store, "bed", name="In bed by eleven", necessity="must")
+    await changed(store, change, bed.seq)
+    store = await again(store)
+    with pytest.raises(ConstraintUnreadable) as refused:
+        await store.constraints.of("U1")
+    assert refused.value.message == (
+        f"The constraint “In bed by eleven” (bed) cannot be read from the database: {why}."
+        " Say it again or archive it; everything else still counts."
+    )
+    assert (refused.value.names, refused.value.where) == ({"bed": "In bed by eleven"}, "bed")
+    assert await store.constraints.readable("U1") == (gym,)
+    assert [task.uid for task in await store.constraints.unindexed()] == ["gym"]
+    with pytest.raises(ConstraintUnreadable):
+        await store.constraints.written("U1", f"bed{EARLIER}")
+    await store.aclose()
+
+
+async def test_a_record_of_a_newer_program_is_refused_politely(store: Store) -> None:
+    bed = await said(store, "bed")
+    await changed(store, "schema_version = 2", bed.seq)
+    store = await again(store)
+    with pytest.raises(ConstraintUnreadable) as refused:
+        await store.constraints.of("U1")
+    assert "was saved by a newer fateforger (format 2, this one knows 1); please upgrade." in refused.value.message
+    await store.aclose()
+
+
+async def test_a_damaged_constraint_does_not_bring_back_what_it_was_before(store: Store) -> None:
+    """An older version would apply again, perhaps one that the person has taken back."""
+    await said(store, "bed", at=EARLIER)
+    newest = await said(store, "bed", at=LATER, event={"action": "archive", "reason": "no"}, status="declined")
+    await changed(store, "record = ''", newest.seq)
+    store = await again(store)
+    assert await store.constraints.readable("U1") == ()
+    with pytest.raises(ConstraintUnreadable):
+        await store.constraints.of("U1")
+    await store.aclose()
+
+
+async def test_saying_it_again_mends_it(store: Store) -> None:
+    """What is older than a version that can be read decides nothing."""
+    old = await said(store, "bed", at=EARLIER)
+    await changed(store, "record = ''", old.seq)
+    store = await again(store)
+    with pytest.raises(ConstraintUnreadable):
+        await store.constraints.of("U1")
+    new = await said(store, "bed", at=LATER)
+    assert await store.constraints.of("U1") == await store.constraints.readable("U1") == (new,)
+    await store.aclose()
+
+
+async def test_several_damaged_ones_are_counted(store: Store) -> None:
+    for uid in ("a", "b", "c"):
+        await changed(store, "record = '{}'", (await said(store, uid)).seq)
+    store = await again(store)
+    with pytest.raises(ConstraintUnreadable) as refused:
+        await store.constraints.of("U1")
+    assert refused.value.message == (
+        "The constraint “Rule a” (a) cannot be read from the database: Field required at name."
+        " 2 more cannot be read either. Say it again or archive it; everything else still counts."
+    )
+    assert refused.value.names == {"a": "Rule a", "b": "Rule b", "c": "Rule c"}
+    await store.aclose()
+
+
+async def test_damaged_ones_do_not_keep_the_index_waiting(store: Store) -> None:
+    """However many of them stand before the others on the list."""
+    for n in range(5):
+        await changed(store, "record = ''", (await said(store, f"bad{n}")).seq)
+    await said(store, "good")
+    await said(store, "better")
+    for limit in (1, 2, 3):
+        assert [t.uid for t in await store.constraints.unindexed(limit=limit)] == ["good", "better"][:limit]
+
+
+async def test_each_row_is_read_once(store: Store) -> None:
+    """S181 (E-01): a second look gives the same values, not equal ones made anew; also after a row was added."""
+    await said(store, "a")
+    store = await again(store)
+    first = await store.constraints.of("U1")
+    assert await store.constraints.of("U1") is first
+    await said(store, "b")
+    second = await store.constraints.of("U1")
+    assert (second[0], len(second)) == (first[0], 2)
+    assert second[0] is first[0]
+    await store.aclose()
+
+
+async def test_the_days_a_constraint_speaks_of_can_be_queried(tmp_path: Path) -> None:
+    """Valid time and system time, event, cause and session as columns, for people with a query of their own."""
+    path = new_file(tmp_path)
+    store = open_store(path)
+    version = version_of("bed", start_date="2026-03-01", end_date="2026-03-31", session="S1", name="a\x00b")
+    await store.constraints.write([version], cause="message 7")
+    await store.aclose()
+    with sqlite3.connect(path) as connection:
+        rows = connection.execute(
+            "SELECT user_id, uid, cause, action, session_id, name, status, scope, valid_from, valid_until,"
+            " datetime(written_at / 1000000, 'unixepoch') FROM constraint_version"
+        ).fetchall()
+    connection.close()
+    assert rows == [
+        ("U1", "bed", "message 7", "upsert", "S1", "a\ufffdb", "locked", "profile", "2026-03-01", "2026-03-31",
+         "2026-02-01 09:00:00"),
+    ]  # fmt: skip
