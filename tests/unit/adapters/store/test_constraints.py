@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -43,7 +44,7 @@ async def again(store: Store) -> Store:
     return open_store(url.render_as_string(hide_password=False))
 
 
-async def said(store: Store, uid: str, *, at: str = EARLIER, cause: str | None = None, **fields: object) -> Version:
+async def said(store: Store, uid: str, *, at: str = EARLIER, cause: str | None = None, **fields: Any) -> Version:
     (version,) = await store.constraints.write([version_of(uid, at=at, **fields)], cause=cause or f"{uid}{at}")
     return version
 
