@@ -5,6 +5,7 @@ Every run of any test loads this plugin, so the driver and the store are loaded 
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import os
 import shutil
@@ -84,6 +85,17 @@ def programs() -> Path | None:
     return next((path.parent for path in found if path.with_name("postgres").exists()), None)
 
 
+def programs_with_vectors() -> Path | None:
+    """The folder of those that have the extension ``vector``: the installed ones, or those of the package pgserver."""
+    installed = programs()
+    found = [] if installed is None else [(installed, Path("/usr/share/postgresql") / installed.parts[-2])]
+    package = importlib.util.find_spec("pgserver")
+    if package is not None and package.origin is not None:
+        root = Path(package.origin).parent / "pginstall"
+        found.append((root / "bin", root / "share" / "postgresql"))
+    return next((where for where, share in found if (share / "extension" / "vector.control").exists()), None)
+
+
 @contextmanager
 def running_server(bin_folder: Path) -> Iterator[PostgresServer]:
     """Start a server with a cluster of its own; leaving the block stops it and removes everything."""
@@ -132,3 +144,13 @@ def postgres(postgres_server: PostgresServer) -> Iterator[str]:
     """The URL of an empty database of our tables, for this test alone."""
     with postgres_server.database() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def vector_server() -> Iterator[PostgresServer]:
+    """One server with pgvector for all tests of this worker; skips where there is none."""
+    found = programs_with_vectors()
+    if found is None:
+        pytest.skip("no PostgreSQL with pgvector (pip install pgserver)")
+    with running_server(found) as server:
+        yield server

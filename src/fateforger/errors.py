@@ -20,6 +20,7 @@
     │   │   ├── VersionConflict       somebody saved a newer version first
     │   │   └── ConstraintUnreadable  a constraint is there and cannot be read; the others can
     │   ├── MemoryUnavailable         the index of constraints cannot be read or written; nothing is lost with it
+    │   │   └── RebuildNeeded         it is damaged, or made with another embedder, and has to be made anew
     │   └── ModelError
     │       ├── ModelUnreachable      no connection, a connection cut off, a server error
     │       ├── ModelTimedOut         no answer in the time it was given
@@ -142,6 +143,10 @@ class ConstraintUnreadable(StoreError):
 
 class MemoryUnavailable(WorldError):
     """The index of constraints cannot be read or written. It can be rebuilt, so nothing is lost."""
+
+
+class RebuildNeeded(MemoryUnavailable):
+    """The index is there, but trying again is of no use: wiping it and writing everything anew is."""
 
 
 class ModelError(WorldError):

@@ -1,0 +1,121 @@
+"""Mem0 behind :class:`fateforger.ports.Memory`: every call waits its turn for the one thread that has the index."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from fateforger.adapters.memory.embedders import Embedder
+from fateforger.adapters.memory.faults import explained
+from fateforger.adapters.memory.places import Embedded, Place
+from fateforger.adapters.memory.quiet import settle
+from fateforger.constraints import Version
+from fateforger.errors import FateforgerError, MemoryUnavailable
+from fateforger.ports import MemoryReport, Recollection
+
+if TYPE_CHECKING:
+    from fateforger.adapters.memory.index import Index
+
+_T = TypeVar("_T")
+
+
+class Mem0Memory:
+    """Opened by the first call, on its own thread; the first of a process takes some two seconds. ``home`` is where
+    Mem0 keeps files of its own."""
+
+    def __init__(self, place: Place, embedder: Embedder, *, home: Path) -> None:
+        self._place = place
+        self._embedder = embedder
+        self._home = home
+        self._owner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory")
+        self._index: Index | None = None
+
+    async def put(self, version: Version) -> None:
+        await self._do(lambda index: index.put(version))
+
+    async def drop(self, user_id: str, uid: str) -> None:
+        await self._do(lambda index: index.drop(user_id, uid))
+
+    async def all(self, user_id: str) -> tuple[Version, ...]:
+        return await self._do(lambda index: index.all(user_id))
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        return await self._do(lambda index: index.search(user_id, text, limit))
+
+    async def report(self) -> MemoryReport:
+        return await self._do(lambda index: index.look())
+
+    async def wipe(self) -> None:
+        await self._run(self._wipe)
+
+    async def aclose(self) -> None:
+        await self._run(self._close)
+        self._owner.shutdown(wait=False)
+
+    async def _do(self, work: Callable[[Index], _T]) -> _T:
+        return await self._run(lambda: work(self._opened()))
+
+    async def _run(self, work: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._owner, self._translated, work)
+
+    def _translated(self, work: Callable[[], _T]) -> _T:
+        try:
+            return work()
+        except FateforgerError:
+            raise
+        except Exception as error:  # Mem0 lets through whatever the libraries below it raise
+            raise explained(error, self._place) from error
+
+    def _opened(self) -> Index:
+        if self._index is None:
+            index = self._connected()
+            try:
+                index.look()
+            except BaseException:
+                index.close()
+                raise
+            self._index = index
+        return self._index
+
+    def _connected(self) -> Index:
+        settle(self._home)
+        from fateforger.adapters.memory.index import Index  # noqa: PLC0415  imports Mem0
+
+        return Index(self._place, self._embedder)
+
+    def _wipe(self) -> None:
+        """Also what cannot be opened: an embedded store goes with its files, a server's collection is made anew."""
+        self._close()
+        if isinstance(self._place, Embedded):
+            _remove(self._place.folder)
+        else:
+            index = self._connected()
+            try:
+                index.wipe()
+            finally:
+                index.close()
+        self._opened()
+
+    def _close(self) -> None:
+        if self._index is not None:
+            index, self._index = self._index, None
+            index.close()
+
+
+def _remove(folder: Path) -> None:
+    """Remove the files of an embedded store, unless another program has them open."""
+    lock = folder / ".lock"
+    if lock.exists():
+        import portalocker  # noqa: PLC0415  comes with Qdrant, and is only needed here
+
+        try:
+            with portalocker.Lock(lock, "r+", timeout=0, fail_when_locked=True):
+                shutil.rmtree(folder)
+        except portalocker.LockException:
+            raise MemoryUnavailable("The index of constraints is in use by another program.") from None
+    elif folder.exists():
+        shutil.rmtree(folder)

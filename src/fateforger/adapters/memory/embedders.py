@@ -1,0 +1,131 @@
+"""What turns words into vectors. Each says its name and how long its vectors are; both are kept with the index."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx
+
+from fateforger.adapters.memory import ngrams
+from fateforger.errors import MemoryUnavailable
+
+_SECONDS = 10.0
+_MOST_CHARACTERS = 8_000
+"""What is sent of one text: models take some two thousand tokens and refuse more."""
+
+
+class Embedder(Protocol):
+    """Called from one thread. Raises :class:`~fateforger.errors.MemoryUnavailable`."""
+
+    @property
+    def name(self) -> str:
+        """What it is called; another name means vectors that cannot be compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """How long its vectors are; may have to ask."""
+        ...
+
+    @property
+    def floor(self) -> float:
+        """The similarity, 0 to 1, below which two texts have nothing to do with each other."""
+        ...
+
+    def embed(self, text: str) -> list[float]:
+        """The vector of a text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNgrams:
+    """The default: see :mod:`~fateforger.adapters.memory.ngrams`."""
+
+    name: str = ngrams.NAME
+    dimensions: int = ngrams.DIMENSIONS
+    floor: float = ngrams.FLOOR
+
+    def embed(self, text: str) -> list[float]:
+        return ngrams.embed(text)
+
+
+@dataclass(frozen=True)
+class OpenAiEmbeddings:
+    """Any server with OpenAI's embeddings: OpenAI itself, Ollama, vLLM, LM Studio. ``url`` ends in ``/v1``."""
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    floor: float = 0.1
+
+    @property
+    def name(self) -> str:
+        return f"{self.model} at {self.url}"
+
+    @cached_property
+    def dimensions(self) -> int:
+        return len(self.embed("How long is a vector?"))
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        return httpx.Client(timeout=_SECONDS, headers=headers)
+
+    def embed(self, text: str) -> list[float]:
+        asked = {"model": self.model, "input": text[:_MOST_CHARACTERS]}
+        try:
+            answer = self._client.post(f"{self.url}/embeddings", json=asked)
+        except httpx.HTTPError as error:
+            raise MemoryUnavailable(
+                f"The embedding model at {self.url} does not answer: {str(error) or type(error).__name__}."
+            ) from None
+        if answer.status_code != httpx.codes.OK:
+            raise MemoryUnavailable(f"The embedding model at {self.url} refuses: HTTP {answer.status_code}.")
+        return self._read(answer)
+
+    def _read(self, answer: httpx.Response) -> list[float]:
+        try:
+            vector = [float(value) for value in answer.json()["data"][0]["embedding"]]
+        except (ValueError, KeyError, IndexError, TypeError):
+            vector = []
+        if not vector or not all(map(math.isfinite, vector)):
+            raise MemoryUnavailable(f"The embedding model at {self.url} answers with something that is no vector.")
+        return vector
+
+
+@dataclass(frozen=True)
+class FastEmbed:
+    """A model that runs in this process, fetched into ``cache`` when it is used for the first time."""
+
+    model: str
+    cache: Path
+    floor: float = 0.1
+
+    @property
+    def name(self) -> str:
+        return f"fastembed {self.model}"
+
+    @cached_property
+    def dimensions(self) -> int:
+        return len(self.embed("How long is a vector?"))
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            fastembed = importlib.import_module("fastembed")
+        except ImportError:
+            raise MemoryUnavailable(
+                "FATEFORGER_MEMORY_EMBEDDER=fastembed needs one more package: pip install 'fateforger[fastembed]'."
+            ) from None
+        try:
+            return fastembed.TextEmbedding(model_name=self.model, cache_dir=str(self.cache))
+        except (ValueError, OSError, RuntimeError) as error:
+            raise MemoryUnavailable(f"The embedding model {self.model} cannot be had: {error}.") from None
+
+    def embed(self, text: str) -> list[float]:
+        return [float(value) for value in next(iter(self._model.embed([text])))]

@@ -1,0 +1,123 @@
+"""Mem0 as it is used here: texts kept as they are, found by one embedder, in one store. Importing this imports Mem0."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, assert_never
+
+import mem0.memory.main as mem0  # type: ignore[import-untyped]  # it ships no types
+from mem0.configs.base import MemoryConfig  # type: ignore[import-untyped]  # it ships no types
+from mem0.utils import spacy_models  # type: ignore[import-untyped]  # it ships no types
+from mem0.utils.factory import VectorStoreFactory  # type: ignore[import-untyped]  # it ships no types
+
+from fateforger.adapters.memory.embedders import Embedder
+from fateforger.adapters.memory.places import Embedded, Pgvector, Place, QdrantServer
+from fateforger.errors import InternalError, MemoryUnavailable
+
+COLLECTION = "fateforger_constraints"
+_SECONDS = 5.0
+
+# Mem0 downloads an English model as soon as spaCy is installed: it is told that this was tried in vain.
+spacy_models._load_failed_full = True  # noqa: SLF001  there is no setting for it
+spacy_models._load_failed_lemma = True  # noqa: SLF001  there is no setting for it
+
+
+class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
+    """Mem0's ``Memory`` without a language model: its own constructor wants one, and an embedder of its list, each with
+    a key, and takes another second to import them. Nothing here ever asks a model (``infer=False``)."""
+
+    def __init__(self, place: Place, embedder: Embedder) -> None:
+        if mem0.MEM0_TELEMETRY:
+            raise InternalError("Mem0 was imported before its telemetry was switched off.")
+        self.config = MemoryConfig()
+        self.embedding_model = _Embeddings(embedder)
+        self.vector_store = _vector_store(place, embedder.dimensions)
+        self.llm = None
+        self.db = _NoHistory()
+        self.collection_name = COLLECTION
+        self.api_version = self.config.version
+        self.custom_instructions = None
+        self.reranker = None
+        self._entity_store = None
+        self._place = place
+
+    def _remove_memory_from_entity_store(self, memory_id: str, filters: dict[str, Any]) -> None:
+        """There are no entities: they need spaCy, are English, and would be a second collection."""
+
+    def _link_entities_for_memory(self, memory_id: str, text: str, filters: dict[str, Any]) -> None:
+        """There are no entities."""
+
+    def count(self) -> int:
+        """How many memories there are, of everybody."""
+        match self._place:
+            case Embedded() | QdrantServer():
+                return int(self.vector_store.client.count(COLLECTION, exact=True).count)
+            case Pgvector():
+                return int(self.vector_store.col_info()["count"])
+            case _:
+                assert_never(self._place)
+
+    def clear(self) -> None:
+        """Remove every memory, and make the collection anew for vectors of today's length."""
+        self.vector_store.reset()
+
+    def let_go(self) -> None:
+        """Close files and connections; Mem0's own ``close`` leaves those of the store open."""
+        match self._place:
+            case Embedded() | QdrantServer():
+                self.vector_store.client.close()
+            case Pgvector():
+                self.vector_store.connection_pool.close()
+            case _:
+                assert_never(self._place)
+
+
+def _vector_store(place: Place, dimensions: int) -> Any:
+    common = {"collection_name": COLLECTION, "embedding_model_dims": dimensions}
+    match place:
+        case Embedded():
+            return _without_keywords("qdrant", {**common, "path": str(place.folder)})
+        case QdrantServer():
+            return _without_keywords("qdrant", {**common, "url": place.url, "api_key": place.key or None})
+        case Pgvector():
+            # An index of vectors answers with the nearest ones of everybody, among which a person's may be missing.
+            address = dict.fromkeys(("dbname", "user", "password", "host", "port"))
+            config = {**common, **address, "connection_pool": _pool(place), "hnsw": False, "diskann": False}
+            return VectorStoreFactory.create("pgvector", config)
+        case _:
+            assert_never(place)
+
+
+def _without_keywords(provider: str, config: dict[str, Any]) -> Any:
+    """With fastembed installed, Mem0 would fetch a second model, for English keywords."""
+    store = VectorStoreFactory.create(provider, config)
+    store._bm25_encoder = False  # noqa: SLF001  there is no setting for it
+    return store
+
+
+def _pool(place: Pgvector) -> Any:
+    if importlib.util.find_spec("psycopg_pool") is None:
+        raise MemoryUnavailable(
+            "FATEFORGER_MEMORY_STORE=pgvector needs one more package: pip install 'fateforger[pgvector]'."
+        )
+    from psycopg_pool import ConnectionPool  # noqa: PLC0415  an extra
+
+    return ConnectionPool(place.url, min_size=1, max_size=2, timeout=_SECONDS, open=True)
+
+
+class _Embeddings:
+    """An embedder in the form in which Mem0 calls one."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:  # noqa: ARG002  Mem0's signature
+        return self._embedder.embed(text)
+
+
+class _NoHistory:
+    """Mem0's history keeps texts that were changed or forgotten since; ours is in the database."""
+
+    def add_history(self, *_: object, **__: object) -> None: ...
+
+    def close(self) -> None: ...

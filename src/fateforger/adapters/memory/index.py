@@ -1,0 +1,133 @@
+"""The memories themselves. Called by one thread only: embedded Qdrant loses what several write at the same time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fateforger.adapters.memory.embedders import Embedder
+from fateforger.adapters.memory.engine import Engine
+from fateforger.adapters.memory.places import Embedded, Place
+from fateforger.adapters.memory.rows import KEY, OWNER, clean, key_of, metadata_of, owner_of, read_memory, words_of
+from fateforger.constraints import Version
+from fateforger.errors import MemoryUnavailable, RebuildNeeded
+from fateforger.ports import MemoryReport, Recollection
+
+FORMAT = 1
+"""To be counted up with any change of what a memory holds."""
+_MOST = 100_000
+"""Mem0 lists so many memories of one person; as many as that would be an answer that is not known to be whole."""
+_CANARY, _NOBODY = "canary", "nobody"
+"""Owners in the store that no person can be: theirs begin with ``person-``."""
+_CANARY_WORDS = "A canary sings so that we know the air is good"
+
+
+class Index:
+    """An open index."""
+
+    def __init__(self, place: Place, embedder: Embedder) -> None:
+        self._place = place
+        self._embedder = embedder
+        self._engine = Engine(place, embedder)
+        # Nobody else writes to an embedded store, so what is where need not be asked again.
+        self._known: dict[str, dict[str, list[str]]] | None = {} if isinstance(place, Embedded) else None
+
+    def put(self, version: Version) -> None:
+        owner, key = owner_of(version.user_id), key_of(version.uid)
+        self._set(owner, key, words_of(version.record), metadata_of(version))
+
+    def drop(self, user_id: str, uid: str) -> None:
+        ids = self._ids(owner_of(user_id), key_of(uid))
+        while ids:
+            self._engine.delete(ids[-1])
+            ids.pop()
+
+    def all(self, user_id: str) -> tuple[Version, ...]:
+        found: dict[str, Version] = {}
+        for memory in self._listed({OWNER: owner_of(user_id)}):
+            version = read_memory(memory, user_id)
+            before = found.get(version.uid)
+            if before is None or before.seq < version.seq:
+                found[version.uid] = version
+        return tuple(found[uid] for uid in sorted(found))
+
+    def search(self, user_id: str, text: str, limit: int) -> tuple[Recollection, ...]:
+        if not text.strip() or limit < 1:
+            return ()
+        found: dict[str, float] = {}
+        for memory in self._near({OWNER: owner_of(user_id)}, text, limit):
+            uid = read_memory(memory, user_id).uid
+            found[uid] = max(float(memory["score"]), found.get(uid, 0.0))
+        return tuple(Recollection(uid, score) for uid, score in found.items())
+
+    def look(self) -> MemoryReport:
+        """Write, list and find a memory of nobody's, and see that nothing else comes with it. Raises
+        :class:`RebuildNeeded` when the index was made in another way than it is used now."""
+        self._check_seal()
+        seal = {KEY: _CANARY, "embedder": self._embedder.name, "dimensions": self._embedder.dimensions}
+        self._set(_CANARY, _CANARY, _CANARY_WORDS, {**seal, "format": FORMAT})
+        mine = [self._listed({OWNER: _CANARY}), self._listed({OWNER: _CANARY, KEY: _CANARY})]
+        mine.append(self._near({OWNER: _CANARY}, _CANARY_WORDS, 3))
+        others = [self._listed({OWNER: _NOBODY}), self._listed({OWNER: _CANARY, KEY: _NOBODY})]
+        if any([memory["memory"] for memory in found] != [_CANARY_WORDS] for found in mine) or any(others):
+            raise MemoryUnavailable(
+                f"The index of constraints ({self._place.words}) does not find what I just wrote, so I don't use it."
+            )
+        memories = self._engine.count() - 1
+        return MemoryReport(self._place.words, self._embedder.name, self._embedder.dimensions, memories)
+
+    def wipe(self) -> None:
+        self._engine.clear()
+        if self._known is not None:
+            self._known = {}
+
+    def close(self) -> None:
+        self._engine.let_go()
+
+    def _check_seal(self) -> None:
+        seals = self._listed({OWNER: _CANARY})
+        now = (self._embedder.name, self._embedder.dimensions, FORMAT)
+        for seal in seals:
+            kept = seal.get("metadata") or {}
+            then = (kept.get("embedder"), kept.get("dimensions"), kept.get("format"))
+            if then != now:
+                raise RebuildNeeded(
+                    f"The index of constraints was made with {then[0]} ({then[1]} dimensions), and {now[0]} ({now[1]})"
+                    " is set now; it has to be made anew."
+                )
+        if not seals and self._engine.count():
+            raise RebuildNeeded("The index of constraints does not say what made it; it has to be made anew.")
+
+    def _set(self, owner: str, key: str, words: str, metadata: dict[str, Any]) -> None:
+        ids = self._ids(owner, key)
+        if not ids:
+            added = self._engine.add(words, user_id=owner, metadata=metadata, infer=False)
+            ids.append(added["results"][0]["id"])
+            return
+        self._engine.update(ids[0], text=words, metadata=metadata)
+        while len(ids) > 1:
+            self._engine.delete(ids[-1])
+            ids.pop()
+
+    def _ids(self, owner: str, key: str) -> list[str]:
+        """The memories of one constraint: one, unless something went wrong. The list is the remembered one itself."""
+        if self._known is None:
+            return [memory["id"] for memory in self._listed({OWNER: owner, KEY: key})]
+        if owner not in self._known:
+            known: dict[str, list[str]] = {}
+            for memory in self._listed({OWNER: owner}):
+                known.setdefault((memory.get("metadata") or {}).get(KEY, ""), []).append(memory["id"])
+            self._known[owner] = known
+        return self._known[owner].setdefault(key, [])
+
+    def _listed(self, filters: dict[str, str]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._engine.get_all(filters=filters, top_k=_MOST, show_expired=True)["results"]
+        if len(found) >= _MOST:
+            raise MemoryUnavailable("One person has more memories than the index of constraints can list.")
+        return found
+
+    def _near(self, filters: dict[str, str], text: str, limit: int) -> list[dict[str, Any]]:
+        found = self._engine.search(
+            clean(text), filters=filters, top_k=limit, threshold=self._embedder.floor, show_expired=True
+        )
+        memories: list[dict[str, Any]] = found["results"]
+        return memories

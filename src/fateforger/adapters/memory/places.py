@@ -1,0 +1,49 @@
+"""Where memories are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Qdrant inside this process, in a folder that nobody else uses. Good for some ten thousand memories."""
+
+    folder: Path
+
+    @property
+    def words(self) -> str:
+        return "embedded Qdrant"
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantServer:
+    """A Qdrant server, by its address; several programs may share it."""
+
+    url: str
+    key: str = field(default="", repr=False)
+
+    @property
+    def words(self) -> str:
+        return f"the Qdrant server at {_host(self.url)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pgvector:
+    """A PostgreSQL database with the extension ``vector``; several programs may share it."""
+
+    url: str = field(repr=False)
+
+    @property
+    def words(self) -> str:
+        return f"PostgreSQL with pgvector at {_host(self.url)}"
+
+
+Place = Embedded | QdrantServer | Pgvector
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.hostname or 'this machine'}{f':{parts.port}' if parts.port else ''}"

@@ -1,0 +1,37 @@
+"""Indexes of constraints: Mem0 over embedded Qdrant and over PostgreSQL, and a dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.contracts.memory_contract import MemoryContract
+from tests.fakes.memory_index import MemoryIndex
+from tests.postgres import PostgresServer
+
+from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory, Pgvector
+from fateforger.ports import Memory
+
+
+class TestDictionary(MemoryContract):
+    @pytest.fixture
+    def memory(self) -> Memory:
+        return MemoryIndex()
+
+
+class TestEmbeddedQdrant(MemoryContract):
+    @pytest.fixture
+    async def memory(self, tmp_path: Path) -> AsyncIterator[Memory]:
+        memory = Mem0Memory(Embedded(tmp_path / "qdrant"), LocalNgrams(), home=tmp_path)
+        yield memory
+        await memory.aclose()
+
+
+class TestPgvector(MemoryContract):
+    @pytest.fixture
+    async def memory(self, tmp_path: Path, vector_server: PostgresServer) -> AsyncIterator[Memory]:
+        with vector_server.bare_database() as url:
+            memory = Mem0Memory(Pgvector(url), LocalNgrams(), home=tmp_path)
+            yield memory
+            await memory.aclose()

@@ -1,0 +1,53 @@
+"""An index of constraints in a dictionary."""
+
+from __future__ import annotations
+
+from fateforger.adapters.memory.ngrams import DIMENSIONS, FLOOR, NAME, embed
+from fateforger.constraints import Version
+from fateforger.errors import MemoryUnavailable
+from fateforger.ports import MemoryReport, Recollection
+
+
+class MemoryIndex:
+    """``trouble`` is what every call fails with while it is set."""
+
+    def __init__(self) -> None:
+        self.shown: dict[tuple[str, str], Version] = {}
+        self.trouble: MemoryUnavailable | None = None
+
+    async def put(self, version: Version) -> None:
+        self._well()
+        self.shown[version.user_id, version.uid] = version
+
+    async def drop(self, user_id: str, uid: str) -> None:
+        self._well()
+        self.shown.pop((user_id, uid), None)
+
+    async def all(self, user_id: str) -> tuple[Version, ...]:
+        self._well()
+        return tuple(version for (owner, _), version in sorted(self.shown.items()) if owner == user_id)
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        asked = embed(text)
+        found = []
+        for version in await self.all(user_id):
+            record = version.record
+            said = embed(". ".join((record.name, record.description, *record.topics)))
+            score = sum(one * other for one, other in zip(asked, said, strict=True))
+            if score >= FLOOR:
+                found.append(Recollection(version.uid, score))
+        return tuple(sorted(found, key=lambda item: -item.score)[: max(limit, 0)])
+
+    async def wipe(self) -> None:
+        self.trouble = None
+        self.shown.clear()
+
+    async def report(self) -> MemoryReport:
+        self._well()
+        return MemoryReport("a dictionary", NAME, DIMENSIONS, len(self.shown))
+
+    async def aclose(self) -> None: ...
+
+    def _well(self) -> None:
+        if self.trouble is not None:
+            raise self.trouble
