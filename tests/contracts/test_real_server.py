@@ -7,18 +7,15 @@ Runs only when ``CALENDAR_TEST_SERVER`` names the server's ``build/index.js`` (v
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import socket
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from pathlib import Path
 
-import httpx
 import pytest
 import pytest_asyncio
 from tests.contracts.calendar_contract import CalendarContract, fields, owned, put
 from tests.contracts.calendar_people import GooglePerson, Person
+from tests.contracts.real_server import SERVER, answering, free_port, settings_in
 from tests.factories.days import Time, eleven_changes, engine_over, twelve_blocks
 from tests.fakes.google_mcp import Google
 from tests.fakes.google_rest import GoogleRest
@@ -32,42 +29,12 @@ from fateforger.adapters.calendar.outcomes import Write
 from fateforger.errors import CalendarNotFound
 from fateforger.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
 
-SERVER = os.environ.get("CALENDAR_TEST_SERVER", "")
 if not SERVER:
     pytest.skip("CALENDAR_TEST_SERVER does not name a google-calendar-mcp to run", allow_module_level=True)
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.process]
 METHODS: dict[Write, str] = {"create": "POST", "update": "PATCH", "delete": "DELETE"}
-TO_THE_STAND_IN = """
-const https = require('https'), http = require('http'), real = https.request;
-https.request = function (where, options, answered) {
-  const url = typeof where === 'string' || where instanceof URL ? new URL(where) : null;
-  if (!url || !url.hostname.endsWith('googleapis.com')) return real.apply(this, arguments);
-  const plain = Object.assign({}, options, {agent: undefined, protocol: undefined});
-  return http.request(process.env.STAND_IN + url.pathname + url.search, plain, answered);
-};
-"""
 Opened = tuple[GoogleRest, McpCalendar]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
-async def answering(url: str, server: asyncio.subprocess.Process) -> None:
-    """Wait until the server answers, at most 30 s."""
-    deadline = asyncio.get_running_loop().time() + 30
-    async with httpx.AsyncClient(trust_env=False) as client:
-        while server.returncode is None and asyncio.get_running_loop().time() < deadline:
-            try:
-                await client.get(url)
-            except httpx.TransportError:
-                await asyncio.sleep(0.05)
-            else:
-                return
-    raise AssertionError("the server did not start")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -78,7 +45,7 @@ async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open
         port = free_port()
         server = await asyncio.create_subprocess_exec(
             *("node", SERVER, "--transport", "http", "--port", str(port)),
-            env={**os.environ, "STAND_IN": base, **_settings(folder)},
+            env={**os.environ, "STAND_IN": base, **settings_in(folder)},
             cwd=folder,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
@@ -91,19 +58,6 @@ async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open
         finally:
             server.terminate()
             await server.wait()
-
-
-def _settings(folder: Path) -> dict[str, str]:
-    (folder / "redirect.cjs").write_text(TO_THE_STAND_IN)
-    keys = {"client_id": "x", "client_secret": "y", "redirect_uris": ["http://localhost:3500/oauth2callback"]}
-    (folder / "keys.json").write_text(json.dumps({"installed": keys}))
-    token = {"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expiry_date": 4102444800000}
-    (folder / "tokens.json").write_text(json.dumps({"normal": token}))
-    return {
-        "NODE_OPTIONS": f"--require {folder / 'redirect.cjs'}",
-        "GOOGLE_OAUTH_CREDENTIALS": str(folder / "keys.json"),
-        "GOOGLE_CALENDAR_MCP_TOKEN_PATH": str(folder / "tokens.json"),
-    }
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ SECRET_WORDS = (
     "kolibri",
     "Żółw",
     "龍井茶",
-    "4711",
+    "Klabautermann",
     "Wolpertinger",
     "Nachtschicht",
     "Murmeltier",
@@ -32,13 +32,13 @@ LINES: tuple[Line, ...] = (
         inputs=inputs_of(
             add=[
                 new("Zwetschgendatschi backen", 90, one_thing=True, notes="mit Quarkstrudel"),
-                new("Beteigeuze 4711", 60),
+                new("Beteigeuze Klabautermann", 60),
                 new("Żółw, 龍井茶", 30),
             ]
         ),
     ),
     wants("answer"),
-    day(inputs=inputs_of(change=[change(2, title="Beteigeuze, 4711: kolibri")])),
+    day(inputs=inputs_of(change=[change(2, title="Beteigeuze, Klabautermann: kolibri")])),
     wants("proceed"),
     wants("proceed"),
     wants("answer"),
@@ -64,7 +64,7 @@ async def told_day(house: House) -> Person:
     await anna.start()
     await anna.press("Plan this day")
     await anna.says("ab acht, dann weiter zu Zwetschgendatschi")
-    await anna.says("Zwetschgendatschi (mit Quarkstrudel), Beteigeuze 4711, Żółw 龍井茶")
+    await anna.says("Zwetschgendatschi (mit Quarkstrudel), Beteigeuze Klabautermann, Żółw 龍井茶")
     await anna.says("Beteigeuze heißt jetzt kolibri")
     await anna.says("los, Murmeltier")
     await anna.says("weiter")

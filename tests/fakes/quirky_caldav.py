@@ -76,9 +76,8 @@ class QuirkyCalDav:
             body = re.sub(rb"\r\n[ \t]", b"", body)
             body = b"".join(line for line in body.splitlines(keepends=True) if not line.startswith(b"X-"))
         if "rewrites" in self.habits:
-            body = body.replace(b"END:VEVENT", b"X-SERVER-SEEN:yes\r\nEND:VEVENT").replace(
-                b"PRODID:-//fate", b"PRODID:-//late"
-            )
+            body = re.sub(rb"^END:VEVENT\b", b"X-SERVER-SEEN:yes\r\nEND:VEVENT", body, flags=re.MULTILINE)
+            body = body.replace(b"PRODID:-//fate", b"PRODID:-//late")
         return body
 
     def _told(self, method: str, answer: httpx.Response) -> Response:

@@ -17,14 +17,17 @@ from pathlib import Path
 
 import pytest
 from tests.architecture.test_compose import DOCKERFILES, SERVICES, instructions
-from tests.contracts.test_real_server import SERVER, _settings, answering, free_port
+from tests.contracts.real_server import SERVER, answering, free_port, settings_in
 from tests.fakes.google_rest import GoogleRest
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.serving import served
 from tests.scenarios.day import all_steps
 from tests.scenarios.program import Program
 
-pytestmark = pytest.mark.process
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not SERVER, reason="CALENDAR_TEST_SERVER does not name a google-calendar-mcp to run"),
+]
 MONDAY = "2026-03-02T07:00:00+01:00"
 
 
@@ -45,7 +48,7 @@ async def calendar_url(store: GoogleStore, tmp_path: Path) -> AsyncIterator[str]
     async with served(GoogleRest({"primary": store}).app()) as base:
         server = await asyncio.create_subprocess_exec(
             *("node", SERVER, *command),
-            env={**os.environ, "STAND_IN": base, **SERVICES["calendar"]["environment"], **_settings(tmp_path)},
+            env={**os.environ, "STAND_IN": base, **SERVICES["calendar"]["environment"], **settings_in(tmp_path)},
             cwd=tmp_path,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,

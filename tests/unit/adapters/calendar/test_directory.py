@@ -25,9 +25,9 @@ async def test_a_server_that_is_well(server: GoogleMcp) -> None:
     report = await look_at_server(server.url, account="normal")
     assert (report.server, report.version, report.conditional_write) == ("google-calendar", "2.6.3", False)
     assert report.calendars == (
-        CalendarEntry("owner@example.com", "owner@example.com", "Europe/Berlin", "owner", primary=True),
-        CalendarEntry("holidays@example.com", "Holidays", "Europe/Berlin", "reader"),
-        CalendarEntry("zoo@example.com", "zoo", "Asia/Tokyo", "writer"),
+        CalendarEntry("owner@example.com", "owner@example.com", "Europe/Berlin", "owner", primary=True, selected=True),
+        CalendarEntry("holidays@example.com", "Holidays", "Europe/Berlin", "reader", selected=True),
+        CalendarEntry("zoo@example.com", "zoo", "Asia/Tokyo", "writer", selected=True),
     )
     assert [entry.writable for entry in report.calendars] == [True, False, True]
     assert 0 < report.seconds < 60
