@@ -11,13 +11,13 @@ from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.errors import InternalError, StoreError
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sessions
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import COMMAND, LookAgain, Queued
+from fateforger.session.commands import COMMAND, LookAgain, Queued, Understood
 from fateforger.session.model import Outgoing
 
 log = logging.getLogger(__name__)
 
 TURN_LANE = "turn"
-LOOK = LookAgain.model_fields["kind"].default
+NOT_ASKED_FOR = frozenset({LookAgain.model_fields["kind"].default, Understood.model_fields["kind"].default})
 
 APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
 
@@ -67,8 +67,13 @@ def _command(job: Job) -> Queued:
 async def apologise(sessions: Sessions, job: Job) -> bool:
     """Queue one sentence of apology in the session of a command. ``False`` when there is no session to do so, or when
     nobody asked for anything."""
+    return job.payload.get("kind") not in NOT_ASKED_FOR and await tell_session(sessions, job, APOLOGY)
+
+
+async def tell_session(sessions: Sessions, job: Job, sentence: str) -> bool:
+    """Queue one sentence in the session that a job belongs to. ``False`` when there is none."""
     session_id = job.payload.get("session_id")
-    if not isinstance(session_id, str) or job.payload.get("kind") == LOOK:
+    if not isinstance(session_id, str):
         return False
     try:
         session = await sessions.load(session_id)
@@ -79,7 +84,7 @@ async def apologise(sessions: Sessions, job: Job) -> bool:
             session_id=session_id,
             channel=session.channel,
             slot=f"sorry-{job.id}",
-            card=Card(text=APOLOGY, parts=(Prose(text=APOLOGY),)),
+            card=Card(text=sentence, parts=(Prose(text=sentence),)),
         )
         await sessions.save(session, expected=session.version, outgoing=(sorry,))
     except StoreError as error:

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from fateforger.constraints.kinds import stage_key
-from fateforger.constraints.record import EventType, Label, Stage
+from fateforger.constraints.record import EventType, Label, Stage, Uid
 from fateforger.constraints.versions import Instant
 from fateforger.plan import zone
 
@@ -42,7 +42,7 @@ class Context(BaseModel):
     k: int | None = Field(None, ge=0, strict=True)
     situation: str | tuple[Label, ...] | None = None
     topics: Annotated[tuple[Label, ...], BeforeValidator(_empty_if_null)] = ()
-    suppressed_uids: Annotated[tuple[Label, ...], BeforeValidator(_empty_if_null)] = ()
+    suppressed_uids: Annotated[tuple[Uid, ...], BeforeValidator(_empty_if_null)] = ()
 
     @model_validator(mode="after")
     def _knows_its_day(self) -> Self:

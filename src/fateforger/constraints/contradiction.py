@@ -6,7 +6,7 @@ back: the newer one takes the older one's place if it is at least as binding; ot
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -20,12 +20,23 @@ from fateforger.constraints.wording import listed, quoted
 _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
 
 
-def contradictions(versions: Iterable[Version], user_id: str) -> tuple[Finding, ...]:
-    """Each pair of constraints in force that contradict each other and of which none replaces the other yet."""
+def contradictions(versions: Iterable[Version], user_id: str, *, about: str | None = None) -> tuple[Finding, ...]:
+    """Each pair of constraints in force that contradict each other and of which none replaces the other yet; only those
+    with the constraint ``about`` when one is given."""
     mine = [version for version in newest(versions, user_id).values() if not version.retired]
     in_order = sorted(mine, key=lambda version: (version.updated_at, version.seq, version.uid))
-    found = (_between(older, newer) for older, newer in combinations(in_order, 2))
+    pairs = combinations(in_order, 2) if about is None else _pairs_with(about, in_order)
+    found = (_between(older, newer) for older, newer in pairs)
     return tuple(finding for finding in found if finding is not None)
+
+
+def _pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
+    place = next((n for n, version in enumerate(in_order) if version.uid == uid), None)
+    if place is None:
+        return
+    one = in_order[place]
+    yield from ((older, one) for older in in_order[:place])
+    yield from ((one, newer) for newer in in_order[place + 1 :])
 
 
 def slot_of(record: ConstraintRecord) -> str | None:

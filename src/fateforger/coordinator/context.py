@@ -10,7 +10,7 @@ from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
 from fateforger.stages import Move, TimeboxingStage
-from fateforger.turn.model import DayReading, TurnInput, TurnOutcome
+from fateforger.turn.model import TurnInput, TurnOutcome
 
 
 def needs_day(session: Session, command: SessionCommand, *, words: bool = False) -> bool:
@@ -47,12 +47,13 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
             return False
 
 
-def contradicting(session: Session, look: Look, reading: DayReading | None, outcome: TurnOutcome) -> TurnInput | None:
+def contradicting(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:
     """The turn once more, with the commands that a message came to, when one of them changes what the person has just
     changed on their calendar: then they have to be asked, as after a click (S201). ``None`` when the outcome stands."""
     for command in outcome.heard:
-        with_it = reading_of(session, look, command)
-        if with_it != reading:
+        with_it = reading_of(turn.session, look, command)
+        if with_it != turn.reading:
             first, *rest = outcome.heard
-            return TurnInput(session=session, command=first, rest=tuple(rest), lines=outcome.lines, reading=with_it)
+            changes = {"command": first, "rest": tuple(rest), "lines": outcome.lines, "reading": with_it}
+            return turn.model_copy(update=changes)
     return None

@@ -13,6 +13,7 @@ from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.logbook import Entry, Logbook
 from fateforger.coordinator.looking import Look, Looker
+from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.messages import aside, only_beside, owed, rateable
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.noticing import noticed
@@ -32,7 +33,8 @@ from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
-from fateforger.turn.nodes.turn_init import taken_in
+from fateforger.turn.nodes.memory import news_of_memory, understood
+from fateforger.turn.nodes.turn_init import taken_in, with_memory
 from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
 
 log = logging.getLogger(__name__)
@@ -46,8 +48,8 @@ class PlanningCoordinator:
 
     It loads the session, assembles everything that the turn needs to know (S108), runs the turn, carries out the
     effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many
-    seconds a reply waits for a look at the calendar; then it goes out without. ``model`` reads what is said in words.
-    The ``logbook`` notes each turn.
+    seconds a reply waits for a look at the calendar; then it goes out without. ``model`` reads what is said in words,
+    ``memory`` knows the person's constraints. The ``logbook`` notes each turn.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class PlanningCoordinator:
         calendar_wait: float = CALENDAR_WAIT,
         calendar_owner: str | None = None,
         model: Model | None = None,
+        memory: MemoryDesk | None = None,
         logbook: Logbook | None = None,
     ) -> None:
         self._logbook = logbook or Logbook(clock)
@@ -70,7 +73,8 @@ class PlanningCoordinator:
         self._calendar_owner = calendar_owner
         self._looker = Looker(submitter.read, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
-        self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait)
+        self._memory = memory
+        self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
         self._late: set[asyncio.Task[None]] = set()
         self._underway = Underway()
 
@@ -87,6 +91,8 @@ class PlanningCoordinator:
                 await self.opened(command)
             case commands.LookAgain():
                 await self.on_look_again(command)
+            case commands.Understood():
+                await self.on_understood(command)
             case commands.TimeboxingCommitDate():
                 await self.on_commit_date(command, tell)
             case commands.TimeboxingUserReply():
@@ -179,6 +185,23 @@ class PlanningCoordinator:
         # Only now: a plan that is not saved must not count as known to the engine.
         if news.reading.plan is not None:
             await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
+
+    async def on_understood(self, command: commands.Understood) -> None:
+        """What there was to remember in a reply was understood in the background: it counts from now on, and is said in
+        place of the card that stands. When that turns out to be nothing new, nothing is said."""
+        async with self._drafts.turn(command.session_id):
+            before = await self._sessions.load(command.session_id)
+            if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
+                return
+            reading = None if self._memory is None else await self._memory.look(before.user_id, command)
+            after, effects = understood(with_memory(before, reading, command.at), reading, command)
+            for effect in effects:
+                after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
+            if not news_of_memory(before, after):
+                return
+            after = without_stale_sketch(aged(before, after)).touched(command.command_id, before.touched_at)
+            after, messages = owed(before, after, command.command_id)
+            self._drafts.prepare(await self._sessions.save(after, expected=before.version, outgoing=messages))
 
     def read_click(self, click: Click) -> SessionCommand:
         """See :meth:`Door.read_click`."""
@@ -275,8 +298,10 @@ class PlanningCoordinator:
         look = await course.unless_stopped(self._look(before, command, tell))
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
-        outcome = await entry.run(TurnInput(session=before, command=command, reading=reading), model)
-        asking = None if look is None else contradicting(before, look, reading, outcome)
+        memory = None if self._memory is None else await self._memory.look(before.user_id, command)
+        turn = TurnInput(session=before, command=command, reading=reading, memory=memory)
+        outcome = await entry.run(turn, model)
+        asking = None if look is None else contradicting(turn, look, outcome)
         if asking is not None:
             reading, outcome = asking.reading, await entry.run(asking)
         after = await course.unless_stopped(self._drafts.carried_out(outcome, tell))

@@ -10,6 +10,7 @@ from fateforger.commit.outside import Told
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
 from fateforger.coordinator.looking import Looker, Read
+from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.past import Historian, Past
 from fateforger.coordinator.previewing import Previewer, previewed
@@ -31,6 +32,7 @@ from fateforger.turn.model import (
     UndoGroup,
     UndoUpdate,
     WriteCalendar,
+    WriteMemory,
 )
 from fateforger.turn.nodes.turn_init import taken_in
 
@@ -68,13 +70,16 @@ class Effects:
     """Each effect is folded into the session. What the person or the calendar does wrong becomes a sentence on the
     card; ``StoreError`` goes on to the caller, who tries the whole command again."""
 
-    def __init__(self, submitter: Submitter, looker: Looker, *, calendar_wait: float) -> None:
+    def __init__(
+        self, submitter: Submitter, looker: Looker, *, calendar_wait: float, memory: MemoryDesk | None = None
+    ) -> None:
         self._submitter = submitter
+        self._memory = memory
         self._looker = looker
         self.past = Past(submitter, looker)
         self._calendar_wait = calendar_wait
 
-    async def carry_out(
+    async def carry_out(  # noqa: C901  one line per kind of effect
         self, effect: Effect, session: Session, *, before: Session, cause: str, tell: Tell = untold
     ) -> Session:
         """The session after an effect. ``before`` is the session before the turn: an undo that cannot be done leaves
@@ -100,8 +105,13 @@ class Effects:
                 return await previewed(effect, session, self._submitter, self._looker)
             case DraftDay():
                 return session  # carried out before, while the turn could still be stopped
+            case WriteMemory():
+                return await self._remember(effect, session, cause)
             case _:
                 assert_never(effect)
+
+    async def _remember(self, effect: WriteMemory, session: Session, cause: str) -> Session:
+        return session if self._memory is None else await self._memory.write(effect, session, cause)
 
     async def note(self, plan: TBPlan, session: Session, cause: str) -> None:
         """Let the engine know that the plan has taken over the person's own changes, so that changing one of them back

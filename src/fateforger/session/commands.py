@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from fateforger.constraints import ConstraintRecord
 from fateforger.ops import Patch
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.stages import Move
@@ -244,6 +245,65 @@ class ResolveConflict(InSession):
     seen: str | None = None
 
 
+Verdict = Literal["accept", "decline", "archive", "restore", "set_aside", "use_again"]
+"""What a person can say about a constraint: that it is right, not wanted, over, wanted again; that it does not count in
+this session, or that it does after all."""
+
+
+class RememberConstraint(InSession):
+    """A new constraint, also in the place of the one with the uid ``supersedes``."""
+
+    kind: Literal["remember_constraint"] = "remember_constraint"
+    record: ConstraintRecord
+    supersedes: str | None = None
+
+
+class ReviseConstraint(InSession):
+    """A constraint as it shall be from now on; its uid stays. ``seen`` is the ``seq`` of the version that was changed:
+    when there is a newer one by now, nothing is done."""
+
+    kind: Literal["revise_constraint"] = "revise_constraint"
+    uid: str
+    record: ConstraintRecord
+    seen: int | None = None
+
+
+class JudgeConstraint(InSession):
+    """A word about one constraint. ``seen`` as in :class:`ReviseConstraint`."""
+
+    kind: Literal["judge_constraint"] = "judge_constraint"
+    uid: str
+    verdict: Verdict
+    reason: str | None = None
+    seen: int | None = None
+
+
+class SettleConstraints(InSession):
+    """Which of two constraints counts that contradict, replace or repeat each other; ``None``: both."""
+
+    kind: Literal["settle_constraints"] = "settle_constraints"
+    uids: tuple[str, str]
+    keep: str | None = None
+
+
+class UndoMemory(InSession):
+    """Take back what a command wrote into memory; ``write`` is its id."""
+
+    kind: Literal["undo_memory"] = "undo_memory"
+    write: str
+
+
+class ShowMemory(InSession):
+    """What is known of the person; ``more`` lists more of it."""
+
+    kind: Literal["show_memory"] = "show_memory"
+    more: bool = False
+
+
+class HideMemory(InSession):
+    kind: Literal["hide_memory"] = "hide_memory"
+
+
 SessionCommand = (
     ChooseDate
     | TimeboxingCommitDate
@@ -269,6 +329,13 @@ SessionCommand = (
     | SetCalendarWrite
     | ApplyPatch
     | ResolveConflict
+    | RememberConstraint
+    | ReviseConstraint
+    | JudgeConstraint
+    | SettleConstraints
+    | UndoMemory
+    | ShowMemory
+    | HideMemory
 )
 
 
@@ -282,8 +349,24 @@ class LookAgain(BaseModel):
     session_id: str
 
 
+class Understood(BaseModel):
+    """What there is to remember in a reply, as it was read in the background. It waits its turn among the person's
+    commands, and does not count as a sign of life of theirs. ``of`` is the reply's id and ``at`` when it was written;
+    ``question`` is what was unclear, ``trouble`` why it could not be read."""
+
+    model_config = _FROZEN
+    kind: Literal["understood"] = "understood"
+    command_id: str
+    session_id: str
+    of: str
+    at: datetime
+    records: tuple[ConstraintRecord, ...] = ()
+    question: str | None = None
+    trouble: str | None = None
+
+
 Command = Annotated[Start | SessionCommand, Field(discriminator="kind")]
-Queued = Start | Opening | SessionCommand | LookAgain
+Queued = Start | Opening | SessionCommand | LookAgain | Understood
 """What waits its turn in the durable inbox."""
 COMMAND: TypeAdapter[Queued] = TypeAdapter(Annotated[Queued, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""

@@ -9,8 +9,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.constraints import Version
 from fateforger.plan import TBPlan
 from fateforger.session.cards import Card
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.conflicts import Conflict
@@ -203,6 +205,19 @@ class Session(BaseModel):
     """The history of the day, while the person has it open."""
     preview: PreviewView | None = None
     """What would be written, while the person has it open."""
+    said: tuple[Version, ...] = ()
+    """Constraints said in this thread, each version of them: those of the session live here only, lasting ones until a
+    look into the store shows them (S2)."""
+    set_aside: tuple[str, ...] = ()
+    """Uids of constraints that do not count in this session (S22)."""
+    recalled: Recalled | None = None
+    """What the store knew that applies; ``None`` while it was not asked."""
+    memory: MemoryView | None = None
+    """The memory card, while the person has it open."""
+    memory_writes: tuple[MemoryWrite, ...] = ()
+    """What was written into memory from here and can be taken back, the latest last."""
+    memory_questions: tuple[MemoryQuestion, ...] = ()
+    """Contradicting constraints that only the person can decide about."""
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""
     handled: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fateforger.coordinator.commands import LookAgain, Opening, Queued, Start
+from fateforger.coordinator.commands import LookAgain, Opening, Queued, Start, Understood
 from fateforger.errors import StoreError
 from fateforger.ports import Clock, Outbox, Sessions
 from fateforger.session.progress import Progress, Tell, untold
@@ -84,7 +84,7 @@ class Presence:
 
     async def handle(self, command: Queued) -> None:
         """Raises as ``handle`` does; the words go away whatever it raises."""
-        if isinstance(command, Start | LookAgain):
+        if isinstance(command, Start | LookAgain | Understood):
             await self._handle(command, untold)
             return
         turn = Turn(command)

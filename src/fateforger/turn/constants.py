@@ -4,6 +4,8 @@ CALENDAR_WAIT = 2.0
 """How long the first look at Stage 1 waits for the calendar (S40)."""
 REREAD_WAIT = 1.5
 """How long a change waits for a fresh look at the day before it goes on with the last one."""
+MEMORY_WAIT = 1.0
+"""How long a turn waits for the store of constraints, each time it asks."""
 TURN_LIMIT = 120.0
 """A turn that runs longer than this is broken."""
 DECISION_LIMIT = 20.0

@@ -150,6 +150,7 @@ def _turn_init(step: Step) -> Step:
         command=turn.command,
         cause=turn.command.command_id,
         now=turn.now,
+        memory=turn.memory,
     )
     return Step(stage=step.stage, stage_input=first, rest=turn.rest, lines=turn.lines)
 

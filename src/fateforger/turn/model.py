@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.constraints import Version
 from fateforger.plan import TBPlan
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Question, Session
@@ -30,10 +31,20 @@ class DayReading(BaseModel):
     questions: tuple[Question, ...] | None = None
 
 
+class MemoryReading(BaseModel):
+    """A look into the store of constraints: all versions of all of the person's, or why there are none. ``wrote`` is
+    what the deed that a command wants to take back wrote, when it asks for that."""
+
+    model_config = _FROZEN
+    versions: tuple[Version, ...] = ()
+    wrote: tuple[Version, ...] = ()
+    error: str | None = None
+
+
 class TurnInput(BaseModel):
     """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
-    the calendar did not answer in time. A message that was read before may stand for several commands: ``rest`` are
-    those after the first, ``lines`` are to be said in the end."""
+    the calendar did not answer in time; ``memory`` when nothing is remembered here. A message that was read before may
+    stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end."""
 
     model_config = _FROZEN
     session: Session
@@ -41,6 +52,7 @@ class TurnInput(BaseModel):
     rest: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
     lines: tuple[str, ...] = ()
     reading: DayReading | None = None
+    memory: MemoryReading | None = None
 
     @property
     def now(self) -> datetime:
@@ -123,8 +135,18 @@ class DraftDay(BaseModel):
     another: bool
 
 
+class WriteMemory(BaseModel):
+    """Write versions of constraints. ``expected`` is the ``seq`` of the newest version of each uid when that was
+    thought of; empty when the store could not be asked."""
+
+    model_config = _FROZEN
+    kind: Literal["write_memory"] = "write_memory"
+    versions: tuple[Version, ...]
+    expected: dict[str, int] = Field(default_factory=dict)
+
+
 Effect = Annotated[
-    ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup | ReadHistory | GoBack | Preview | DraftDay,
+    ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup | ReadHistory | GoBack | Preview | DraftDay | WriteMemory,
     Field(discriminator="kind"),
 ]
 
@@ -132,7 +154,7 @@ Effect = Annotated[
 class StageInput(BaseModel):
     """What a stage gets. ``asked`` is the move that the person wants, ``STAY`` when the command is something else.
     ``command`` is ``None`` when an earlier stage of this turn dealt with it; ``arrived`` is the move that led here
-    within this turn."""
+    within this turn. ``memory`` as in :class:`TurnInput`."""
 
     model_config = _FROZEN
     session: Session
@@ -142,6 +164,7 @@ class StageInput(BaseModel):
     """Id of the command that began the turn."""
     now: datetime
     arrived: Move | None = None
+    memory: MemoryReading | None = None
 
 
 class StageOutput(BaseModel):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
-from tests.unit.turn.sessions import MORNING, event, planned, question, session, task
+from tests.factories.constraints import version_of
+from tests.unit.turn.sessions import MONDAY, MORNING, event, planned, question, session, task
 
 from fateforger.errors import BadInput
 from fateforger.plan import TBPlan
 from fateforger.session.gates import gate
 from fateforger.session.keys import minted
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.model import (
     InputFacts,
     Notice,
@@ -48,6 +50,13 @@ def test_every_field_survives_saving() -> None:
         calendar_write_chosen="commit",
         history=HistoryView(asked="c1", total=1),
         preview=PreviewView(asked="c2", at=MORNING, todo=("Add “A” 09:00–10:00",)),
+        sketch=Sketch(basis="b", trouble="It was busy."),
+        said=(version_of("a"),),
+        set_aside=("b",),
+        recalled=Recalled(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=(version_of("b"),)),
+        memory=MemoryView(asked="c3", total=1),
+        memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),
+        memory_questions=(MemoryQuestion(uids=("a", "b"), names=("A", "B"), sentence="Which one?"),),
         root_line="Planning",
         handled=("c1",),
     )

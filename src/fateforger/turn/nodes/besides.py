@@ -1,4 +1,4 @@
-"""What can be asked for at every stage: the history of the day, a preview, and when to write."""
+"""What can be asked for at every stage: the history of the day, a preview, when to write, and what is remembered."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from fateforger.session.commands import SessionCommand
 from fateforger.session.model import CalendarWrite, Notice, Session
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import GoBack, Preview, ReadHistory, StageInput, StageOutput
+from fateforger.turn.nodes import memory
 
-LOOKS = (commands.ShowHistory, commands.HideHistory, commands.ShowPreview, commands.HidePreview)
+LOOKS = (
+    commands.ShowHistory,
+    commands.HideHistory,
+    commands.ShowPreview,
+    commands.HidePreview,
+    commands.ShowMemory,
+    commands.HideMemory,
+)
 """Commands that only open or close something beside the plan."""
 _CHOSEN: dict[CalendarWrite, str] = {
     "refine": "From now on each change goes to your calendar at once, with what is still waiting.",
@@ -33,7 +41,7 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
         case commands.SetCalendarWrite(when=when):
             return StageOutput(session=_writing(session, when))
         case _:
-            return None
+            return memory.run(stage, command)
 
 
 def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite) -> StageOutput:

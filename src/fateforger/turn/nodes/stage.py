@@ -30,7 +30,7 @@ def run_stage(stage: StageInput) -> StageOutput:
     if stage.command is not None and (aside := besides.run(stage, stage.command)) is not None:
         return aside
     if stage.asked is Move.CANCEL:
-        ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None}
+        ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None}
         return StageOutput(session=session.model_copy(update=ended))
     if stage.asked is Move.PROCEED:
         standing = gate(session)

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from fateforger.constraints import Context, applicability
 from fateforger.session.frame import frame_mistake
+from fateforger.session.memory import Recalled, still_said
 from fateforger.session.model import Notice, Session
 from fateforger.session.skeleton import graded
-from fateforger.turn.model import DayReading, TurnInput
+from fateforger.turn.model import DayReading, MemoryReading, TurnInput
 
 
 def begun(turn: TurnInput) -> Session:
-    """The session with the last notice gone and the fresh reading, if there is one, taken in."""
-    session = turn.session.model_copy(update={"notice": None})
+    """The session with the last notice gone, and the fresh readings, if there are any, taken in."""
+    session = with_memory(turn.session.model_copy(update={"notice": None}), turn.memory, turn.now)
+    aged = tuple(write.model_copy(update={"fresh": False}) for write in session.memory_writes)
+    session = session.model_copy(update={"memory_writes": aged})
     return session if turn.reading is None else taken_in(session, turn.reading)
+
+
+def with_memory(session: Session, reading: MemoryReading | None, now: datetime) -> Session:
+    """A look into the store of constraints put into the session. What it shows need not be kept as said any more; a
+    failed look keeps what was recalled before, and says why it failed."""
+    if reading is None:
+        return session
+    if reading.error is not None:
+        recalled = session.recalled or Recalled(day=session.date, stage=session.stage, at=now)
+        return session.model_copy(update={"recalled": recalled.model_copy(update={"trouble": reading.error})})
+    context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz)
+    applies = tuple(item.version for item in applicability(reading.versions, context).applicable)
+    recalled = Recalled(day=session.date, stage=session.stage, at=now, versions=applies)
+    return session.model_copy(update={"recalled": recalled, "said": still_said(session.said, reading.versions)})
 
 
 def taken_in(session: Session, reading: DayReading) -> Session:

@@ -32,7 +32,8 @@ KEPT = frozenset(
         *("id", "key", "after", "event_id", "session_id", "command_id", "task_id", "user_id", "series_id", "op_id"),
         *("channel", "thread_ts", "handled", "asked", "seen", "newest", "transaction", "transactions", "group"),
         *("write_group", "draft_basis", "basis", "version", "tz", "color_id", "event_type"),
-        "Session.brakes",
+        *("uid", "uids", "supersedes", "supersedes_uids", "set_aside", "put_aside", "taken_up", "cause", "of", "write"),
+        *("timezone", "recurrence", "applies_stages", "Session.brakes", "SettleConstraints.keep"),
     }
 )
 """Fields that no person fills with words: ids, names of ours, zones. Every other text is hidden, but for literals."""

@@ -1,0 +1,74 @@
+"""The workers of memory: what could not be written when it was said is written as soon as the store lets us (S117)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from fateforger.background.lane import LanePolicy, LaneWorkers
+from fateforger.background.turns import TURN_LANE, tell_session
+from fateforger.constraints import Version, read_version, write_version
+from fateforger.errors import BadInput, InternalError
+from fateforger.ports import Clock, Constraints, Job, Jobs, NewJob, Sessions
+from fateforger.session.commands import COMMAND, Understood
+
+log = logging.getLogger(__name__)
+
+MEMORY_LANE = "memory"
+WRITE = "write"
+PATIENT = LanePolicy(workers=2, tries=1_000, backoff_seconds=1.0, longest_backoff_seconds=300.0)
+"""More than three days of trying."""
+LOST = "I could not write down for other days what you told me to remember; please tell me once more."
+
+
+def write_job(versions: Sequence[Version], session_id: str, cause: str) -> NewJob:
+    """What is to be written once the store works again; the same ``cause`` is written once."""
+    lines = [write_version(version) for version in versions]
+    payload = {"kind": WRITE, "cause": cause, "session_id": session_id, "versions": lines}
+    return NewJob(lane=MEMORY_LANE, key=versions[0].user_id, dedupe=cause, payload=payload)
+
+
+def memory_workers(
+    jobs: Jobs,
+    constraints: Constraints,
+    sessions: Sessions,
+    *,
+    owner: str,
+    clock: Clock,
+    after: Callable[[], None] = lambda: None,
+    policy: LanePolicy = PATIENT,
+) -> LaneWorkers:
+    """Workers that write what waits, oldest first for each person; its session shows it from then on. ``after`` is
+    called when a message may be due."""
+
+    async def perform(job: Job) -> None:
+        versions = _versions(job)
+        # When something newer was written meanwhile, this is history: the instants say which came first.
+        await constraints.write(versions, cause=job.payload["cause"])
+        landed = Understood(
+            command_id=f"{job.dedupe}/landed",
+            session_id=job.payload["session_id"],
+            of=job.payload["cause"],
+            at=clock.now(),
+        )
+        await jobs.enqueue(understood_job(landed), now=clock.now())
+
+    async def given_up(job: Job, error: str) -> None:
+        log.error("constraints of job %s are lost: %s", job.id, error)
+        if await tell_session(sessions, job, LOST):
+            after()
+
+    return LaneWorkers(jobs, MEMORY_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
+
+
+def understood_job(heard: Understood) -> NewJob:
+    """What was understood in the background, to wait its turn among the commands of its session."""
+    payload = COMMAND.dump_python(heard, mode="json")
+    return NewJob(lane=TURN_LANE, key=heard.session_id, dedupe=heard.command_id, payload=payload)
+
+
+def _versions(job: Job) -> tuple[Version, ...]:
+    try:
+        return tuple(read_version(line) for line in job.payload["versions"])
+    except (BadInput, KeyError, TypeError) as error:
+        raise InternalError(f"job {job.id} holds no constraints: {error}") from error

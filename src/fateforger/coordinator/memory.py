@@ -1,0 +1,97 @@
+"""The store of constraints as a turn knows it: asked before, written to after, and never waited for long (S4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from fateforger.background.memory import write_job
+from fateforger.constraints import Version
+from fateforger.errors import StoreError, StoreUnavailable, VersionConflict
+from fateforger.ports import Clock, Constraints, Jobs
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand, Understood
+from fateforger.session.memory_rows import with_seqs
+from fateforger.session.model import Notice, Session
+from fateforger.turn.constants import MEMORY_WAIT
+from fateforger.turn.model import MemoryReading, WriteMemory
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+TOO_LONG = "The store of what you told me does not answer."
+WRITTEN_LATER = "I cannot write that down for other days just now; it counts here, and I keep trying."
+_WRITING = (
+    commands.TimeboxingUserReply,
+    commands.RememberConstraint,
+    commands.ReviseConstraint,
+    commands.JudgeConstraint,
+    commands.SettleConstraints,
+    commands.UndoMemory,
+    Understood,
+)
+
+
+class MemoryDesk:
+    """``constraints`` are asked and written to for ``seconds`` at most. What cannot be written now is left to ``jobs``,
+    where it is tried again; the session knows it meanwhile."""
+
+    def __init__(
+        self, constraints: Constraints, jobs: Jobs | None, clock: Clock, *, seconds: float = MEMORY_WAIT
+    ) -> None:
+        self._constraints = constraints
+        self._jobs = jobs
+        self._clock = clock
+        self._seconds = seconds
+
+    async def look(self, user_id: str, command: SessionCommand | Understood) -> MemoryReading:
+        """What is known of the person when a command is carried out. What an earlier try of the same command wrote is
+        left out, so that it comes to the same again."""
+        try:
+            versions = await self._in_time(self._constraints.of(user_id))
+            if not isinstance(command, _WRITING):
+                return MemoryReading(versions=versions)
+            mine = await self._in_time(self._constraints.written(user_id, command.command_id))
+            wrote: tuple[Version, ...] = ()
+            if isinstance(command, commands.UndoMemory):
+                wrote = await self._in_time(self._constraints.written(user_id, command.write))
+        except StoreError as error:
+            log.warning("constraints cannot be read: %s", error.message)
+            return MemoryReading(error=error.message)
+        own = {version.seq for version in mine}
+        return MemoryReading(versions=tuple(v for v in versions if v.seq not in own), wrote=wrote)
+
+    async def write(self, effect: WriteMemory, session: Session, cause: str) -> Session:
+        """The session once it is written, or once it is sure to be written later. Raises ``VersionConflict`` when
+        something else was written in between."""
+        try:
+            written = await self._in_time(
+                self._constraints.write(effect.versions, cause=cause, expected=effect.expected or None)
+            )
+        except VersionConflict:
+            raise
+        except StoreError as error:
+            log.warning("session %s: constraints are written later: %s", session.id, error.message)
+            if self._jobs is not None:
+                await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
+            return _saying(session, WRITTEN_LATER)
+        numbered = {(version.uid, version.updated_at): version for version in written}
+        said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.said)
+        view = None if session.memory is None else with_seqs(session.memory, written)
+        return session.model_copy(update={"said": said, "memory": view})
+
+    async def _in_time(self, asking: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await asking
+        except TimeoutError:
+            raise StoreUnavailable(TOO_LONG) from None
+
+
+def _saying(session: Session, line: str) -> Session:
+    said = session.notice or Notice(lines=(line,))
+    return session.model_copy(
+        update={"notice": said.model_copy(update={"lines": tuple(dict.fromkeys((*said.lines, line)))})}
+    )

@@ -1,0 +1,127 @@
+"""A word of the person about constraints that are there: changed, confirmed, put away, brought back, decided between,
+and all of it taken back. Pure, as :mod:`fateforger.session.remembering`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from fateforger.constraints import ConstraintRecord, Event, Version
+from fateforger.constraints.identity import rule_key
+from fateforger.constraints.kinds import Action, Status
+from fateforger.constraints.wording import quoted
+from fateforger.errors import BadInput
+from fateforger.session.commands import Verdict
+from fateforger.session.remembering import UNKNOWN, Memory, Taken, consistent, replacing, takes_place, without
+
+CHANGED = "That constraint has changed since this card was made, so I did nothing. This is how it is now."
+COUNTS_AGAIN = "{} counts again."
+CHANGED_SINCE = "{} was changed since, so I left it as it is."
+
+
+def revised(taken: Taken, uid: str, record: ConstraintRecord, seen: int | None) -> Taken:
+    """The constraint as it shall be. Raises ``BadInput`` when it is not there or not what the person had in view."""
+    before = _in_view(taken.memory, uid, seen)
+    record = record.with_uid(uid)
+    if record == before.record:
+        return taken.saying(f"{quoted(record.name)} stays as it is.")
+    declined = record.status is Status.DECLINED
+    event = Event(action=Action.DECLINE if declined else Action.UPDATE)
+    said = f"{quoted(record.name)} is {'declined' if declined else 'changed'}."
+    taken = taken.writing(taken.memory.next(uid, record, event), said)
+    return taken if declined else consistent(taken, uid)
+
+
+def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: int | None) -> Taken:
+    """What a verdict does to a constraint. Raises ``BadInput`` as :func:`revised`."""
+    version = _in_view(taken.memory, uid, seen)
+    name = quoted(version.record.name)
+    match verdict:
+        case "accept":
+            if version.record.status is Status.LOCKED:
+                return taken.saying(f"{name} is confirmed already.")
+            return _as(taken, version, Status.LOCKED, Event(action=Action.UPDATE, reason=reason or "confirmed"), name)
+        case "restore":
+            if not version.retired:
+                return taken.saying(f"{name} is in force already.")
+            event = Event(action=Action.UPDATE, reason=reason or "restored")
+            return consistent(_as(taken, version, Status.LOCKED, event, name), uid)
+        case "decline" | "archive":
+            if version.retired:
+                return taken.saying(f"{name} is out of force already.")
+            return _as(taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason), name)
+        case "set_aside":
+            return replace(taken, put_aside=(uid,)).saying(f"{name} does not count for this day.")
+        case "use_again":
+            return replace(taken, taken_up=(uid,)).saying(COUNTS_AGAIN.format(name))
+        case _:
+            assert_never(verdict)
+
+
+def settled(taken: Taken, uids: tuple[str, str], keep: str | None) -> Taken:
+    """The person's answer to which of two constraints counts. Raises ``BadInput`` when one is gone, or when both cannot
+    be kept because each replaces the other."""
+    memory = taken.memory
+    one, other = (memory.existing(uid) for uid in uids)
+    if one.retired or other.retired:
+        raise BadInput("One of the two is out of force already, so there is nothing left to decide.")
+    circle = one.uid in other.flat.supersedes and other.uid in one.flat.supersedes
+    if keep is None:
+        if circle:
+            raise BadInput("Each of the two replaces the other, so only one of them can count. Which one?")
+        return taken.saying(f"Both stay: {quoted(one.record.name)} and {quoted(other.record.name)}.")
+    kept, loser = (one, other) if keep == one.uid else (other, one)
+    if keep != kept.uid:
+        raise BadInput(UNKNOWN)
+    if kept.flat.session_only and not loser.flat.session_only:
+        line = f"For this day {quoted(kept.record.name)} counts instead of {quoted(loser.record.name)}."
+        return replace(taken, put_aside=(loser.uid,)).saying(line)
+    if circle or loser.flat.session_only or rule_key(kept.record) == rule_key(loser.record):
+        gone = loser.record.model_copy(update={"status": Status.DECLINED})
+        event = Event(action=Action.ARCHIVE, reason=f"the same as {kept.uid}")
+        line = f"{quoted(kept.record.name)} stays, {quoted(loser.record.name)} is put away."
+        return taken.writing(memory.next(loser.uid, without(gone, kept.uid), event), line)
+    if kept.uid in loser.flat.supersedes:
+        let_go = Event(action=Action.UPDATE, reason=f"no longer supersedes {kept.uid}")
+        taken = taken.writing(memory.next(loser.uid, without(loser.record, kept.uid), let_go))
+    event = Event(action=Action.UPDATE, reason=f"supersedes {loser.uid}")
+    record = replacing(kept.record, loser)
+    return taken.writing(taken.memory.next(kept.uid, record, event), takes_place(record, loser.record))
+
+
+def undone(taken: Taken, wrote: Sequence[Version], before: Mapping[str, Version]) -> Taken:
+    """What one deed wrote, taken back by new versions: each constraint as it was ``before``, and put away where there
+    was none. What was changed again since is left as it is, and said."""
+    last = {version.uid: version for version in wrote}
+    for uid, version in last.items():
+        memory = taken.memory
+        now, was = memory.existing(uid), before.get(uid)
+        if now.updated_at != version.updated_at:
+            taken = taken.saying(CHANGED_SINCE.format(quoted(now.record.name)))
+        elif was is None:
+            gone = version.record.model_copy(update={"status": Status.DECLINED})
+            taken = taken.writing(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason="taken back")))
+        else:
+            event = was.event if was.retired else Event(action=Action.UPDATE, reason="taken back")
+            taken = taken.writing(memory.next(uid, was.record, event))
+    names = [quoted(last[uid].record.name) for uid in last if uid in {version.uid for version in taken.versions}]
+    return taken.saying(f"Taken back: {', '.join(names)}.") if names else taken
+
+
+def _in_view(memory: Memory, uid: str, seen: int | None) -> Version:
+    version = memory.existing(uid)
+    if seen is not None and version.seq != seen:
+        raise BadInput(CHANGED)
+    return version
+
+
+def _as(taken: Taken, version: Version, status: Status, event: Event, name: str) -> Taken:
+    words = {
+        Action.UPDATE: f"{name} is {'restored' if version.retired else 'confirmed'}.",
+        Action.DECLINE: f"{name} is declined; I won't use it any more.",
+        Action.ARCHIVE: f"{name} is put away; I won't use it any more.",
+    }
+    sure = 1.0 if status is Status.LOCKED and version.record.confidence is not None else version.record.confidence
+    record = version.record.model_copy(update={"status": status, "confidence": sure})
+    return taken.writing(taken.memory.next(version.uid, record, event), words[event.action])

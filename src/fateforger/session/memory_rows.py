@@ -1,0 +1,96 @@
+"""The memory card as values: what is known of the person, what of it applies today, and why the rest does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+
+from fateforger.constraints import Context, Version, applicability, consolidation
+from fateforger.constraints.exclusions import Excluded
+from fateforger.constraints.findings import Kind
+from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.sections import reminder_of
+from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView, Remembering
+from fateforger.session.views import FIRST_LISTED
+
+OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
+
+
+def viewed(session: Remembering, versions: Iterable[Version], view: MemoryView) -> MemoryView:
+    """The card anew, from all that store and session know: as many rows as it lists, and what is offered for
+    tidying up."""
+    known = tuple(versions)
+    rows = rows_of(session, known)
+    listed = view.listed or FIRST_LISTED
+    changes = {"rows": rows[:listed], "total": len(rows), "listed": listed, "offers": offers_of(session, known)}
+    return view.model_copy(update=changes)
+
+
+def rows_of(session: Remembering, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
+    """A row for each constraint: first what applies on the session's day, best first, then what is set aside, then the
+    others by name. What is out of force is left out unless ``retired`` ones are wanted as well."""
+    context = _context(session)
+    answer = applicability(versions, context)
+    used = [_row(session, item) for item in answer.applicable]
+    others = [_unused(session, item) for item in answer.excluded if _is_ours(session, item.version)]
+    kept = [row for row in others if retired or not row.retired]
+    kept.sort(key=lambda row: (row.retired, not row.set_aside, row.name.casefold(), row.uid))
+    return (*used, *kept)
+
+
+def offers_of(session: Remembering, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
+    """Constraints that ask for the same, or replace each other: only the person can say what becomes of them."""
+    return tuple(
+        MemoryOffer(kind=finding.kind, uids=(finding.uids[0], finding.uids[1]), sentence=finding.sentence)
+        for finding in consolidation(versions, _context(session))
+        if finding.kind in OFFERED
+    )
+
+
+def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
+    """The card once a store has written these versions."""
+    seqs = {version.uid: version.seq for version in sorted(written, key=attrgetter("updated_at", "seq"))}
+    rows = (
+        row.model_copy(update={"seq": seqs[row.uid], "saved": True}) if row.uid in seqs else row for row in view.rows
+    )
+    return view.model_copy(update={"rows": tuple(rows)})
+
+
+def _context(session: Remembering) -> Context:
+    return Context(
+        user_id=session.user_id,
+        as_of=session.date,
+        timezone=session.tz,
+        session_id=session.id,
+        suppressed_uids=session.set_aside,
+    )
+
+
+def _is_ours(session: Remembering, version: Version) -> bool:
+    return not version.flat.session_only or version.session_id == session.id
+
+
+def _unused(session: Remembering, item: Excluded) -> MemoryRow:
+    row = _row(session, Applicable(item.version, item.context))
+    return row.model_copy(update={"used": False, "why_not": item.reason})
+
+
+def _row(session: Remembering, item: Applicable) -> MemoryRow:
+    reminder, record, version = reminder_of(item), item.record, item.version
+    return MemoryRow(
+        uid=version.uid,
+        seq=version.seq,
+        name=record.name,
+        words=reminder.words,
+        said_on=reminder.said_on,
+        necessity=record.necessity,
+        status=record.status,
+        scope=record.scope,
+        when=reminder.when,
+        times=reminder.times,
+        used=True,
+        unsure=reminder.unsure,
+        set_aside=version.uid in session.set_aside,
+        retired=version.retired,
+        saved=bool(version.seq) or version.flat.session_only,
+    )

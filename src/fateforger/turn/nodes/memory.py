@@ -1,0 +1,225 @@
+"""What a person says about their constraints, at any stage: plan and stage stay as they are (S24)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fateforger.constraints import Version, newest
+from fateforger.constraints.identity import content_key, rule_key
+from fateforger.constraints.wording import quoted
+from fateforger.errors import BadInput, UserError
+from fateforger.plan import ET
+from fateforger.session import commands, judging
+from fateforger.session.commands import SessionCommand, Understood
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known
+from fateforger.session.memory_rows import viewed
+from fateforger.session.model import Notice, Session
+from fateforger.session.remembering import Memory, Taken, remembered
+from fateforger.session.views import FIRST_LISTED, MORE_LISTED
+from fateforger.turn.constants import MOST_UNDO
+from fateforger.turn.model import Effect, MemoryReading, StageInput, StageOutput, WriteMemory
+
+NOTHING_TO_UNDO = "There is nothing of that left to take back."
+DECLINED_BEFORE = "You did not want that rule before, so I leave it out; Memory brings it back."
+
+
+def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
+    """What a command about constraints does; ``None`` for any other. Input that cannot be used becomes a sentence."""
+    session = stage.session
+    match command:
+        case commands.ShowMemory(more=more):
+            return StageOutput(session=_shown(stage, more=more))
+        case commands.HideMemory():
+            return StageOutput(session=session.model_copy(update={"memory": None}))
+        case (
+            commands.RememberConstraint()
+            | commands.ReviseConstraint()
+            | commands.JudgeConstraint()
+            | commands.SettleConstraints()
+            | commands.UndoMemory()
+        ):
+            try:
+                taken = _taken(stage, command)
+            except UserError as error:
+                return StageOutput(session=_saying(session, (error.message,), refused=True))
+        case _:
+            return None
+    session, effects = put_in(_without(session, command), taken, stage.memory, cause=stage.cause)
+    return StageOutput(session=session, effects=effects)
+
+
+def understood(
+    session: Session, reading: MemoryReading | None, heard: Understood
+) -> tuple[Session, tuple[Effect, ...]]:
+    """The session with what was understood of a reply in the background (S2). What the reply itself wrote, by its
+    commands, is not written again, and what the person did not want is not proposed in the same words."""
+    taken = Taken(memory_of(session, reading, heard))
+    mine = [v for write in session.memory_writes if write.cause == heard.of for v in write.versions]
+    done = {content_key(v.record) for v in mine} | {_asked_for(v) for v in mine}
+    for record in heard.records:
+        before = taken.memory.newest.get(record.uid)
+        if content_key(record) in done or (rule_key(record), record.applies_event_types) in done:
+            continue
+        if before is not None and content_key(before.record) == content_key(record):
+            taken = taken.saying(DECLINED_BEFORE) if before.retired else taken
+            continue
+        taken = remembered(taken, record)
+    lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
+    return put_in(session, taken.saying(*lines), reading, cause=heard.command_id)
+
+
+def news_of_memory(before: Session, after: Session) -> bool:
+    """Whether the person has something new to see, after what happened in the background."""
+    kept = {"said", "set_aside", "memory_writes", "memory_questions", "notice"}
+    return any(getattr(before, name) != getattr(after, name) for name in kept)
+
+
+def put_in(
+    session: Session, taken: Taken, reading: MemoryReading | None, *, cause: str
+) -> tuple[Session, tuple[Effect, ...]]:
+    """The session with what a deed came to, and what is to be written for it: what is to last."""
+    write = MemoryWrite(
+        cause=cause,
+        lines=taken.lines,
+        versions=taken.versions,
+        before=tuple(taken.before.values()),
+        put_aside=tuple(uid for uid in taken.put_aside if uid not in session.set_aside),
+        taken_up=tuple(uid for uid in taken.taken_up if uid in session.set_aside),
+    )
+    changes: dict[str, object] = {
+        "said": (*session.said, *taken.versions),
+        "set_aside": (*(u for u in session.set_aside if u not in write.taken_up), *write.put_aside),
+        "memory_questions": _open(session, taken),
+    }
+    if write.versions or write.put_aside or write.taken_up:
+        changes["memory_writes"] = _with(session.memory_writes, write)
+    else:
+        session = _saying(session, taken.lines)
+    session = session.model_copy(update=changes)
+    if session.memory is not None:
+        view = session.memory.model_copy(update={"lines": taken.lines})
+        session = session.model_copy(update={"memory": viewed(session, taken.memory.versions, view)})
+    lasting = tuple(version for version in taken.versions if not version.flat.session_only)
+    return session, (WriteMemory(versions=lasting, expected=_expected(lasting, reading)),) if lasting else ()
+
+
+def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | Understood) -> Memory:
+    """All that is known of the person when a command is carried out."""
+    stored = () if reading is None or reading.error is not None else reading.versions
+    return Memory(
+        user_id=session.user_id,
+        session_id=session.id,
+        day=session.date,
+        at=command.at,
+        versions=(*stored, *known(session)),
+    )
+
+
+def _taken(stage: StageInput, command: SessionCommand) -> Taken:
+    session = stage.session
+    taken = Taken(memory_of(session, stage.memory, command))
+    match command:
+        case commands.RememberConstraint(record=record, supersedes=supersedes):
+            return remembered(taken, record, supersedes=supersedes)
+        case commands.ReviseConstraint(uid=uid, record=record, seen=seen):
+            return judging.revised(taken, uid, record, seen)
+        case commands.JudgeConstraint(uid=uid, verdict=verdict, reason=reason, seen=seen):
+            return judging.judged(taken, uid, verdict, reason, seen)
+        case commands.SettleConstraints(uids=uids, keep=keep):
+            return judging.settled(taken, uids, keep)
+        case commands.UndoMemory(write=cause):
+            return _taken_back(taken, stage, cause)
+        case _:
+            raise BadInput(NOTHING_TO_UNDO)
+
+
+def _taken_back(taken: Taken, stage: StageInput, cause: str) -> Taken:
+    """What was written from here, or what the store says that a deed wrote, by new versions."""
+    write = next((w for w in stage.session.memory_writes if w.cause == cause), None)
+    if write is not None:
+        before = {version.uid: version for version in write.before}
+        taken = judging.undone(taken, write.versions, before)
+        again = tuple(taken.memory.existing(uid).record.name for uid in write.put_aside)
+        lines = tuple(judging.COUNTS_AGAIN.format(quoted(name)) for name in again)
+        return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).saying(*lines)
+    wrote = () if stage.memory is None else stage.memory.wrote
+    if not wrote:
+        raise BadInput(NOTHING_TO_UNDO if stage.memory is None or stage.memory.error is None else stage.memory.error)
+    ids = {(version.uid, version.updated_at) for version in wrote}
+    first = min(version.updated_at for version in wrote)
+    earlier = [v for v in taken.memory.versions if (v.uid, v.updated_at) not in ids and v.updated_at <= first]
+    return judging.undone(taken, wrote, newest(earlier, taken.memory.user_id))
+
+
+def _without(session: Session, command: SessionCommand) -> Session:
+    """The session without the write that is being taken back, or the question that is being answered."""
+    match command:
+        case commands.UndoMemory(write=cause):
+            writes = tuple(write for write in session.memory_writes if write.cause != cause)
+            return session.model_copy(update={"memory_writes": writes})
+        case commands.SettleConstraints(uids=uids):
+            questions = tuple(q for q in session.memory_questions if set(q.uids) != set(uids))
+            return session.model_copy(update={"memory_questions": questions})
+        case _:
+            return session
+
+
+def _shown(stage: StageInput, *, more: bool) -> Session:
+    session, reading = stage.session, stage.memory
+    view = session.memory or MemoryView(asked=stage.cause)
+    listed = view.listed + MORE_LISTED if more else FIRST_LISTED
+    changes = {"listed": listed, "lines": (), "trouble": None if reading is None else reading.error}
+    view = view.model_copy(update=changes if more else {**changes, "asked": stage.cause})
+    stored = () if reading is None or reading.error is not None else reading.versions
+    return session.model_copy(update={"memory": viewed(session, (*stored, *known(session)), view)})
+
+
+def _with(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
+    """Several commands of one message are taken back together."""
+    if not writes or writes[-1].cause != write.cause:
+        return (*writes, write)[-MOST_UNDO:]
+    last = writes[-1]
+    had = {version.uid for version in (*last.before, *last.versions)}
+    joined = write.model_copy(
+        update={
+            "lines": (*last.lines, *write.lines),
+            "versions": (*last.versions, *write.versions),
+            "before": (*last.before, *(version for version in write.before if version.uid not in had)),
+            "put_aside": (*last.put_aside, *write.put_aside),
+            "taken_up": (*last.taken_up, *write.taken_up),
+        }
+    )
+    return (*writes[:-1], joined)
+
+
+def _open(session: Session, taken: Taken) -> tuple[MemoryQuestion, ...]:
+    """The questions that are still questions: of two in force that were not decided about just now."""
+    now = taken.memory.newest
+    written = {version.uid for version in taken.versions}
+    asked = {question.uids: question for question in (*session.memory_questions, *taken.questions)}
+    fresh = {question.uids for question in taken.questions}
+    return tuple(
+        question
+        for uids, question in asked.items()
+        if uids in fresh or written.isdisjoint(uids)
+        if all(uid in now and not now[uid].retired for uid in uids)
+    )
+
+
+def _expected(versions: tuple[Version, ...], reading: MemoryReading | None) -> dict[str, int]:
+    if reading is None or reading.error is not None:
+        return {}
+    there = newest(reading.versions, versions[0].user_id)
+    return {version.uid: there[version.uid].seq if version.uid in there else 0 for version in versions}
+
+
+def _asked_for(version: Version) -> tuple[str, tuple[ET, ...]]:
+    return rule_key(version.record), version.record.applies_event_types
+
+
+def _saying(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
+    if not lines:
+        return session
+    said = () if session.notice is None or refused else session.notice.lines
+    notice = Notice(lines=tuple(dict.fromkeys((*said, *lines))), refused=refused)
+    return session.model_copy(update={"notice": notice})

@@ -1,0 +1,317 @@
+"""What a person says about their constraints, at any stage."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.factories.constraints import record_of, version_of
+from tests.unit.turn.sessions import MORNING, planned, said, session
+
+from fateforger.constraints import ConstraintRecord, Version, read_record
+from fateforger.constraints.kinds import Action, Status
+from fateforger.session.commands import Understood
+from fateforger.session.memory import active, unsaved
+from fateforger.session.model import Session
+from fateforger.stages import Move, TimeboxingStage
+from fateforger.turn.model import MemoryReading, StageInput, StageOutput, WriteMemory
+from fateforger.turn.nodes.memory import understood
+from fateforger.turn.nodes.stage import run_stage
+from fateforger.turn.nodes.turn_init import with_memory
+
+BED = {"rule_kind": "fixed_bedtime", "applies_event_types": ["R"]}
+
+
+def bed(clock: str, uid: str | None = None, **fields: Any) -> dict[str, Any]:
+    windows = [{"kind": "prefer", "start": clock, "end": "06:00"}]
+    return record_of(uid, name=f"Bed at {clock}", description=f"in bed by {clock}", windows=windows, **BED, **fields)
+
+
+def record(**fields: Any) -> ConstraintRecord:
+    return read_record(bed("23:00", **fields))
+
+
+def stored(document: dict[str, Any], seq: int = 1, **fields: Any) -> Version:
+    return version_of(document["lifecycle"]["uid"], seq=seq, **fields).model_copy(
+        update={"record": read_record(document)}
+    )
+
+
+def do(now: Session, kind: str, *versions: Version, wrote: tuple[Version, ...] = (), **values: Any) -> StageOutput:
+    """A command carried out with these versions in the store."""
+    reading = MemoryReading(versions=versions, wrote=wrote)
+    command = said(kind, **values)
+    begun = with_memory(now, reading, command.at)
+    return run_stage(
+        StageInput(
+            session=begun, asked=Move.STAY, command=command, cause=command.command_id, now=command.at, memory=reading
+        )
+    )
+
+
+def lines(out: StageOutput) -> tuple[str, ...]:
+    notice = () if out.session.notice is None else out.session.notice.lines
+    return (*notice, *(line for write in out.session.memory_writes[-1:] if write.fresh for line in write.lines))
+
+
+def landed(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
+    """The store once it has written what a turn asked for."""
+    (effect,) = out.effects
+    assert isinstance(effect, WriteMemory)
+    seq = max((version.seq for version in versions), default=0)
+    return (*versions, *(v.model_copy(update={"seq": seq + n}) for n, v in enumerate(effect.versions, 1)))
+
+
+@pytest.mark.parametrize("stage", list(TimeboxingStage))
+def test_a_new_rule_counts_at_once_and_leaves_plan_and_stage_alone(stage: TimeboxingStage) -> None:
+    """S2, S24: at every stage."""
+    before = planned(stage)
+    out = do(before, "remember_constraint", record=bed("23:00"))
+    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    (effect,) = out.effects
+    assert isinstance(effect, WriteMemory)
+    assert effect.versions == out.session.said == unsaved(out.session)
+    assert effect.expected == {effect.versions[0].uid: 0}
+    assert lines(out) == ("I'll remember “Bed at 23:00”.",)
+    kept = {"plan", "stage", "inputs", "frame", "refine_undo"}
+    assert out.session.model_dump(include=kept) == before.model_dump(include=kept)
+    assert out.move is Move.STAY
+
+
+def test_what_is_for_the_day_is_never_written() -> None:
+    """S3: scope session lives in the session only."""
+    out = do(session(), "remember_constraint", record=bed("23:00", scope="session"))
+    assert out.effects == ()
+    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    assert lines(out) == ("Noted for this day: “Bed at 23:00”.",)
+
+
+def test_what_is_for_the_day_goes_before_what_lasts() -> None:
+    """S22: the lasting one does not count in this session, and only there; Undo brings it back."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00", scope="session"))
+    assert out.session.set_aside == ("old",)
+    assert out.effects == ()
+    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    assert lines(out)[1:] == ("For this day it takes the place of “Bed at 22:00”.",)
+    back = do(out.session, "undo_memory", old, write="c1")
+    assert [item.record.name for item in active(back.session).applicable] == ["Bed at 22:00"]
+
+
+def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
+    """S179: visibly, by new versions each way, and back again."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00"))
+    assert lines(out)[1:] == ("“Bed at 23:00” takes the place of “Bed at 22:00” from now on.",)
+    store = landed(out, old)
+    assert len(store) == 3
+    assert [
+        item.record.name for item in active(with_memory(out.session, MemoryReading(versions=store), MORNING)).applicable
+    ] == ["Bed at 23:00"]
+    back = do(out.session, "undo_memory", *store, write="c1")
+    assert lines(back) == ("Taken back: “Bed at 23:00”.",)
+    store = landed(back, *store)
+    assert store[-1].event.reason == "taken back"
+    shown = with_memory(back.session, MemoryReading(versions=store), MORNING)
+    assert [item.record.name for item in active(shown).applicable] == ["Bed at 22:00"]
+    assert shown.said == ()
+    forth = do(shown, "undo_memory", *store, write="c1")
+    names = [item.record.name for item in active(forth.session).applicable]
+    assert names == ["Bed at 23:00"]
+
+
+def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows() -> None:
+    """What wrote it need not be of this session."""
+    old = stored(bed("22:00", "old"))
+    gone = old.model_copy(
+        update={
+            "record": old.record.model_copy(update={"status": Status.DECLINED}),
+            "event": old.event.model_copy(update={"action": Action.ARCHIVE, "reason": "expired"}),
+            "updated_at": old.updated_at + timedelta(days=1),
+            "seq": 2,
+        }
+    )
+    out = do(session(), "undo_memory", old, gone, wrote=(gone,), write="tidy")
+    assert [item.uid for item in active(out.session).applicable] == ["old"]
+
+
+def test_what_was_changed_since_is_not_taken_back() -> None:
+    out = do(session(), "remember_constraint", record=bed("23:00"))
+    (new,) = landed(out)
+    store = landed(do(out.session, "judge_constraint", new, uid=new.uid, verdict="decline"), new)
+    late = do(out.session, "undo_memory", *store, write="c1")
+    assert lines(late) == ("“Bed at 23:00” was changed since, so I left it as it is.",)
+    assert late.effects == ()
+
+
+def test_nothing_to_take_back() -> None:
+    out = do(session(), "undo_memory", write="x")
+    assert out.session.notice is not None
+    assert out.session.notice.refused
+
+
+def test_less_binding_is_asked_and_settled() -> None:
+    """A weaker rule replaces nothing by itself; the answer does, either way."""
+    old = stored(bed("22:00", "old", necessity="must"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00", necessity="prefer"))
+    (question,) = out.session.memory_questions
+    assert question.names == ("Bed at 23:00", "Bed at 22:00")
+    store = landed(out, old)
+    for keep, left in zip(question.uids, ("Bed at 23:00", "Bed at 22:00"), strict=True):
+        chosen = do(out.session, "settle_constraints", *store, uids=question.uids, keep=keep)
+        assert [item.record.name for item in active(chosen.session).applicable] == [left]
+        assert chosen.session.memory_questions == ()
+    both = do(out.session, "settle_constraints", *store, uids=question.uids, keep=None)
+    assert len(active(both.session).applicable) == 2
+    assert both.session.memory_questions == ()
+
+
+def test_saying_it_again() -> None:
+    """S6: the same rule keeps its uid, and is written once."""
+    first = do(session(), "remember_constraint", record=bed("23:00"))
+    store = landed(first)
+    again = do(first.session, "remember_constraint", *store, record=bed("23:00"))
+    assert again.effects == ()
+    assert lines(again)[0] == "I know that already: “Bed at 23:00”."
+    reworded = do(
+        first.session, "remember_constraint", *store, record=bed("23:00") | {"description": "lights out at 11"}
+    )
+    (effect,) = reworded.effects
+    assert isinstance(effect, WriteMemory)
+    assert [version.uid for version in effect.versions] == [store[0].uid]
+
+
+def test_going_back_to_an_older_rule() -> None:
+    """No circle: what took its place lets go of it, and is replaced in turn."""
+    one = do(session(), "remember_constraint", record=bed("22:00"))
+    store = landed(one)
+    two = do(one.session, "remember_constraint", *store, record=bed("23:00"))
+    store = landed(two, *store)
+    three = do(two.session, "remember_constraint", *store, record=bed("22:00"))
+    shown = with_memory(three.session, MemoryReading(versions=landed(three, *store)), MORNING)
+    assert [item.record.name for item in active(shown).applicable] == ["Bed at 22:00"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status", "applies"),
+    [("accept", "locked", True), ("decline", "declined", False), ("archive", "declined", False)],
+)
+def test_verdicts(verdict: str, status: str, applies: bool) -> None:  # noqa: FBT001  a table of cases
+    """S29, S35: a decline and an archive keep the row; accepting locks it."""
+    old = stored(bed("22:00", "old", status="proposed", confidence=0.4))
+    out = do(session(), "judge_constraint", old, uid="old", verdict=verdict, reason="because", seen=1)
+    (effect,) = out.effects
+    assert isinstance(effect, WriteMemory)
+    (version,) = effect.versions
+    assert (version.record.status.value, version.event.reason, effect.expected) == (status, "because", {"old": 1})
+    assert bool(active(out.session).applicable) is applies
+    if not applies:
+        back = do(out.session, "judge_constraint", *landed(out, old), uid="old", verdict="restore")
+        assert [item.uid for item in active(back.session).applicable] == ["old"]
+
+
+def test_setting_aside_is_for_the_session_and_writes_nothing() -> None:
+    """S22"""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "judge_constraint", old, uid="old", verdict="set_aside")
+    assert (out.effects, out.session.set_aside, active(out.session).applicable) == ((), ("old",), ())
+    again = do(out.session, "judge_constraint", old, uid="old", verdict="use_again")
+    assert (again.effects, again.session.set_aside) == ((), ())
+
+
+def test_a_card_that_is_out_of_date_changes_nothing() -> None:
+    """S186: of two revisions one wins."""
+    old = stored(bed("22:00", "old"), seq=5)
+    for command in ("judge_constraint", "revise_constraint"):
+        more: dict[str, Any] = (
+            {"verdict": "archive"} if command == "judge_constraint" else {"record": bed("21:00", "old")}
+        )
+        out = do(session(), command, old, uid="old", seen=4, **more)
+        assert out.effects == ()
+        assert out.session.notice is not None
+        assert out.session.notice.refused
+
+
+def test_a_constraint_nobody_knows() -> None:
+    """S28"""
+    out = do(session(), "judge_constraint", uid="x", verdict="archive")
+    assert out.session.notice is not None
+    assert out.session.notice.refused
+
+
+def test_revising() -> None:
+    """S35: the uid stays, whatever becomes of the rest."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "revise_constraint", old, uid="old", seen=1, record=bed("21:30", "old"))
+    assert [(item.uid, item.record.name) for item in active(out.session).applicable] == [("old", "Bed at 21:30")]
+    assert lines(out) == ("“Bed at 21:30” is changed.",)
+
+
+def test_the_card_lists_what_is_known() -> None:
+    """S32, S36: what applies first, with what the buttons need to know; it follows each change."""
+    one, other = stored(bed("22:00", "one", confidence=0.5)), stored(bed("23:00", "two", days_of_week=["SU"]), seq=2)
+    out = do(session(), "show_memory", one, other)
+    view = out.session.memory
+    assert view is not None
+    assert [(row.uid, row.seq, row.used, row.unsure) for row in view.rows] == [
+        ("one", 1, True, True),
+        ("two", 2, False, False),
+    ]
+    assert view.rows[1].why_not == "It is for Sunday only."
+    after = do(out.session, "judge_constraint", one, other, uid="one", verdict="decline").session.memory
+    assert after is not None
+    assert ([row.uid for row in after.rows], after.total, after.lines[0][:6]) == (["two"], 1, "“Bed a")
+    assert do(out.session, "hide_memory").session.memory is None
+
+
+# --- what is understood in the background ---
+
+
+def heard(*records: ConstraintRecord, of: str = "r1", **more: Any) -> Understood:
+    return Understood(command_id="u1", session_id="s1", of=of, at=MORNING, records=records, **more)
+
+
+def uttered(clock: str, **fields: Any) -> ConstraintRecord:
+    from fateforger.constraints import uid_for
+
+    plain = read_record(bed(clock, status="proposed", **fields))
+    return plain.with_uid(uid_for(plain, "U1", "s1"))
+
+
+def test_what_was_understood_counts() -> None:
+    """S2: lasting ones are to be written, with what they replace."""
+    old = stored(bed("22:00", "old"))
+    reading = MemoryReading(versions=(old,))
+    now = with_memory(session(), reading, MORNING)
+    after, (effect,) = understood(now, reading, heard(uttered("23:00")))
+    assert isinstance(effect, WriteMemory)
+    assert [item.record.name for item in active(after).applicable] == ["Bed at 23:00"]
+    assert after.memory_writes[-1].cause == "u1"
+
+
+def test_what_the_message_wrote_itself_is_not_written_twice() -> None:
+    """S6: the command of the same message named it otherwise."""
+    out = do(session(), "remember_constraint", record=bed("23:00"))
+    store = MemoryReading(versions=landed(out))
+    renamed = uttered("23:00").model_copy(update={"name": "Sleep early"})
+    after, effects = understood(out.session, store, heard(renamed, of="c1"))
+    assert (after, effects) == (out.session, ())
+
+
+def test_what_the_person_did_not_want_is_not_proposed_again() -> None:
+    record = uttered("23:00")
+    first, (effect,) = understood(session(), MemoryReading(), heard(record))
+    assert isinstance(effect, WriteMemory)
+    back = do(first, "judge_constraint", *effect.versions, uid=record.uid, verdict="decline")
+    after, effects = understood(back.session, MemoryReading(), heard(record, of="r2"))
+    assert effects == ()
+    assert active(after).applicable == ()
+
+
+def test_a_question_and_a_trouble_are_said() -> None:
+    """S94"""
+    after, effects = understood(session(), None, heard(question="Which Tuesday?"))
+    assert effects == ()
+    assert after.notice is not None
+    assert after.notice.lines == ("Which Tuesday?",)
