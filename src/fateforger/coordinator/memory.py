@@ -77,7 +77,8 @@ class MemoryDesk:
             if self._jobs is not None:
                 await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
             return _saying(session, WRITTEN_LATER)
-        numbered = {(version.uid, version.updated_at): version for version in written}
+        asked = ((version.uid, version.updated_at) for version in effect.versions)
+        numbered = dict(zip(asked, written, strict=True))
         said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.said)
         view = None if session.memory is None else with_seqs(session.memory, written)
         return session.model_copy(update={"said": said, "memory": view})

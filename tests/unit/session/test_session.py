@@ -50,7 +50,6 @@ def test_every_field_survives_saving() -> None:
         calendar_write_chosen="commit",
         history=HistoryView(asked="c1", total=1),
         preview=PreviewView(asked="c2", at=MORNING, todo=("Add “A” 09:00–10:00",)),
-        sketch=Sketch(basis="b", trouble="It was busy."),
         said=(version_of("a"),),
         set_aside=("b",),
         recalled=Recalled(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=(version_of("b"),)),
