@@ -20,6 +20,7 @@ from fateforger.coordinator.commands import (
     Start,
     TimeboxingCommitDate,
     TimeboxingUserReply,
+    Understood,
 )
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports import Sessions
@@ -234,7 +235,7 @@ class ScriptedDoor:
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.handled:
                 return
-            assert not isinstance(command, LookAgain), "nobody watches here"
+            assert not isinstance(command, LookAgain | Understood), "nobody watches or interprets here"
             session = found.model_copy(update={"overview": f"{found.overview}{described(command)}\n"})
         session = session.touched(command.command_id, command.at)
         slot = "root" if isinstance(command, Start) else "state"
