@@ -34,7 +34,7 @@ def rows_of(session: Remembering, versions: Iterable[Version], *, retired: bool 
     used = [_row(session, item) for item in answer.applicable]
     others = [_unused(session, item) for item in answer.excluded if _is_ours(session, item.version)]
     kept = [row for row in others if retired or not row.retired]
-    kept.sort(key=lambda row: (row.retired, not row.set_aside, row.name.casefold(), row.uid))
+    kept.sort(key=lambda row: (row.retired, not row.set_aside, row.name, row.uid))
     return (*used, *kept)
 
 

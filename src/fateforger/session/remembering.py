@@ -146,20 +146,20 @@ def without(record: ConstraintRecord, uid: str) -> ConstraintRecord:
     return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
 
 
-def said_again(known: ConstraintRecord, said: ConstraintRecord) -> ConstraintRecord:
+def said_again(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRecord:
     """A constraint in new words. What was confirmed stays confirmed, and what only the old record knew stays known."""
     life = known.lifecycle
-    uids = tuple(dict.fromkeys((*life.supersedes_uids, *said.lifecycle.supersedes_uids)))
+    uids = tuple(dict.fromkeys((*life.supersedes_uids, *again.lifecycle.supersedes_uids)))
     changes = {
-        "status": Status.LOCKED if Status.LOCKED in {known.status, said.status} else said.status,
+        "status": Status.LOCKED if Status.LOCKED in {known.status, again.status} else again.status,
         "lifecycle": life.model_copy(update={"supersedes_uids": uids}),
-        "topics": said.topics or known.topics,
-        "applies_stages": said.applies_stages or known.applies_stages,
-        "applies_event_types": said.applies_event_types or known.applies_event_types,
-        "aspect": said.aspect or known.aspect,
-        "confidence": max((c for c in (known.confidence, said.confidence) if c is not None), default=None),
+        "topics": again.topics or known.topics,
+        "applies_stages": again.applies_stages or known.applies_stages,
+        "applies_event_types": again.applies_event_types or known.applies_event_types,
+        "aspect": again.aspect or known.aspect,
+        "confidence": max((c for c in (known.confidence, again.confidence) if c is not None), default=None),
     }
-    return said.model_copy(update=changes)
+    return again.model_copy(update=changes)
 
 
 def noted(record: ConstraintRecord) -> str:
@@ -187,10 +187,10 @@ def _uids(taken: Taken) -> set[str]:
     return {version.uid for version in taken.versions}
 
 
-def _same(known: ConstraintRecord, said: ConstraintRecord) -> bool:
+def _same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
     """Nothing new was said. What lives for a time only is confirmed by being said again."""
-    alike = content_key(known) == content_key(said) and known.status is said.status
-    return alike and known.lifecycle == said.lifecycle and known.lifecycle.ttl_days is None
+    alike = content_key(known) == content_key(again) and known.status is again.status
+    return alike and known.lifecycle == again.lifecycle and known.lifecycle.ttl_days is None
 
 
 def _replacing(memory: Memory, uid: str) -> list[Version]:
