@@ -59,7 +59,7 @@ def new_app(client: AsyncWebClient, intake: AsyncMiddleware) -> AsyncApp:
     """A Bolt app whose payloads all go to ``intake``."""
     with _without_slack_settings():
         return AsyncApp(
-            name="fateforger",
+            name="fateforger.bolt",  # Bolt sets the level of the logger of that name, which must not be our own
             client=client,
             signing_secret="",
             before_authorize=intake,

@@ -14,6 +14,7 @@ from fateforger.turn.present.parts import paragraphs
 SHOW = Button(label="Preview", action="show_preview")
 AGAIN = Button(label="Preview again", action="show_preview")
 NOTHING = "Nothing: your calendar shows this plan already."
+NOTHING_NOW = "Nothing, as things stand."
 MOVED = "Preview: further down in this thread."
 
 
@@ -59,7 +60,7 @@ def _words(view: PreviewView) -> tuple[Part, ...]:
     if view.problem is not None:
         return (Prose(text=f"⚠️ {plain(view.problem, 600)}"),)
     return (
-        *paragraphs(_listed(f"**{view.counts}**", view.todo) if view.todo else NOTHING),
+        *paragraphs(_listed(f"**{view.counts}**", view.todo) if view.todo else NOTHING_NOW if view.notes else NOTHING),
         *(paragraphs(_listed("**Left alone**", view.left)) if view.left else ()),
         *(paragraphs("\n".join(plain(note, 400) for note in view.notes)) if view.notes else ()),
         *(Prose(text=f"⚠️ {plain(brake, 600)} I ask before I write that.") for brake in view.brakes),
