@@ -125,6 +125,25 @@ class Settings(BaseSettings):
     model_prices: Annotated[dict[str, str], NoDecode, BeforeValidator(_pairs)] = Field(
         {}, description="US dollars for a million tokens in and out, to count costs, like NAME=0.25/2.00."
     )
+    memory_store: Literal["embedded", "pgvector", "qdrant"] = Field(
+        "embedded",
+        description="Where the index of constraints is: embedded, or pgvector or qdrant for several programs to share.",
+    )
+    memory_url: str | None = Field(
+        None, description="Address of that Qdrant server or PostgreSQL; for pgvector left out, the database for state."
+    )
+    memory_key: SecretStr | None = Field(None, description="Key for that Qdrant server.")
+    memory_embedder: Literal["local", "fastembed", "openai", "ollama"] = Field(
+        "local",
+        description="What finds constraints by their words: local, fastembed, openai (any such server), ollama.",
+    )
+    memory_embedder_model: str | None = Field(
+        None, description="Name of its embedding model; left out, a small one that is usual there."
+    )
+    memory_embedder_url: str | None = Field(
+        None, description="Address of any server with OpenAI's embeddings, ending in /v1."
+    )
+    memory_embedder_key: SecretStr | None = Field(None, description="Key for that server; Ollama needs none.")
 
     record: Path | None = Field(
         None, description="Directory to record each turn in, with what models were asked and answered; left out, none."
@@ -144,8 +163,9 @@ class Settings(BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         """Everything that may be in no log and no file: tokens, keys, passwords."""
         given = [value for name in type(self).model_fields if isinstance(value := getattr(self, name), SecretStr)]
-        password = urlsplit(self.database_url).password if self.database_url else None
-        return (*(value.get_secret_value() for value in given), *((password,) if password else ()))
+        addresses = [url for url in (self.database_url, self.memory_url) if url]
+        passwords = [password for url in addresses if (password := urlsplit(url).password)]
+        return (*(value.get_secret_value() for value in given), *passwords)
 
     @property
     def real_slack(self) -> bool:

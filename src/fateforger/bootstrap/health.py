@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from fateforger.bootstrap.calendars import SERVER_FIX, look_at_calendars
 from fateforger.bootstrap.check import Check
+from fateforger.bootstrap.memory_health import MEMORY_FIX, look_at_memory
 from fateforger.config import Settings
 from fateforger.errors import FateforgerError
 
@@ -25,6 +26,7 @@ async def examine(settings: Settings, *, ask_model: bool = False) -> tuple[Check
         ("state", _state),
         ("calendar", look_at_calendars),
         ("slack", _slack),
+        ("memory", look_at_memory),
     )
     checks = [await _within_time(name, part, settings) for name, part in parts]
     return (*checks, *await _models(settings, ask=ask_model))
@@ -45,6 +47,7 @@ _FIXES = {
     "state": "Move the database away, or choose another directory with --data-dir.",
     "calendar": SERVER_FIX,
     "slack": "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; leave both out for the local page.",
+    "memory": MEMORY_FIX,
 }
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
+from fateforger.adapters.store import Store
+from fateforger.background.indexing import Indexing
 from fateforger.bootstrap.claim import claimed, once_made, replica_name
 from fateforger.bootstrap.ground import (
     embedded_calendar,
@@ -21,6 +23,7 @@ from fateforger.bootstrap.ground import (
     submitter,
     ticking_clock,
 )
+from fateforger.bootstrap.memory import configured_memory
 from fateforger.bootstrap.mind import configured_model, counted, model_words
 from fateforger.bootstrap.notes import logbook_of
 from fateforger.bootstrap.pulse import Pulse
@@ -110,6 +113,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             watching = asyncio.create_task(watcher.run(), name="watching")
             stack.push_async_callback(_ended, watching)
         await asyncio.to_thread(warm_up)
+        pulse.indexing = _indexing(stack, settings, store)
         yield House(
             page_url=None if settings.real_slack else web.url,
             caldav_url=caldav_url,
@@ -120,6 +124,16 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
                 f"State: {'your database' if settings.database_url else settings.data_dir}.",
             ),
         )
+
+
+def _indexing(stack: AsyncExitStack, settings: Settings, store: Store) -> Indexing:
+    """The index of constraints follows the store from here on; it is opened when there is something to search."""
+    memory = configured_memory(settings)
+    stack.push_async_callback(memory.aclose)
+    indexing = Indexing(store.constraints, memory)
+    following = asyncio.create_task(indexing.run(), name="indexing")
+    stack.push_async_callback(_ended, following)
+    return indexing
 
 
 async def _settle(engine: CalendarSubmitter) -> None:

@@ -85,6 +85,8 @@ class Mem0Memory:
         settle(self._home)
         from fateforger.adapters.memory.index import Index  # noqa: PLC0415  imports Mem0
 
+        if isinstance(self._place, Embedded):
+            _nobody_has(self._place.folder)
         return Index(self._place, self._embedder)
 
     def _wipe(self) -> None:
@@ -108,14 +110,20 @@ class Mem0Memory:
 
 def _remove(folder: Path) -> None:
     """Remove the files of an embedded store, unless another program has them open."""
-    lock = folder / ".lock"
-    if lock.exists():
-        import portalocker  # noqa: PLC0415  comes with Qdrant, and is only needed here
-
-        try:
-            with portalocker.Lock(lock, "r+", timeout=0, fail_when_locked=True):
-                shutil.rmtree(folder)
-        except portalocker.LockException:
-            raise MemoryUnavailable("The index of constraints is in use by another program.") from None
-    elif folder.exists():
+    _nobody_has(folder)
+    if folder.exists():
         shutil.rmtree(folder)
+
+
+def _nobody_has(folder: Path) -> None:
+    """Qdrant, when it finds its folder locked, says so only after it has read all of it, and leaves a file open."""
+    lock = folder / ".lock"
+    if not lock.exists():
+        return
+    import portalocker  # noqa: PLC0415  comes with Qdrant, and is only needed here
+
+    try:
+        with portalocker.Lock(lock, "r+", timeout=0, fail_when_locked=True):
+            return
+    except portalocker.LockException:
+        raise MemoryUnavailable("The index of constraints is in use by another program.") from None

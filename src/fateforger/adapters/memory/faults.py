@@ -8,7 +8,6 @@ from fateforger.adapters.memory.places import Embedded, Place
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
 
 _LONGEST = 200
-_IN_USE = "already accessed by another instance"
 
 
 def explained(error: Exception, place: Place) -> MemoryUnavailable:
@@ -16,8 +15,6 @@ def explained(error: Exception, place: Place) -> MemoryUnavailable:
     said = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
     if not isinstance(place, Embedded):
         return MemoryUnavailable(f"The index of constraints cannot be used: {place.words} says: {said}.")
-    if _IN_USE in str(error):
-        return MemoryUnavailable("The index of constraints is in use by another program.")
     if isinstance(error, OSError | sqlite3.OperationalError):
         return MemoryUnavailable(f"The index of constraints cannot be used: {said}.")
     return RebuildNeeded("The files of the index of constraints are damaged; it has to be made anew.")

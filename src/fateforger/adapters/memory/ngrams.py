@@ -18,12 +18,12 @@ NAME = "local-ngrams-1"
 """To be counted up with any change of what follows: vectors of two ways of counting cannot be compared."""
 DIMENSIONS = 512
 FLOOR = 0.06
-"""Below this similarity what two texts share is chance: pieces that fell into the same place."""
+"""Below this likeness, what two texts share is chance: pieces that fell into the same place."""
 _SIZES = (3, 4, 5)
 _WHOLE, _SHORT = 1.5, 0.4
 _SHORT_LETTERS = 3
-_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
-"""Scripts that put no space between words: single characters and pairs of them are their pieces."""
+_DENSE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
+"""Scripts that say much in one character, or put no space between words: characters and pairs of them are pieces."""
 
 
 def embed(text: str) -> list[float]:
@@ -36,10 +36,12 @@ def embed(text: str) -> list[float]:
             weights[piece] = max(weight, weights.get(piece, 0.0))
     vector = [0.0] * DIMENSIONS
     for piece, count in counts.items():
+        weight = weights[piece] * (1.0 + math.log(count))
         number = zlib.crc32(piece.encode("utf-8", "surrogatepass"))
-        # The sign makes pieces that share a place cancel out as often as they add up.
-        sign = 1.0 if number & 0x8000_0000 else -1.0
-        vector[number % DIMENSIONS] += sign * weights[piece] * (1.0 + math.log(count))
+        # Two places for each piece, so that two pieces hardly ever share both; the signs make those that share one
+        # cancel out as often as they add up.
+        for bits in (number, number >> 16):
+            vector[bits % DIMENSIONS] += weight if bits & 0x8000 else -weight
     length = math.sqrt(sum(value * value for value in vector))
     return [value / length for value in vector] if length else vector
 
@@ -64,7 +66,7 @@ def words(text: str) -> list[str]:
 
 
 def _pieces(word: str) -> Iterator[tuple[str, float]]:
-    if _unspaced(word):
+    if _dense(word):
         yield from ((character, 1.0) for character in word)
         yield from ((word[n : n + 2], _WHOLE) for n in range(len(word) - 1))
         return
@@ -76,5 +78,5 @@ def _pieces(word: str) -> Iterator[tuple[str, float]]:
         yield from ((marked[n : n + size], weight) for n in range(len(marked) - size + 1))
 
 
-def _unspaced(word: str) -> bool:
-    return any(unicodedata.name(character, "").startswith(_UNSPACED) for character in word)
+def _dense(word: str) -> bool:
+    return any(unicodedata.name(character, "").startswith(_DENSE) for character in word)

@@ -1,0 +1,104 @@
+"""The index of constraints that is configured: where it is, what embeds words, and making it anew."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from fateforger.adapters.memory import (
+    Embedded,
+    Embedder,
+    FastEmbed,
+    LocalNgrams,
+    Mem0Memory,
+    OpenAiEmbeddings,
+    Pgvector,
+    Place,
+    QdrantServer,
+)
+from fateforger.background.indexing import Indexing, Progress
+from fateforger.bootstrap.claim import claimed
+from fateforger.bootstrap.ground import open_state
+from fateforger.config import Settings
+from fateforger.errors import BadInput
+
+_OPENAI, _OPENAI_MODEL = "https://api.openai.com/v1", "text-embedding-3-small"
+_OLLAMA, _OLLAMA_MODEL = "http://127.0.0.1:11434/v1", "nomic-embed-text"
+_FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+
+
+def configured_memory(settings: Settings) -> Mem0Memory:
+    """The index, with nothing opened yet. Raises ``BadInput`` with what to set."""
+    return Mem0Memory(place_of(settings), _embedder(settings), home=_home(settings) / "mem0")
+
+
+def place_of(settings: Settings) -> Place:
+    """Where memories are kept. Raises ``BadInput``."""
+    match settings.memory_store:
+        case "embedded":
+            return Embedded(_home(settings) / "qdrant")
+        case "qdrant":
+            if not (settings.memory_url or "").startswith(("http://", "https://")):
+                raise BadInput(
+                    "FATEFORGER_MEMORY_STORE=qdrant needs the address of that server in FATEFORGER_MEMORY_URL, like"
+                    " http://127.0.0.1:6333.",
+                    where="memory_url",
+                )
+            return QdrantServer(str(settings.memory_url), _secret(settings.memory_key))
+        case "pgvector":
+            url = settings.memory_url or settings.database_url or ""
+            if not url.startswith(("postgresql://", "postgres://")):
+                raise BadInput(
+                    "FATEFORGER_MEMORY_STORE=pgvector needs a PostgreSQL address in FATEFORGER_MEMORY_URL, like"
+                    " postgresql://me@localhost/fateforger.",
+                    where="memory_url",
+                )
+            return Pgvector(url)
+
+
+async def make_anew(
+    settings: Settings, user_id: str | None, begun: Progress, progress: Progress = lambda _: None
+) -> bool:
+    """Make the index anew from the store (for one person: show all of theirs again). ``True`` when that is done,
+    ``False`` when a program that runs on the data directory will do it. ``begun`` is told how many constraints there
+    are, ``progress`` how many more are done. Raises ``StoreError``, ``MemoryUnavailable``, ``BadInput``."""
+    async with AsyncExitStack() as stack:
+        store = await open_state(settings)
+        stack.push_async_callback(store.aclose)
+        try:
+            stack.enter_context(claimed(settings.data_dir))
+        except BadInput:
+            begun(await store.constraints.reindex(user_id))
+            return False
+        memory = configured_memory(settings)
+        stack.push_async_callback(memory.aclose)
+        indexing = Indexing(store.constraints, memory)
+        begun(await indexing.rebuild() if user_id is None else await store.constraints.reindex(user_id))
+        await indexing.catch_up(progress)
+        return True
+
+
+def _embedder(settings: Settings) -> Embedder:
+    model, key = settings.memory_embedder_model, _secret(settings.memory_embedder_key)
+    url = (settings.memory_embedder_url or "").rstrip("/")
+    match settings.memory_embedder:
+        case "local":
+            return LocalNgrams()
+        case "fastembed":
+            return FastEmbed(model or _FASTEMBED_MODEL, _home(settings) / "models")
+        case "ollama":
+            return OpenAiEmbeddings(url or _OLLAMA, model or _OLLAMA_MODEL, key)
+        case "openai":
+            if not url and not key:
+                raise BadInput("OpenAI needs a key; set FATEFORGER_MEMORY_EMBEDDER_KEY.", where="memory_embedder_key")
+            return OpenAiEmbeddings(url or _OPENAI, model or _OPENAI_MODEL, key)
+
+
+def _home(settings: Settings) -> Path:
+    return settings.data_dir / "memory"
+
+
+def _secret(value: SecretStr | None) -> str:
+    return "" if value is None else value.get_secret_value()

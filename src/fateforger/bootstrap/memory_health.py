@@ -1,0 +1,47 @@
+"""The index of constraints, for ``doctor``."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from fateforger.adapters.memory import Embedded
+from fateforger.bootstrap.check import Check
+from fateforger.bootstrap.claim import claimed
+from fateforger.bootstrap.memory import configured_memory, place_of
+from fateforger.config import Settings
+from fateforger.errors import BadInput, MemoryUnavailable, RebuildNeeded
+
+MEMORY_FIX = "Check the FATEFORGER_MEMORY settings; planning goes on without the index."
+_REBUILD_FIX = "It is made anew by itself when the program runs, or now with: fateforger constraints reindex"
+_SHARE = "Several programs on one database should share an index: FATEFORGER_MEMORY_STORE=pgvector, or qdrant."
+
+
+async def look_at_memory(settings: Settings) -> Check:
+    """Whether it works. One that is embedded can only be looked at while no program has it."""
+    try:
+        place = place_of(settings)
+        memory = configured_memory(settings)
+    except BadInput as error:
+        return Check("memory", "broken", error.message, "Mend that setting, or leave it out for the embedded index.")
+    async with AsyncExitStack() as stack:
+        if isinstance(place, Embedded):
+            if not place.folder.exists():
+                return Check("memory", "local", "Nothing was remembered yet; the index is made when something is.")
+            try:
+                stack.enter_context(claimed(settings.data_dir))
+            except BadInput:
+                return Check("memory", "local", "The program that runs here has the index; fateforger health asks it.")
+        stack.push_async_callback(memory.aclose)
+        try:
+            report = await memory.report()
+        except RebuildNeeded as error:
+            return Check("memory", "broken", error.message, _REBUILD_FIX)
+        except MemoryUnavailable as error:
+            return Check("memory", "broken", error.message, MEMORY_FIX)
+    embedded = isinstance(place, Embedded)
+    return Check(
+        "memory",
+        "local" if embedded else "real",
+        f"{report.memories} constraints in {report.store}, found by {report.embedder}.",
+        _SHARE if embedded and settings.database_url else "",
+    )

@@ -1,0 +1,24 @@
+"""A process that does nothing but index: ``python -m tests.scenarios.indexing DIRECTORY``, until it is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory
+from fateforger.adapters.store import open_store
+from fateforger.background.indexing import Indexing, IndexingPolicy
+
+
+def open_memory(folder: Path) -> Mem0Memory:
+    return Mem0Memory(Embedded(folder / "qdrant"), LocalNgrams(), home=folder / "mem0")
+
+
+async def main(folder: Path) -> None:
+    store = open_store(folder / "state.db")
+    await Indexing(store.constraints, open_memory(folder), policy=IndexingPolicy(batch=7, idle_seconds=0.02)).run()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))

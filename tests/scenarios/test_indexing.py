@@ -1,0 +1,85 @@
+"""Store and index agree, whatever dies: 400 writers at once, ``kill -9`` of the process that indexes, and again."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.factories.constraints import version_of
+from tests.scenarios.indexing import open_memory
+
+from fateforger.adapters.store import Store, open_store
+from fateforger.constraints import newest
+
+pytestmark = pytest.mark.process
+
+WRITERS, PEOPLE, UIDS, KILLS = 400, 5, 31, 2
+SECONDS = 60
+
+
+@contextmanager
+def indexing(folder: Path) -> Iterator[None]:
+    """A process that indexes, killed in the end."""
+    process = subprocess.Popen([sys.executable, "-m", "tests.scenarios.indexing", str(folder)])
+    try:
+        yield
+        assert process.poll() is None
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+async def missing(store: Store) -> int:
+    return len(await store.constraints.unindexed(limit=1_000))
+
+
+async def until_missing(store: Store, enough: Callable[[int], bool]) -> int:
+    async with asyncio.timeout(SECONDS):
+        while not enough(count := await missing(store)):  # noqa: ASYNC110  another process works on it
+            await asyncio.sleep(0.01)
+    return count
+
+
+async def write(store: Store, number: int) -> None:
+    version = version_of(
+        f"c{number % UIDS}",
+        user=f"U{number % PEOPLE}",
+        at=f"2026-02-01T09:{number // 60:02}:{number % 60:02}+00:00",
+        description=f"what I said in message {number}",
+        status=("locked", "proposed", "declined")[number % 3],
+    )
+    await store.constraints.write([version], cause=f"message {number}")
+
+
+async def test_nothing_is_lost_and_nothing_is_left_over(tmp_path: Path) -> None:
+    """Every constraint of everybody, in its newest version, once, after two deaths in the middle of the work."""
+    store = open_store(tmp_path / "state.db")
+    left: list[int] = []
+    try:
+        writing = asyncio.gather(*(write(store, number) for number in range(WRITERS)))
+        for death in range(KILLS):
+            with indexing(tmp_path):
+                if death == KILLS - 1:
+                    await writing
+                before = await until_missing(store, lambda count: count > 20)
+                left.append(await until_missing(store, lambda count: count <= before - 10))  # noqa: B023  called at once
+        await store.constraints.forget("U1")
+        with indexing(tmp_path):
+            await until_missing(store, lambda count: count == 0)
+        known = {user: newest(await store.constraints.of(user), user) for user in await store.constraints.people()}
+        memory = open_memory(tmp_path)
+        shown = {user: {v.uid: v for v in await memory.all(user)} for user in known}
+        count = (await memory.report()).memories
+        of_gone = await memory.all("U1")
+        await memory.aclose()
+    finally:
+        await store.aclose()
+    assert (len(known), sum(map(len, known.values()))) == (PEOPLE - 1, count)
+    assert (shown, of_gone) == (known, ())
+    assert min(left) > 0, "it was killed when its work was done"

@@ -1,0 +1,56 @@
+"""The embedding that needs no model."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from fateforger.adapters.memory.ngrams import DIMENSIONS, FLOOR, embed, words
+
+
+def likeness(one: str, other: str) -> float:
+    return sum(a * b for a, b in zip(embed(one), embed(other), strict=True))
+
+
+def test_words_are_folded() -> None:
+    assert words("Ｆrühstück, ÉTÉ-2026 🙂!") == ["fruhstuck", "ete", "2026", "🙂"]
+    assert words("Straße STRASSE ﬁt") == ["strasse", "strasse", "fit"]
+    assert words("が ガ한국어 हिन्दी") == ["が", "ガ한국어", "हिन्दी"]
+    assert words(" \n—…!") == []
+
+
+def test_a_vector_has_length_one_and_is_always_the_same() -> None:
+    """The numbers are those of this version of the recipe: others need another name, and make every index anew."""
+    vector = embed("Keine Besprechungen vor zehn")
+    assert (len(vector), math.isclose(sum(v * v for v in vector), 1.0)) == (DIMENSIONS, True)
+    assert vector == embed("keine  BESPRECHUNGEN vor zehn!")
+    assert [(n, round(v, 6)) for n, v in enumerate(embed("9")) if v] == NINE
+    assert set(embed("!?")) == {0.0}
+
+
+NINE = [(52, -0.588348), (73, 0.588348), (469, -0.392232), (503, -0.392232)]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("No meetings before ten", "meeting"),
+        ("Teamsitzungen nur nachmittags", "Sitzung"),
+        ("Réunions le matin", "reunion"),
+        ("Спортзал по вторникам", "спортзала"),
+        ("夜八時以降は家族と過ごす", "家族"),
+        ("점심은 열두 시에 먹는다", "점심"),
+        ("Deep work in the morning", "deep wrok"),
+        ("ΚΑΦΕΣ στις εννέα", "καφές"),
+    ],
+)
+def test_words_are_recognised(text: str, question: str) -> None:
+    strangers = ["Invoices on Fridays", "Rechnungen am Freitag", "Счета по пятницам", "金曜日に請求書", "금요일 청구서"]
+    assert likeness(text, question) > max(FLOOR, *(likeness(stranger, question) for stranger in strangers)) + 0.1
+
+
+def test_what_it_cannot() -> None:
+    """Meaning without common letters, and other languages: so that nobody expects it."""
+    assert likeness("The gym is closed on Mondays", "exercise") < FLOOR
+    assert likeness("Mittagessen um zwölf", "lunch at noon") < 0.15
