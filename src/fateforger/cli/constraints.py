@@ -1,138 +1,28 @@
-"""``fateforger constraints``: which constraints of a person apply, and why the others do not.
-
-FILE holds versions, one a line (JSON lines), as an export writes them; a context a line asks with ``--batch``.
-"""
+"""``fateforger constraints``: what people told the planner once: written down, asked for, put away, taken along."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
-
 import click
 
-from fateforger.cli.documents import parse_json, read_lines, write_json
-from fateforger.cli.options import as_json, placed, settings_from
-from fateforger.errors import BadInput, FateforgerError
-
-if TYPE_CHECKING:
-    from fateforger.constraints import Answer, Version
+from fateforger.cli.constraints_files import export_door, import_door
+from fateforger.cli.constraints_list import list_door, reindex_door
+from fateforger.cli.constraints_query import query_door
+from fateforger.cli.constraints_writing import add_door, archive_door, supersede_door
 
 
 @click.group("constraints")
 def command() -> None:
-    """Ask which constraints apply."""
+    """What people told the planner once, and which of it applies."""
 
 
-@command.command("query")
-@click.option("--from", "source", metavar="FILE", required=True, help="Versions of constraints, one a line; or -.")
-@click.option("--batch", metavar="FILE", help="One context a line (JSON lines); one result document a line.")
-@click.option("--user", "user_id", metavar="ID", help="Whose constraints.")
-@click.option("--stage", metavar="STAGE", help="Where planning stands: COLLECT, CAPTURE, SKELETON, REFINE, REVIEW.")
-@click.option("--date", "as_of", metavar="DATE", help="The planned day; by default today in --timezone.")
-@click.option("--timezone", metavar="ZONE", help="Where the person is; by default UTC.")
-@click.option("--event-types", metavar="CODES", help="What the day holds, like DW,M.")
-@click.option("--session", "session_id", metavar="ID", help="Constraints of that session as well.")
-@click.option("--types", "type_ids", metavar="KINDS", help="Only those rule kinds, like buffer,capacity.")
-@click.option("--situation", metavar="LABELS", help="What is part of the day, for conditional constraints.")
-@click.option("--k", type=int, help="How many there is room for; a must is never cut.")
-@click.option("--explain", is_flag=True, help="Also those that do not apply, each with its reason.")
-@placed
-@as_json
-@click.pass_context
-def query_door(
-    ctx: click.Context,
-    /,
-    source: str,
-    batch: str | None,
-    explain: bool,
-    as_json: bool,
-    now: str | None,
-    data_dir: str | None,
-    **asked: Any,
-) -> None:
-    """The constraints that apply, best first, each with its reasons."""
-    from fateforger.constraints import write_answer  # noqa: PLC0415  the help text needs none of it
-
-    if batch is not None and any(value is not None for value in asked.values()):
-        raise click.UsageError("With --batch each line says what is asked; leave out the options that ask.")
-    if batch == source == "-":
-        raise BadInput("Only one of --from and --batch can come from stdin.")
-    versions = _versions(source)
-    clock = settings_from(ctx, now=now, data_dir=data_dir).now
-    if batch is not None:
-        _each_line(versions, batch, clock, explain=explain)
-        return
-    answer = _asked(versions, _document(asked), clock)
-    if as_json:
-        write_json(write_answer(answer, explain=explain))
-        return
-    _tell(answer, explain=explain)
-
-
-def _versions(source: str) -> dict[str, list[Version]]:
-    """By person, in the order of their instants, so that of versions of one instant the later line is the newer one."""
-    from fateforger.constraints import read_version  # noqa: PLC0415  the help text needs none of it
-
-    found: dict[str, list[Version]] = {}
-    for number, (line, where) in enumerate(read_lines(source)):
-        try:
-            version = read_version(parse_json(line, where), seq=number)
-        except BadInput as error:
-            raise BadInput(error.message, where=_place(where, error.where)) from None
-        found.setdefault(version.user_id, []).append(version)
-    return found
-
-
-def _each_line(versions: Mapping[str, Sequence[Version]], batch: str, clock: datetime | None, *, explain: bool) -> None:
-    """A bad line gets its error document in its place, so that line n of the output answers line n of the input."""
-    from fateforger.constraints import write_answer  # noqa: PLC0415  the help text needs none of it
-
-    for line, where in read_lines(batch):
-        try:
-            write_json(write_answer(_asked(versions, parse_json(line, where), clock), explain=explain))
-        except FateforgerError as error:
-            place = _place(where, error.where)
-            write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
-
-
-def _asked(versions: Mapping[str, Sequence[Version]], document: Any, clock: datetime | None) -> Answer:
-    from fateforger.constraints import applicability, read_context  # noqa: PLC0415  the help text needs none of it
-
-    context = read_context(_dated(document, clock))
-    return applicability(versions.get(context.user_id, ()), context)
-
-
-def _dated(document: Any, clock: datetime | None) -> Any:
-    """A context that names no instant has the clock's, where the clock was set. Otherwise it knows all versions, and is
-    about today when it names no day either."""
-    if not isinstance(document, dict) or document.get("now") is not None:
-        return document
-    if clock is None and document.get("as_of") is not None:
-        return document
-    return {**document, "now": (clock or datetime.now(UTC)).isoformat()}
-
-
-def _document(asked: Mapping[str, Any]) -> dict[str, Any]:
-    lists = {"event_types", "type_ids", "situation"}
-    if asked["user_id"] is None:
-        raise click.UsageError("Say whose constraints: --user ID (or --batch FILE).")
-    return {
-        name: [part.strip() for part in value.split(",") if part.strip()] if name in lists else value
-        for name, value in asked.items()
-        if value is not None
-    }
-
-
-def _tell(answer: Answer, *, explain: bool) -> None:
-    if not answer.applicable:
-        click.echo("No constraint applies.")
-    for item in answer.applicable:
-        click.echo(f"{item.record.necessity.value:<6} {item.record.name}  [{item.uid}]")
-        click.echo(f"       {' '.join(item.reasons)}")
-    for out in answer.excluded if explain else ():
-        click.echo(f"not    {out.version.record.name}  [{out.uid}]\n       {out.reason}")
-
-
-def _place(where: str, part: str | None) -> str:
-    return where if part is None or part == where else f"{where}, {part}"
+for door in (
+    add_door,
+    list_door,
+    query_door,
+    archive_door,
+    supersede_door,
+    import_door,
+    export_door,
+    reindex_door,
+):
+    command.add_command(door)

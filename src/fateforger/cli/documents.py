@@ -54,21 +54,32 @@ def read_document(source: str) -> Any:
 
 
 def read_lines(source: str) -> Iterator[tuple[str, str]]:
-    """Each non-empty line with where it stands, one after another however long the file is. Raises :class:`BadInput`.
+    """Each non-empty line with where it stands, one by one however long the file is. Raises :class:`BadInput`."""
+    for number, data in raw_lines(source):
+        line = line_text(data, where := f"{source}, line {number}")
+        if line.strip():
+            yield line, where
+
+
+def raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
+    """Each line with its number, from 1; of one that is too long only the beginning, as much as :func:`line_text` needs
+    to say so. Raises :class:`BadInput`.
 
     A line ends at a line feed and nowhere else: JSON text may hold other characters that some call line ends.
     """
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb") as stream:
             for number, data in enumerate(iter(lambda: stream.readline(MAX_BYTES + 1), b""), start=1):
-                line = _line(data, where := f"{source}, line {number}")
-                if line.strip():
-                    yield line, where
+                rest = data
+                while len(rest) > MAX_BYTES and not rest.endswith(b"\n"):
+                    rest = stream.readline(MAX_BYTES + 1)
+                yield number, data
     except OSError as error:
         raise BadInput(f"I cannot read {source}: {error.strerror or error}.", where=source) from None
 
 
-def _line(data: bytes, where: str) -> str:
+def line_text(data: bytes, where: str) -> str:
+    """The text of a line. Raises :class:`BadInput`."""
     if len(data) > MAX_BYTES:
         raise BadInput("This line is longer than 16 MiB, which no document is.", where=where)
     try:
@@ -77,6 +88,11 @@ def _line(data: bytes, where: str) -> str:
         raise BadInput("This line is not UTF-8 text.", where=where) from None
 
 
+def json_line(document: Any) -> str:
+    """A JSON document on one line, whatever a reader takes for the end of a line."""
+    return json.dumps(document, ensure_ascii=False).translate(_LINE_ENDS)
+
+
 def write_json(document: Any) -> None:
-    """One JSON document on stdout, on one line whatever a reader takes for the end of a line."""
-    click.echo(json.dumps(document, ensure_ascii=False).translate(_LINE_ENDS))
+    """One JSON document on stdout, on one line."""
+    click.echo(json_line(document))

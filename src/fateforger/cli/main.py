@@ -25,7 +25,10 @@ _COMMANDS = {
     "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
     "costs": ("fateforger.cli.costs", "Say what language models were asked, and what that cost."),
     "replay": ("fateforger.cli.replay", "Run recorded turns again, offline, and say what is different now."),
-    "constraints": ("fateforger.cli.constraints", "Ask which of a person's constraints apply on a day, and why."),
+    "constraints": (
+        "fateforger.cli.constraints",
+        "What people told the planner once, and which of it applies on a day.",
+    ),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
 }
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fateforger.constraints.applicability import Answer
 from fateforger.constraints.context import Context
 from fateforger.constraints.identity import uid_for
-from fateforger.constraints.kinds import Status
+from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.record import ConstraintRecord
-from fateforger.constraints.versions import RETIRING, Event, Instant, Version
+from fateforger.constraints.versions import RETIRING, SUPERSEDED, Event, Instant, Version, because_superseded
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
 
@@ -57,15 +57,26 @@ def read_version(document: object, *, seq: int = 0) -> Version:
 
 
 def write_version(version: Version) -> dict[str, Any]:
-    """The line that :func:`read_version` turns back into the same version, ready for ``json.dumps``."""
+    """The line that :func:`read_version` turns back into the same version, ready for ``json.dumps``. A ``supersede`` is
+    told in the words that every reader knows: archived because superseded, or, where it stays in force on the days
+    that the other one leaves it, updated."""
     return {
         "user_id": version.user_id,
         "constraint_record": write_record(version.record),
         "created_at": version.created_at.isoformat(),
         "updated_at": version.updated_at.isoformat(),
-        "event": {"action": version.event.action.value, "reason": version.event.reason},
+        "event": _write_event(version),
         "session_id": version.session_id,
     }
+
+
+def _write_event(version: Version) -> dict[str, str | None]:
+    action, reason = version.event.action, version.event.reason
+    if action is not Action.SUPERSEDE:
+        return {"action": action.value, "reason": reason}
+    if not because_superseded(reason):
+        reason = f"{SUPERSEDED}: {reason.strip()}" if reason and reason.strip() else SUPERSEDED
+    return {"action": (Action.ARCHIVE if version.retired else Action.UPDATE).value, "reason": reason}
 
 
 def read_record(document: object) -> ConstraintRecord:

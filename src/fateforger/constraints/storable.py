@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+from fateforger.constraints.reading import write_record
+from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Version
 from fateforger.errors import BadInput
 
@@ -28,7 +32,18 @@ def check_version(version: Version) -> Version:
         (version.event.reason or "", "event.reason"),
     ):
         _check_text(text, where)
+    if not _comes_back(version.record):
+        sentence = "It holds something that JSON has not: half a character (a lone surrogate), or a number like NaN."
+        raise BadInput(sentence, where="constraint_record")
     return version
+
+
+def _comes_back(record: ConstraintRecord) -> bool:
+    """Whether what is written can be read, and is the same then (S13)."""
+    try:
+        return ConstraintRecord.model_validate_json(json.dumps(write_record(record), allow_nan=False)) == record
+    except ValueError:
+        return False
 
 
 def _check_text(text: str, where: str) -> None:

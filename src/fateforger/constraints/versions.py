@@ -136,7 +136,12 @@ def still_replaces(version: Version, named: Mapping[str, list[Version]]) -> bool
         case Action.SUPERSEDE:
             return True
         case Action.ARCHIVE:
-            reason = (version.event.reason or "").strip().casefold()
-            return reason.startswith(SUPERSEDED) or (not reason and version.uid in named)
+            reason = version.event.reason
+            return because_superseded(reason) or (not (reason and reason.strip()) and version.uid in named)
         case _:
             return False
+
+
+def because_superseded(reason: str | None) -> bool:
+    """Whether that reason of an archive event says that another constraint took its place."""
+    return (reason or "").strip().casefold().startswith(SUPERSEDED)

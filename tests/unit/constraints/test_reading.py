@@ -192,3 +192,24 @@ def test_the_result_document() -> None:
     assert write_answer(answer) == applies
     excluded = [{"uid": "b", "reason": "It ended on 1 January 2026.", "why": "over"}]
     assert write_answer(answer, explain=True) == {**applies, "excluded": excluded}
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "event"),
+    [
+        ("declined", "superseded by new", {"action": "archive", "reason": "superseded by new"}),
+        ("declined", "by new", {"action": "archive", "reason": "superseded: by new"}),
+        ("declined", None, {"action": "archive", "reason": "superseded"}),
+        ("locked", " ", {"action": "update", "reason": "superseded"}),
+    ],
+)
+def test_superseding_is_told_in_words_that_every_reader_knows(status: str, reason: str | None, event: Any) -> None:
+    """An import knows upsert, update, decline and archive; what applies is the same, chains included (A4)."""
+    b = version_of("b", supersedes_uids=["a"], status=status, event={"action": "supersede", "reason": reason})
+    line = write_version(b)
+    assert (line["event"], write_version(read_version(line))) == (event, line)
+    rest = [version_of("a"), version_of("c", supersedes_uids=["b"], start_date="2099-01-01")]
+    answers = [applicability([*rest, version], context_of()) for version in (b, read_version(line))]
+    assert [[item.uid for item in answer.applicable] for answer in answers] == [["b"] if status == "locked" else []] * 2
+    one, other = ([(out.uid, out.why) for out in answer.excluded] for answer in answers)
+    assert one == other

@@ -1,0 +1,103 @@
+"""What the doors do to the constraints of one person: written down, put away, put in the place of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from fateforger.cli.constraints_store import Opened
+from fateforger.constraints import ConstraintRecord, Event, Version, newest, replacing, retired_by, uid_for
+from fateforger.constraints.findings import Change
+from fateforger.constraints.kinds import Action, Status
+from fateforger.errors import BadInput, ConstraintUnreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody's constraints by uid, each in its newest version, and the names of those that cannot be read."""
+
+    opened: Opened
+    user_id: str
+    newest: Mapping[str, Version]
+    unreadable: Mapping[str, str]
+
+    def existing(self, uid: str) -> Version:
+        """The constraint as it is. Raises ``BadInput`` when there is none."""
+        if uid not in self.newest:
+            sentence = f"{self.user_id} has no constraint {uid}; constraints list shows those that are there."
+            raise BadInput(sentence, where="uid")
+        return self.newest[uid]
+
+    def next(self, record: ConstraintRecord, session_id: str | None) -> Version:
+        """What would be written of a constraint now."""
+        uid = record.lifecycle.uid or uid_for(record, self.user_id, session_id)
+        before, now = self.newest.get(uid), self.opened.now
+        return Version(
+            user_id=self.user_id,
+            record=record.with_uid(uid),
+            created_at=now if before is None else min(before.created_at, now),
+            updated_at=now,
+            event=Event(action=Action.UPSERT if before is None else Action.UPDATE),
+            session_id=session_id,
+        )
+
+    async def write(self, *versions: Version) -> Sequence[Version]:
+        """Write them as one, unless something else was written since. What cannot be read is not asked about."""
+        seen = {v.uid: self.newest[v.uid].seq if v.uid in self.newest else 0 for v in versions}
+        expected = {uid: seq for uid, seq in seen.items() if uid not in self.unreadable}
+        return await self.opened.constraints.write(versions, cause=f"door-{uuid4().hex}", expected=expected)
+
+
+async def person(opened: Opened, user_id: str) -> Person:
+    """Everything that is known of somebody. Raises ``BadInput``, ``StoreUnavailable``."""
+    unreadable: Mapping[str, str] = {}
+    try:
+        versions = await opened.constraints.of(user_id)
+    except ConstraintUnreadable as error:
+        unreadable = error.names
+        versions = await opened.constraints.readable(user_id)
+    return Person(opened, user_id, newest(versions, user_id), unreadable)
+
+
+async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id: str | None) -> tuple[bool, Version]:
+    """Whether it was written, or was there already; and how it is now."""
+    them = await person(opened, user_id)
+    version = them.next(record, session_id)
+    before = them.newest.get(version.uid)
+    if before is not None and (before.record, before.session_id) == (version.record, session_id):
+        return False, before
+    return True, (await them.write(version))[0]
+
+
+async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) -> tuple[bool, Version]:
+    """Whether it was put away, or out of force already; and how it is now. Raises ``BadInput``.
+
+    Of one that cannot be read nothing but its name is left; that is put away, and the rest can be read again.
+    """
+    them = await person(opened, user_id)
+    if uid in them.unreadable:
+        before = them.next(ConstraintRecord(name=them.unreadable[uid]).with_uid(uid), None)
+    else:
+        before = them.existing(uid)
+    if before.retired:
+        return False, before
+    record = before.record.model_copy(update={"status": Status.DECLINED})
+    gone = Change(before, record, Event(action=Action.ARCHIVE, reason=reason))
+    return True, (await them.write(gone.at(opened.now)))[0]
+
+
+async def supersede(
+    opened: Opened, user_id: str, uid: str, record: ConstraintRecord, session_id: str | None
+) -> tuple[Version, Version]:
+    """The new one and the old one as they are now. Raises ``BadInput``."""
+    them = await person(opened, user_id)
+    old = them.existing(uid)
+    new = them.next(replacing(record, old), session_id)
+    if new.uid == uid:
+        raise BadInput("That is the same constraint; to change it, use constraints add.", where="lifecycle.uid")
+    retired = retired_by(old, new, opened.today)
+    if retired is None:
+        return (await them.write(new))[0], old
+    written = await them.write(new, retired.at(opened.now))
+    return written[0], written[1]

@@ -1,0 +1,162 @@
+"""``fateforger constraints import|export``: every version of constraints as JSON lines, in and out without loss."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fateforger.cli.constraints_store import Opened, checked_person, in_store, with_constraints
+from fateforger.cli.documents import json_line, line_text, parse_json, raw_lines, write_json
+from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
+
+if TYPE_CHECKING:
+    from fateforger.constraints import Version
+
+
+@dataclass(slots=True)
+class Count:
+    """What became of the lines of a file: written, there already, or not usable, each of those with its mistake."""
+
+    written: int = 0
+    already: int = 0
+    bad: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def read(self) -> int:
+        return self.written + self.already + len(self.bad)
+
+
+@click.command("import")
+@click.argument("source", metavar="FILE")
+@in_store
+def import_door(ctx: click.Context, source: str, as_json: bool, **where: str | None) -> None:
+    """Write what the lines of FILE (or -) hold: user_id, constraint_record, created_at, updated_at, event, session_id.
+
+    A line that is there already is not written again, so an import that was interrupted is simply repeated. A line that
+    cannot be used is skipped and named; the others count.
+    """
+    count = with_constraints(ctx, where, lambda opened: _import(opened, source))
+    if count.bad and count.read == len(count.bad):
+        raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
+    if as_json:
+        counts = {"read": count.read, "written": count.written, "already": count.already}
+        write_json({**counts, "skipped": len(count.bad), "bad": count.bad})
+        return
+    for mistake in count.bad:
+        click.echo(f"Line {mistake['line']} is skipped: {mistake['message']} ({mistake['where']})", err=True)
+    skipped = f", {len(count.bad)} skipped" if count.bad else ""
+    click.echo(f"{count.read} read: {count.written} written, {count.already} there already{skipped}.")
+
+
+@click.command("export")
+@click.option("--user", "user_id", metavar="ID", callback=checked_person, help="Only theirs; by default everybody's.")
+@click.option("--to", "target", metavar="FILE", default="-", help="Where to; by default stdout.")
+@in_store
+def export_door(ctx: click.Context, user_id: str | None, target: str, as_json: bool, **where: str | None) -> None:
+    """Every version of every constraint, one JSON line each, person by person in the order in which they were written.
+    An import of it into an empty place gives the same again."""
+
+    people, lines, unreadable = with_constraints(ctx, where, lambda opened: _export(opened, user_id, target))
+    if unreadable is not None:
+        raise unreadable
+    if target == "-":
+        return
+    if as_json:
+        write_json({"people": people, "versions": lines, "file": target})
+        return
+    click.echo(f"{lines} version{'' if lines == 1 else 's'} of {people} {'person' if people == 1 else 'people'}.")
+
+
+async def _import(opened: Opened, source: str) -> Count:
+    count = Count()
+    known: dict[str, set[str]] = {}
+    for number, version, cause in _versions(source, count):
+        try:
+            if version.user_id not in known:
+                mine = await opened.constraints.readable(version.user_id)
+                known[version.user_id] = {_cause(one) for one in mine}
+            if cause in known[version.user_id]:
+                count.already += 1
+                continue
+            await opened.constraints.write([version], cause=cause)
+        except BadInput as error:
+            count.bad.append(_mistake(number, error, f"{source}, line {number}"))
+            continue
+        known[version.user_id].add(cause)
+        count.written += 1
+    return count
+
+
+def _versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
+    """The lines that can be used, each with its number and what it is as a cause; ``count`` learns of the others."""
+    from fateforger.constraints import read_version  # noqa: PLC0415  the help text needs none of it
+
+    for number, data in raw_lines(source):
+        where = f"{source}, line {number}"
+        try:
+            text = line_text(data, where)
+            if not text.strip():
+                continue
+            version = read_version(parse_json(text, where))
+        except BadInput as error:
+            count.bad.append(_mistake(number, error, where))
+            continue
+        yield number, version, _cause(version)
+
+
+def _mistake(number: int, error: BadInput, where: str) -> dict[str, Any]:
+    place = where if error.where in {None, where} else f"{where}, {error.where}"
+    return {"line": number, "message": error.message, "where": place}
+
+
+def _cause(version: Version) -> str:
+    """The same for the same line, whichever file it stands in, and for the version that it became."""
+    from fateforger.constraints import write_version  # noqa: PLC0415  the help text needs none of it
+
+    text = json.dumps(write_version(version), sort_keys=True)
+    return f"import-{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int, int, ConstraintUnreadable | None]:
+    """How many people and lines; and what cannot be read, once all that can be is written."""
+    from fateforger.constraints import write_version  # noqa: PLC0415  the help text needs none of it
+
+    people = await opened.constraints.people() if user_id is None else (user_id,)
+    lines, unreadable = 0, None
+    with _written(target) as write_line:
+        for person in people:
+            try:
+                versions = await opened.constraints.of(person)
+            except ConstraintUnreadable as error:
+                unreadable = unreadable or error
+                versions = await opened.constraints.readable(person)
+            for version in versions:
+                write_line(json_line(write_version(version)))
+            lines += len(versions)
+    return len(people), lines, unreadable
+
+
+@contextlib.contextmanager
+def _written(target: str) -> Iterator[Callable[[str], object]]:
+    """How to write a line: to a file that only its owner can read, there as a whole or not at all; or to stdout. Raises
+    ``StoreUnavailable``."""
+    if target == "-":
+        yield click.echo
+        return
+    draft = Path(f"{target}.part")
+    try:
+        draft.touch(mode=0o600)
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            yield lambda line: file.write(f"{line}\n")
+        draft.replace(target)
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot write {target}: {error.strerror or error}.", where=target) from None
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,404 @@
+"""The doors to the constraints that are written down: JSON in, JSON out, exit status; from file to store and back."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.contracts.stores import new_file
+from tests.factories.constraints import line_of, random_context, random_history, record_of
+
+from fateforger.adapters.store import open_store
+from fateforger.cli import main
+from fateforger.cli.documents import json_line
+from fateforger.constraints import write_version
+
+EARLY, LATE = "2026-03-02T09:00:00+00:00", "2026-03-03T10:00:00+00:00"
+
+
+class Doors:
+    """Runs the program as a person would, in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.data.mkdir()
+        new_file(self.data).rename(self.data / "fateforger.db")
+
+    def file(self, name: str, *documents: Any) -> str:
+        path = self.folder / name
+        path.write_text("".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents))
+        return str(path)
+
+    def text(self, door: str, *arguments: str, now: str = EARLY, data: Path | None = None) -> tuple[int, str, str]:
+        place = ["--data-dir", str(data or self.data), "--now", now]
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main(["constraints", door, *arguments, *place])
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out.getvalue(), err.getvalue()
+
+    def json(self, door: str, *arguments: str, now: str = EARLY, data: Path | None = None) -> tuple[int, Any]:
+        status, out, err = self.text(door, *arguments, "--json", now=now, data=data)
+        assert err == ""
+        return status, json.loads(out)
+
+    def done(self, door: str, *arguments: str, now: str = EARLY, data: Path | None = None) -> Any:
+        status, document = self.json(door, *arguments, now=now, data=data)
+        assert status == 0, document
+        return document
+
+    def export(self, data: Path | None = None) -> str:
+        status, out, err = self.text("export", data=data)
+        assert (status, err) == (0, "")
+        return out
+
+    def asked(self, *arguments: str, data: Path | None = None) -> list[str]:
+        answer = self.done("query", "--user", "U1", *arguments, now="2026-04-01T00:00:00Z", data=data)
+        return [item["uid"] for item in answer["constraints"]]
+
+
+@pytest.fixture
+def doors(tmp_path: Path) -> Doors:
+    return Doors(tmp_path)
+
+
+def refused(answer: tuple[int, Any], status: int = 2) -> str:
+    assert answer[0] == status, answer
+    assert answer[1].keys() == {"error"}
+    message: str = answer[1]["error"]["message"]
+    return message
+
+
+def test_the_life_of_a_constraint(doors: Doors) -> None:
+    """Added, changed, asked for, put away; each deed a version with its instant and its event."""
+    record = doors.file("gym.json", {"name": "Gym on Tuesdays", "applicability": {"days_of_week": ["TU"]}})
+    added = doors.done("add", record, "--user", "U1")
+    uid = added["constraint"]["uid"]
+    line = {
+        "user_id": "U1",
+        "constraint_record": {
+            "name": "Gym on Tuesdays",
+            "scope": "profile",
+            "applicability": {"days_of_week": ["TU"]},
+            "lifecycle": {"uid": uid},
+        },
+        "created_at": EARLY,
+        "updated_at": EARLY,
+        "event": {"action": "upsert", "reason": None},
+        "session_id": None,
+    }
+    assert added == {"written": True, "constraint": {"uid": uid, **line}}
+    assert doors.done("add", record, "--user", "U1", now=LATE) == {"written": False, "constraint": added["constraint"]}
+    assert doors.asked("--date", "2026-03-10") == [uid]
+    assert doors.asked("--date", "2026-03-11") == []
+
+    changed = {"name": "Gym", "applicability": {"days_of_week": ["WE"]}, "lifecycle": {"uid": uid}}
+    answer = doors.done("add", doors.file("gym.json", changed), "--user", "U1", now=LATE)["constraint"]
+    assert (answer["created_at"], answer["updated_at"], answer["event"]["action"]) == (EARLY, LATE, "update")
+    assert doors.asked("--date", "2026-03-11") == [uid]
+
+    gone = doors.done("archive", uid, "--user", "U1", "--reason", "moved", now=LATE)
+    assert gone["written"]
+    assert gone["constraint"]["constraint_record"]["status"] == "declined"
+    assert gone["constraint"]["event"] == {"action": "archive", "reason": "moved"}
+    assert doors.done("archive", uid, "--user", "U1", now=LATE) == {**gone, "written": False}
+    assert doors.asked("--date", "2026-03-11") == []
+    assert doors.done("list", "--user", "U1") == {"constraints": []}
+    assert doors.done("list", "--user", "U1", "--all")["constraints"] == [gone["constraint"]]
+    history = doors.done("list", "--user", "U1", "--uid", uid)["constraints"]
+    assert history == [added["constraint"], answer, gone["constraint"]]
+
+
+def test_a_person_writes_in_words(doors: Doors) -> None:
+    words = ("--name", "No calls before 10", "--words", "please, never before ten", "--necessity", "must")
+    status, out, _ = doors.text("add", "--user", "U1", *words)
+    (listed,) = doors.done("list", "--user", "U1")["constraints"]
+    record = listed["constraint_record"]
+    assert (status, out) == (0, f"Noted: “No calls before 10” [{listed['uid']}].\n")
+    assert (record["description"], record["necessity"], record["status"]) == (words[3], "must", "locked")
+    assert doors.text("add", "--user", "U1", *words)[1].startswith("That is written down already: ")
+    assert doors.text("list", "--user", "U1")[1].splitlines() == [
+        f"must   No calls before 10  [{listed['uid']}]",
+        "       confirmed, 2 March 2026",
+    ]
+    assert doors.text("archive", listed["uid"], "--user", "U1")[1] == (
+        f"Put away: “No calls before 10” [{listed['uid']}].\n"
+    )
+    assert doors.text("list", "--user", "U1")[1] == "Nothing is written down.\n"
+
+
+def test_one_of_a_session_says_which(doors: Doors) -> None:
+    """S3, A9: without a scope it belongs to the session it was said in, if there is one."""
+    record = doors.file("r.json", {"name": "Short lunch"})
+    uid = doors.done("add", record, "--user", "U1", "--session", "S1")["constraint"]["uid"]
+    assert doors.asked("--date", "2026-03-04") == []
+    assert doors.asked("--date", "2026-03-04", "--session", "S1") == [uid]
+    session = doors.file("s.json", {"name": "Short lunch", "scope": "session"})
+    assert refused(doors.json("add", session, "--user", "U1")) == (
+        "It is for one session only; say which one with --session."
+    )
+
+
+BEDTIME = {"name": "Bed at 23", "lifecycle": {"uid": "old"}}
+
+
+@pytest.mark.parametrize(
+    ("applicability", "event"),
+    [
+        ({}, "archive"),
+        ({"start_date": "2026-03-02"}, "archive"),
+        ({"start_date": "2026-03-10"}, "upsert"),
+        ({"end_date": "2026-03-20"}, "upsert"),
+    ],
+    ids=["for good", "from today", "from later on", "for a while"],
+)
+def test_superseding_leaves_the_old_one_the_days_that_are_left_to_it(
+    doors: Doors, applicability: dict[str, str], event: str
+) -> None:
+    """S29, A4: the link is in the new one; the old one is put away only when no day is left to it."""
+    doors.done("add", doors.file("old.json", BEDTIME), "--user", "U1")
+    new = {"name": "Bed at 22", "applicability": applicability, "lifecycle": {"uid": "new"}}
+    answer = doors.done("supersede", "old", doors.file("new.json", new), "--user", "U1")
+    assert answer["constraint"]["constraint_record"]["lifecycle"] == {"uid": "new", "supersedes_uids": ["old"]}
+    assert answer["superseded"]["event"]["action"] == event
+    days = ("2026-03-09", "2026-03-15", "2026-03-25")
+    asked = [doors.asked("--date", day) for day in days]
+    start, end = applicability.get("start_date", ""), applicability.get("end_date", "9999")
+    assert asked == [["new"] if start <= day <= end else ["old"] for day in days]
+
+
+def test_superseding_needs_another_constraint(doors: Doors) -> None:
+    old = doors.file("old.json", BEDTIME)
+    assert "U1 has no constraint old" in refused(doors.json("supersede", "old", old, "--user", "U1"))
+    doors.done("add", old, "--user", "U1")
+    assert refused(doors.json("supersede", "old", old, "--user", "U1")) == (
+        "That is the same constraint; to change it, use constraints add."
+    )
+    assert "U2 has no constraint old" in refused(doors.json("supersede", "old", old, "--user", "U2"))
+    assert "U2 has no constraint old" in refused(doors.json("archive", "old", "--user", "U2"))
+
+
+@pytest.mark.parametrize("user", ["", "  ", "x" * 201])
+def test_what_cannot_be_an_id_is_refused_at_each_door(doors: Doors, user: str) -> None:
+    record = doors.file("r.json", {"name": "x"})
+    for door in (["list"], ["add", record], ["archive", "c"], ["supersede", "c", record], ["export"], ["reindex"]):
+        assert "the id of a person" in refused(doors.json(*door, "--user", user)).lower()
+    query = doors.json("query", "--user", user, "--date", "2026-03-03")
+    assert "the id of a person" in refused(query).lower()
+    assert doors.export() == ""
+
+
+@pytest.mark.parametrize("user", ["*", "%", "U1 ", "u1", "\uff351", "' OR 1=1 --"])
+def test_no_door_shows_anything_of_anybody_else(doors: Doors, user: str) -> None:
+    doors.done("add", doors.file("r.json", {"name": "x", "lifecycle": {"uid": "c"}}), "--user", "U1")
+    before = doors.export()
+    assert doors.done("list", "--user", user, "--all") == {"constraints": []}
+    query = doors.done("query", "--user", user, "--date", "2026-03-03", "--explain")
+    assert query == {"constraints": [], "excluded": []}
+    refused(doors.json("archive", "c", "--user", user))
+    assert doors.done("reindex", "--user", user)["constraints"] == 0
+    assert doors.text("export", "--user", user) == (0, "", "")
+    assert doors.export() == before
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({}, "“name” is missing."),
+        ([], "A constraint_record is a JSON object with at least a name."),
+        (
+            {"name": "x", "necessity": "shall"},
+            "“necessity” cannot be used: input should be 'must', 'should' or 'prefer'.",
+        ),
+        ({"name": "x", "status": "declined"}, "It would be declined from the start; leave out its status."),
+        (
+            {"name": "x", "lifecycle": {"uid": "a\x00"}},
+            "“lifecycle.uid” holds a NUL character, which no database keeps.",
+        ),
+        (
+            {"name": "x", "payload": {"scalar_params": {"rate": float("nan")}}},
+            "It holds something that JSON has not: half a character (a lone surrogate), or a number like NaN.",
+        ),
+    ],
+)
+def test_a_bad_record_gets_one_sentence_and_nothing_is_written(doors: Doors, record: Any, message: str) -> None:
+    assert refused(doors.json("add", doors.file("r.json", record), "--user", "U1")) == message
+    assert doors.export() == ""
+
+
+def test_what_is_missing_is_said(doors: Doors) -> None:
+    for arguments in (["list"], ["add"], ["add", "--user", "U1"], ["archive", "--user", "U1"], ["supersede", "a"]):
+        assert doors.json(*arguments)[0] == 2
+    assert "I cannot read" in refused(doors.json("import", str(doors.folder / "none")))
+    assert doors.json("add", str(doors.folder / "none"), "--user", "U1")[0] == 2
+
+
+# --- files ---
+
+
+def history() -> list[Any]:
+    """Two people, each event, an instant twice, a line end inside a text."""
+    return [
+        line_of("gym", description="gym on\u2028Tuesdays 🏋", days_of_week=["TU"]),
+        line_of("bed", at=LATE, necessity="must", session="D1:7"),
+        line_of("bed", at=LATE, necessity="must", name="Bed, moved"),
+        line_of("bed", user="U2", at=EARLY),
+        line_of("gym", at=LATE, event={"action": "archive", "reason": "superseded by bed"}, status="declined"),
+        line_of("gym", user="U2", at=LATE, event={"action": "decline", "reason": None}, status="declined"),
+        line_of("tea", user="U2", at=LATE, event={"action": "update", "reason": "said again"}),
+    ]
+
+
+def by_person(lines: list[Any]) -> str:
+    in_order = sorted(lines, key=lambda line: line["user_id"])
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in in_order).replace("\u2028", "\\u2028")
+
+
+def test_an_export_of_an_import_is_the_same_again(doors: Doors) -> None:
+    """Instants, events, sessions; from an import into an empty place the same bytes come out again."""
+    source = doors.file("in.jsonl", *history())
+    counts = {"read": 7, "written": 7, "already": 0, "skipped": 0, "bad": []}
+    assert doors.done("import", source) == counts
+    assert doors.export() == by_person(history())
+    target = doors.folder / "out.jsonl"
+    assert doors.done("export", "--to", str(target)) == {"people": 2, "versions": 7, "file": str(target)}
+    assert (target.read_text(), oct(target.stat().st_mode)[-3:]) == (by_person(history()), "600")
+    elsewhere = doors.folder / "elsewhere"
+    assert doors.done("import", str(target), data=elsewhere) == counts
+    assert doors.export(data=elsewhere) == by_person(history())
+    assert doors.text("export", "--user", "U2")[1] == by_person(history()[3:4] + history()[5:])
+
+
+def test_an_import_is_repeated_without_effect(doors: Doors) -> None:
+    """Also after half of it, from another file, or of what was never imported but written here."""
+    doors.done("add", doors.file("r.json", {"name": "Written here"}), "--user", "U1")
+    here = doors.export()
+    assert doors.done("import", doors.file("here.jsonl", *map(json.loads, here.splitlines())))["already"] == 1
+    assert doors.done("import", doors.file("half.jsonl", *history()[:3]))["written"] == 3
+    source = doors.file("in.jsonl", *history(), *history())
+    assert doors.done("import", source) == {"read": 14, "written": 4, "already": 10, "skipped": 0, "bad": []}
+    before = doors.export()
+    assert doors.done("import", source)["written"] == 0
+    assert doors.export() == before == here + by_person(history())
+
+
+def test_bad_lines_are_named_and_skipped(doors: Doors) -> None:
+    good, other = (json.dumps(line_of(uid)).encode() for uid in ("a", "b"))
+    bad = [
+        b"{",
+        b"\xff",
+        b"[]",
+        json.dumps({**line_of("c"), "updated_at": "today"}).encode(),
+        json.dumps({**line_of("c"), "user_id": " "}).encode(),
+        json.dumps(line_of("c", event={"action": "merge"})).encode(),
+        json.dumps(line_of("c", session="a\x00")).encode(),
+    ]
+    path = doors.folder / "in.jsonl"
+    path.write_bytes(b"\n".join([good, *bad, b"", b"  ", other]))
+    answer = doors.done("import", str(path))
+    assert {name: answer[name] for name in ("read", "written", "already", "skipped")} == {
+        "read": 9, "written": 2, "already": 0, "skipped": 7,
+    }  # fmt: skip
+    assert [(mistake["line"], mistake["message"][:34]) for mistake in answer["bad"]] == [
+        (2, "This is not JSON: expecting proper"),
+        (3, "This line is not UTF-8 text."),
+        (4, "A constraint is a JSON object with"),
+        (5, "“updated_at” cannot be used: input"),
+        (6, "Say whose constraints: the id of a"),
+        (7, "“action” cannot be used: input sho"),
+        (8, "“session_id” holds a NUL character"),
+    ]
+    assert answer["bad"][3]["where"] == f"{path}, line 5, updated_at"
+    status, out, err = doors.text("import", str(path))
+    assert (status, out) == (0, "9 read: 0 written, 2 there already, 7 skipped.\n")
+    assert err.splitlines()[0].startswith("Line 2 is skipped: This is not JSON")
+    path.write_bytes(b"\n".join(bad))
+    assert refused(doors.json("import", str(path))).startswith(f"No line of {path} can be used: This is not JSON")
+
+
+def test_a_line_that_is_far_too_long_is_one_bad_line(doors: Doors) -> None:
+    path = doors.folder / "in.jsonl"
+    good = json.dumps(line_of("a")).encode()
+    path.write_bytes(b"x" * (2 * 16 * 1024 * 1024 + 5) + b"\n" + good)
+    answer = doors.done("import", str(path))
+    assert (answer["read"], answer["written"], [mistake["line"] for mistake in answer["bad"]]) == (2, 1, [1])
+
+
+def test_an_export_that_cannot_be_written_leaves_what_was_there(doors: Doors) -> None:
+    target = doors.folder / "no folder" / "out.jsonl"
+    assert refused(doors.json("export", "--to", str(target)), status=3).startswith(f"I cannot write {target}: ")
+    assert not target.parent.exists()
+
+
+def test_the_store_answers_as_the_file_does(doors: Doors) -> None:
+    """A1-A12: twenty histories drawn by lot; every context gets the same answer from both."""
+    random = Random(11)
+    users = ("U1", "U2")
+    lines = [line for _ in range(20) for line in random_history(random, users=users, uids=40)]
+    contexts = [random_context(random, users=users) for _ in range(40)]
+    source = doors.file("in.jsonl", *lines)
+    written = doors.done("import", source)
+    assert (written["written"] + written["already"], written["bad"]) == (len(lines), [])
+    batch = ("--batch", doors.file("contexts.jsonl", *contexts), "--explain")
+    now = "2026-04-01T00:00:00Z"
+    from_store = doors.text("query", *batch, now=now)
+    assert from_store == doors.text("query", "--from", source, *batch, now=now)
+    assert from_store[1].count("\n") == 40
+
+
+def test_everything_can_be_indexed_again(doors: Doors) -> None:
+    doors.done("import", doors.file("in.jsonl", *history()))
+    answer = doors.done("reindex")
+    assert answer == {
+        "constraints": 5,
+        "message": "5 constraints are to be indexed again; the running program will follow.",
+    }
+    assert doors.done("reindex", "--user", "U1")["constraints"] == 2
+
+
+# --- what cannot be read ---
+
+
+def test_a_damaged_constraint_is_named_put_away_and_mended(doors: Doors) -> None:
+    """S187 (L-03): an error with its name, never an answer without it; one deed of the person mends it."""
+    doors.done("import", doors.file("in.jsonl", *history()))
+    with sqlite3.connect(doors.data / "fateforger.db") as connection:
+        connection.execute("UPDATE constraint_version SET record = 'x' WHERE user_id = 'U1' AND uid = 'bed'")
+    connection.close()
+    for door in (["list", "--user", "U1"], ["query", "--user", "U1", "--date", "2026-03-04"]):
+        message = refused(doors.json(*door), status=3)
+        assert message.startswith("The constraint “Bed, moved” (bed) cannot be read from the database: ")
+    assert doors.done("query", "--user", "U2", "--date", "2026-03-04")["constraints"] != []
+    status, out, err = doors.text("export")
+    assert (status, len(out.splitlines())) == (3, 5)
+    assert err.startswith("The constraint “Bed, moved” (bed) cannot be read")
+    assert doors.done("archive", "bed", "--user", "U1", now="2026-03-05T00:00:00Z")["written"]
+    assert doors.asked("--date", "2026-03-04") == []
+    doors.done("add", doors.file("r.json", record_of("bed")), "--user", "U1", now="2026-03-06T00:00:00Z")
+    assert doors.asked("--date", "2026-03-04") == ["bed"]
+
+
+@pytest.mark.process
+async def test_the_same_doors_lead_to_a_database_server(doors: Doors, postgres: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "fateforger", "constraints", "import", doors.file("in.jsonl", *history())],
+        env=os.environ | {"FATEFORGER_DATABASE_URL": postgres, "FATEFORGER_DATA_DIR": str(doors.folder / "pg")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "7 read: 7 written, 0 there already.\n"
+    store = open_store(postgres)
+    rows = [version for user in ("U1", "U2") for version in await store.constraints.of(user)]
+    await store.aclose()
+    assert "".join(f"{json_line(write_version(version))}\n" for version in rows) == by_person(history())
