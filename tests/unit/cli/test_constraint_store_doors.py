@@ -390,7 +390,7 @@ def test_a_damaged_constraint_is_named_put_away_and_mended(doors: Doors) -> None
 
 @pytest.mark.process
 async def test_the_same_doors_lead_to_a_database_server(doors: Doors, postgres: str) -> None:
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: ASYNC221  nothing else runs on this loop
         [sys.executable, "-m", "fateforger", "constraints", "import", doors.file("in.jsonl", *history())],
         env=os.environ | {"FATEFORGER_DATABASE_URL": postgres, "FATEFORGER_DATA_DIR": str(doors.folder / "pg")},
         capture_output=True,
