@@ -1,0 +1,149 @@
+"""The verdict of a rule on a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, assert_never
+
+from fateforger.workflow.expressions import Expression, names_in
+from fateforger.workflow.rules import Rule, RuleKind
+from fateforger.workflow.trace import Timeline
+from fateforger.workflow.truth import (
+    Truth,
+    later,
+    negated,
+    next_until,
+    now_or_later,
+    previous,
+    steps_in,
+    truth_of,
+)
+
+
+class Verdict(StrEnum):
+    """From the one that weighs most to the one that weighs least."""
+
+    VIOLATED = "violated"
+    """In a trace that goes on this is final."""
+    UNKNOWN = "unknown"
+    """It depends on facts that nobody knows."""
+    PENDING = "pending"
+    """What is wanted has not come yet, and still may: only of a trace that goes on."""
+    SATISFIED = "satisfied"
+    VACUOUS = "vacuous"
+    """Nothing came up that the rule is about."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether there is nothing to object to."""
+        return self in {Verdict.SATISFIED, Verdict.VACUOUS}
+
+
+WEIGHT = {verdict: weight for weight, verdict in enumerate(Verdict)}
+
+
+def weightiest(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of several together: the one that weighs most; vacuous of none."""
+    return min(verdicts, key=WEIGHT.__getitem__, default=Verdict.VACUOUS)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, and the steps (counted from 0) at which the rule was activated and came to these verdicts."""
+
+    verdict: Verdict
+    violations: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
+    pending: tuple[int, ...] = ()
+
+
+class _Answer(NamedTuple):
+    """For each step, whether what the rule wants there comes: surely, surely not, or not yet; else nobody knows."""
+
+    comes: int
+    fails: int
+    waits: int = 0
+
+
+def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
+    """The verdict of a rule whose names the timeline knows. A trace that is not ``closed`` may go on."""
+    full = timeline.full
+    activation, answer = _activated(rule, timeline, closed=closed)
+    violated = activation.sure & answer.fails
+    pending = activation.sure & answer.waits
+    satisfied = activation.sure & answer.comes
+    unknown = activation.maybe & ~(answer.comes | violated | pending) & full
+    verdicts = (
+        (Verdict.VIOLATED, violated),
+        (Verdict.UNKNOWN, unknown),
+        (Verdict.PENDING, pending),
+        (Verdict.SATISFIED, satisfied),
+    )
+    verdict = next((verdict for verdict, steps in verdicts if steps), Verdict.VACUOUS)
+    if not violated | unknown | pending:
+        return Judgement(verdict)
+    return Judgement(verdict, *(tuple(steps_in(steps, timeline.count)) for steps in (violated, unknown, pending)))
+
+
+def _activated(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, _Answer]:
+    """Where the rule is activated, and what becomes of what it wants."""
+    full = timeline.full
+    if rule.activation is None:
+        wanted = truth_of(rule.target, timeline.values, full)
+        held = negated(wanted, full) if rule.kind is RuleKind.NEVER else wanted
+        return Truth(full, full), _at_once(held, full)
+    activation = truth_of(rule.activation, timeline.values, full)
+    if rule.kind is RuleKind.BEFORE:
+        return activation, _at_once(truth_of(rule.target, timeline.beforehand, full), full)
+    target = truth_of(rule.target, timeline.values, full)
+    match rule.kind:
+        case RuleKind.AFTER:
+            reached = Truth(later(target.sure, full), later(target.maybe, full))
+            return activation, _in_time(reached, full, closed=closed)
+        case RuleKind.IF:
+            if not _has_action(rule.target, timeline):
+                return activation, _at_once(target, full)
+            reached = Truth(now_or_later(target.sure, full), now_or_later(target.maybe, full))
+            return activation, _in_time(reached, full, closed=closed)
+        case RuleKind.ON:
+            if names_in(rule.activation) <= timeline.actions:
+                firing = activation
+            else:
+                firing = Truth(
+                    activation.sure & ~previous(activation.maybe), activation.maybe & ~previous(activation.sure)
+                )
+            return firing, _before_the_next(firing, target, full, closed=closed)
+        case RuleKind.ALWAYS | RuleKind.NEVER:
+            raise ValueError(f"{rule.kind} has no activation")
+        case _:
+            assert_never(rule.kind)
+
+
+def _at_once(held: Truth, full: int) -> _Answer:
+    return _Answer(held.sure, full & ~held.maybe)
+
+
+def _in_time(reached: Truth, full: int, *, closed: bool) -> _Answer:
+    missing = full & ~reached.maybe
+    return _Answer(reached.sure, missing) if closed else _Answer(reached.sure, 0, missing)
+
+
+def _before_the_next(firing: Truth, target: Truth, full: int, *, closed: bool) -> _Answer:
+    """In the same step, or in a later one with no firing in between or along with it."""
+    quiet = negated(firing, full)
+    sure = next_until(quiet.sure, target.sure & quiet.sure, full, at_end=False)
+    maybe = next_until(quiet.maybe, target.maybe & quiet.maybe, full, at_end=False)
+    comes = target.sure | sure
+    may_come = target.maybe | maybe
+    if closed:
+        return _Answer(comes, full & ~may_come)
+    # In a trace that goes on, what is left open until its end may come after it.
+    left_open = next_until(quiet.sure, 0, full, at_end=True)
+    may_be_left_open = next_until(quiet.maybe, 0, full, at_end=True)
+    return _Answer(comes, full & ~(may_come | may_be_left_open), left_open & ~may_come)
+
+
+def _has_action(expression: Expression, timeline: Timeline) -> bool:
+    return not names_in(expression).isdisjoint(timeline.actions)

@@ -1,0 +1,45 @@
+"""What to do about a rule that is not kept, where its author did not say it better."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.workflow.expressions import And, Atom, Expression, Not, Or
+from fateforger.workflow.rules import Rule, RuleKind
+
+
+def remedy_for(rule: Rule) -> str:
+    """One sentence."""
+    target = spoken(rule.target)
+    activation = "" if rule.activation is None else spoken(rule.activation)
+    match rule.kind:
+        case RuleKind.BEFORE:
+            return f"See to {target} before {activation}."
+        case RuleKind.AFTER:
+            return f"See to {target} after {activation}."
+        case RuleKind.ALWAYS:
+            return f"See to {target} in every step."
+        case RuleKind.NEVER:
+            return f"Leave out {target}."
+        case RuleKind.IF:
+            return f"See to {target} whenever there is {activation}."
+        case RuleKind.ON:
+            return f"Each time there is {activation}, go on with {target} before it comes again."
+        case _:
+            assert_never(rule.kind)
+
+
+def spoken(expression: Expression, *, inside: bool = False) -> str:
+    """An expression in words; names are quoted as they are."""
+    match expression:
+        case Atom(name):
+            return f"“{name}”"
+        case Not(of):
+            return f"not {spoken(of, inside=True)}"
+        case And(parts):
+            text = " and ".join(spoken(part, inside=True) for part in parts)
+        case Or(parts):
+            text = " or ".join(spoken(part, inside=True) for part in parts)
+        case _:
+            assert_never(expression)
+    return f"({text})" if inside else text
