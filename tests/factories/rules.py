@@ -7,6 +7,8 @@ from typing import Any
 
 ACTIONS = ("write", "test", "commit")
 STATES = ("ready", "green", "late")
+Rule = tuple[str, tuple[Any, ...] | None, tuple[Any, ...]]
+"""A kind, what activates it (nothing for ALWAYS and NEVER), and what it wants."""
 KINDS = ("BEFORE", "AFTER", "ALWAYS", "NEVER", "IF", "ON")
 
 
@@ -20,8 +22,8 @@ def expression(random: Random, atoms: tuple[tuple[str, str], ...], size: int = 2
     return (operator, *(expression(random, atoms, size - 1) for _ in range(random.randint(2, 3))))
 
 
-def rule(random: Random) -> tuple[str, tuple[Any, ...] | None, tuple[Any, ...]]:
-    """A kind, what activates it (nothing for ALWAYS and NEVER), and what it wants."""
+def rule(random: Random) -> Rule:
+    """Of any kind, over actions, states or both."""
     actions = tuple(("action", name) for name in ACTIONS)
     states = tuple(("state", name) for name in STATES)
     pools = (actions, states, actions + states)

@@ -35,21 +35,14 @@ class Witness:
 
     def _value(self, formula: Formula, at: int) -> str:
         match formula:
-            case ("action", name):
-                return "T" if name in self.trace[at].get("do", ()) else "F"
-            case ("state", name):
-                step = self.trace[at]
-                return "T" if name in step.get("true", ()) else "U" if name in step.get("unknown", ()) else "F"
+            case ("action" | "state" as kind, name):
+                return self._fact(kind, name, at)
             case ("not", of):
                 return NOT[self.value(of, at)]
-            case ("and", *parts):
-                return strongest([self.value(part, at) for part in parts], "FUPT")
-            case ("or", *parts):
-                return strongest([self.value(part, at) for part in parts], "TUPF")
-            case ("X", of):
-                return self.value(of, at + 1)
-            case ("Y", of):
-                return self.value(of, at - 1)
+            case ("and" | "or" as operator, *parts):
+                return strongest([self.value(part, at) for part in parts], "FUPT" if operator == "and" else "TUPF")
+            case ("X" | "Y" as where, of):
+                return self.value(of, at + (1 if where == "X" else -1))
             case ("O", of):
                 return self.value(("or", of, ("Y", formula)), at)
             case ("F", of):
@@ -58,6 +51,12 @@ class Witness:
                 return self.value(("or", goal, ("and", hold, ("X", formula))), at)
             case _:
                 raise AssertionError(formula)
+
+    def _fact(self, kind: str, name: str, at: int) -> str:
+        step = self.trace[at]
+        if name in step.get("do" if kind == "action" else "true", ()):
+            return "T"
+        return "U" if kind == "state" and name in step.get("unknown", ()) else "F"
 
 
 def strongest(values: Sequence[str], order: str) -> str:
@@ -112,7 +111,9 @@ def judged(
         _verdict("T" if when is None else witness.value(when, at), witness.value(what, at)) for at in range(len(trace))
     ]
     order = ["violated", "unknown", "pending", "satisfied", "vacuous"]
-    return min(found, key=order.index, default="vacuous"), [at for at, verdict in enumerate(found) if verdict == order[0]]
+    return min(found, key=order.index, default="vacuous"), [
+        at for at, verdict in enumerate(found) if verdict == order[0]
+    ]
 
 
 def _verdict(activated: str, comes: str) -> str:

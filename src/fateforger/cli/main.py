@@ -29,6 +29,7 @@ _COMMANDS = {
         "fateforger.cli.constraints",
         "What people told the planner once, and which of it applies on a day.",
     ),
+    "workflow": ("fateforger.cli.workflow", "Check what was done against the rules of a workflow."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
 }
 

@@ -82,10 +82,9 @@ class Report:
 
 
 def check(rules: Sequence[StatedRule], steps: Sequence[Step], vocabulary: Vocabulary, *, closed: bool = True) -> Report:
-    """The verdict of each rule on a trace. A trace that is not ``closed`` may go on. All names of the rules have to be
-    in the vocabulary."""
-    names = frozenset().union(*(each.rule.names for each in rules))
-    line = timeline(steps, names, vocabulary)
+    """The verdict of each rule on a trace. A trace that is not ``closed`` may go on. The names of the rules and of the
+    steps are those of the vocabulary."""
+    line = timeline(steps, vocabulary)
     checked = tuple(Checked(each, judge(each.rule, line, closed=closed)) for each in rules)
     return Report(weightiest(each.verdict for each in checked), checked)
 

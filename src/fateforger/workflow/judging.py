@@ -68,7 +68,7 @@ class _Answer(NamedTuple):
 
 
 def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
-    """The verdict of a rule whose names the timeline knows. A trace that is not ``closed`` may go on."""
+    """The verdict of a rule. A trace that is not ``closed`` may go on."""
     full = timeline.full
     activation, answer = _activated(rule, timeline, closed=closed)
     violated = activation.sure & answer.fails
@@ -84,7 +84,7 @@ def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
     verdict = next((verdict for verdict, steps in verdicts if steps), Verdict.VACUOUS)
     if not violated | unknown | pending:
         return Judgement(verdict)
-    return Judgement(verdict, *(tuple(steps_in(steps, timeline.count)) for steps in (violated, unknown, pending)))
+    return Judgement(verdict, *(steps_in(steps, timeline.numbers) for steps in (violated, unknown, pending)))
 
 
 def _activated(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, _Answer]:
@@ -108,7 +108,7 @@ def _activated(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, 
             reached = Truth(now_or_later(target.sure, full), now_or_later(target.maybe, full))
             return activation, _in_time(reached, full, closed=closed)
         case RuleKind.ON:
-            if names_in(rule.activation) <= timeline.actions:
+            if all(map(timeline.is_action, names_in(rule.activation))):
                 firing = activation
             else:
                 firing = Truth(
@@ -146,4 +146,4 @@ def _before_the_next(firing: Truth, target: Truth, full: int, *, closed: bool) -
 
 
 def _has_action(expression: Expression, timeline: Timeline) -> bool:
-    return not names_in(expression).isdisjoint(timeline.actions)
+    return any(map(timeline.is_action, names_in(expression)))

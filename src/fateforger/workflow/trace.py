@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -66,39 +66,61 @@ class Timeline:
     """A trace as rules are judged on it: for each name, the steps in which it is so. ``count`` is how many they are."""
 
     count: int
-    values: Mapping[str, Truth]
-    actions: frozenset[str]
+    done: Mapping[str, Truth]
+    """Where actions are done,"""
+    held: Mapping[str, Truth]
+    """and where states hold."""
+    vocabulary: Vocabulary
 
-    @property
+    @cached_property
     def full(self) -> int:
         """All steps."""
         return (1 << self.count) - 1
 
     @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Of all steps, counted from 0."""
+        return tuple(range(self.count))
+
+    @cached_property
+    def values(self) -> Mapping[str, Truth]:
+        """Both."""
+        return {**self.done, **self.held}
+
+    @cached_property
     def beforehand(self) -> Mapping[str, Truth]:
         """What can be asked as a step begins: each state as it is, and of each action whether it was done earlier."""
-        return {
-            name: Truth(earlier(value.sure), earlier(value.maybe)) if name in self.actions else value
-            for name, value in self.values.items()
-        }
+        done = {name: Truth(earlier(value.sure), earlier(value.maybe)) for name, value in self.done.items()}
+        return {**done, **self.held}
+
+    def is_action(self, name: str) -> bool:
+        """Whether a name is that of an action."""
+        return self.vocabulary.kind_of(name) is AtomKind.ACTION
 
 
-def timeline(steps: Sequence[Step], names: Iterable[str], vocabulary: Vocabulary) -> Timeline:
-    """The trace by names. Only these ``names``, which the vocabulary knows, are looked at."""
-    wanted = frozenset(names)
-    count = len(steps)
-    sure: dict[str, bytearray] = {}
+def timeline(steps: Sequence[Step], vocabulary: Vocabulary) -> Timeline:
+    """The trace by names, as :func:`read_step` or whoever else made it with this vocabulary."""
+    done: dict[str, bytearray] = {}
+    true: dict[str, bytearray] = {}
     unknown: dict[str, bytearray] = {}
     for number, step in enumerate(steps):
-        for listed, marks in ((step.do, sure), (step.true, sure), (step.unknown, unknown)):
-            for name in listed:
-                if name in wanted:
-                    if name not in marks:
-                        marks[name] = bytearray(b"0" * count)
-                    marks[name][number] = 49  # the digit 1
-    values = {}
-    for name in wanted:
-        known = int(sure[name], 2) if name in sure else 0
-        values[name] = Truth(known, known | int(unknown[name], 2) if name in unknown else known)
-    actions = frozenset(name for name in wanted if vocabulary.kind_of(name) is AtomKind.ACTION)
-    return Timeline(count, values, actions)
+        for names, marks in ((step.do, done), (step.true, true), (step.unknown, unknown)):
+            for name in names:
+                if name not in marks:
+                    marks[name] = bytearray(b"0" * len(steps))
+                marks[name][number] = _ONE
+    return Timeline(
+        count=len(steps),
+        done={name: Truth(int(marks, 2), int(marks, 2)) for name, marks in done.items()},
+        held={name: _held(true.get(name, _NEVER), unknown.get(name, _NEVER)) for name in true.keys() | unknown.keys()},
+        vocabulary=vocabulary,
+    )
+
+
+_ONE = ord("1")
+_NEVER = bytearray(b"0")
+
+
+def _held(true: bytearray, unknown: bytearray) -> Truth:
+    sure = int(true, 2)
+    return Truth(sure, sure | int(unknown, 2))

@@ -7,7 +7,8 @@ unknown facts is two of these numbers: where something is surely so, and where i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import NamedTuple, assert_never
 
 from fateforger.workflow.expressions import And, Atom, Expression, Not, Or
@@ -20,11 +21,15 @@ class Truth(NamedTuple):
     maybe: int
 
 
+NOWHERE = Truth(0, 0)
+
+
 def truth_of(expression: Expression, values: Mapping[str, Truth], full: int) -> Truth:
-    """The value of an expression in each step, from those of its names. ``full`` has the bits of all steps."""
+    """The value of an expression in each step, from those of its names; a name without one holds nowhere. ``full`` has
+    the bits of all steps."""
     match expression:
         case Atom(name):
-            return values[name]
+            return values.get(name, NOWHERE)
         case Not(of):
             return negated(truth_of(of, values, full), full)
         case And(parts):
@@ -78,9 +83,11 @@ def next_until(holding: int, goal: int, full: int, *, at_end: bool) -> int:
     return ((((marks & holding) + holding) ^ holding) | marks) & full
 
 
-def steps_in(steps: int, count: int) -> Iterator[int]:
-    """The numbers of these steps, in order, counted from 0; ``count`` is the length of the trace."""
-    while steps:
-        highest = steps.bit_length() - 1
-        yield count - 1 - highest
-        steps ^= 1 << highest
+def steps_in(steps: int, numbers: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of these steps, in order; ``numbers`` are those of all steps, counted from 0."""
+    if not steps:
+        return ()
+    return tuple(compress(numbers, f"{steps:0{len(numbers)}b}".encode().translate(_DIGITS)))
+
+
+_DIGITS = bytes.maketrans(b"01", b"\x00\x01")

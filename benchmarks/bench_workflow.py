@@ -1,0 +1,87 @@
+"""What checking rules costs: 1,000 random rules of all six kinds on traces of 1,000 steps, in processor time.
+
+The peer, in the same run and taking turns with us, evaluates the formula of each rule step by step, by definition
+(``tests.laws.ltlf``). Since that takes long it gets fewer rules, and its time is multiplied; that both give the same
+verdicts and steps is checked.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+from typing import Any, TypeVar
+
+from tests.factories import rules as draw
+from tests.laws import ltlf
+
+from fateforger.workflow import Step, check, declared, read_rule, stated
+
+RULES = 1_000
+STEPS = 1_000
+ROUNDS = 12
+PEER_RULES = 10
+TARGET_MS = 100
+T = TypeVar("T")
+
+
+def measured(work: Callable[[], T]) -> tuple[float, T]:
+    """Milliseconds, and what it gave."""
+    started = time.process_time()
+    result = work()
+    return (time.process_time() - started) * 1_000, result
+
+
+def long_trace(random: Random) -> list[dict[str, list[str]]]:
+    steps: list[dict[str, list[str]]] = []
+    while len(steps) < STEPS:
+        steps += draw.trace(random)
+    return steps[:STEPS]
+
+
+def peer(drawn: Sequence[draw.Rule], trace: Any, *, closed: bool) -> list[tuple[str, list[int]]]:
+    return [ltlf.judged(*rule, trace, closed=closed) for rule in drawn]
+
+
+def main() -> int:
+    random = Random(3)
+    sys.setrecursionlimit(20_000)
+    drawn = [draw.rule(random) for _ in range(RULES)]
+    names = declared(draw.ACTIONS, draw.STATES)
+    texts = [draw.text(*rule) for rule in drawn]
+    reading, read = measured(lambda: [read_rule(text, names) for text in texts])
+    rules = [stated(rule) for rule in read]
+    traces: list[Any] = [long_trace(random) for _ in range(ROUNDS)]
+    ours: list[float] = []
+    theirs: list[float] = []
+    differ = 0
+    for number, trace in enumerate(traces):
+        steps = [Step.model_validate(step) for step in trace]
+        some = [(number * PEER_RULES + at) % RULES for at in range(PEER_RULES)]
+        for closed in (True, False):
+            took, report = measured(partial(check, rules, steps, names, closed=closed))
+            ours.append(took)
+            took, expected = measured(partial(peer, [drawn[at] for at in some], trace, closed=closed))
+            theirs.append(took * RULES / PEER_RULES)
+            found = [report.rules[at] for at in some]
+            differ += [(each.verdict.value, list(each.judgement.violations)) for each in found] != expected
+    result = {
+        "rules": RULES,
+        "steps": STEPS,
+        "target_ms": TARGET_MS,
+        "ms": {"p50": statistics.median(ours), "p95": statistics.quantiles(ours, n=20)[-1]},
+        "peer_ms": statistics.median(theirs),
+        "times_faster": statistics.median(theirs) / statistics.median(ours),
+        "answers_that_differ": differ,
+        "reading_the_rules_ms": reading,
+    }
+    print(json.dumps(result, indent=2))
+    return 0 if differ == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

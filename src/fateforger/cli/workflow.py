@@ -1,0 +1,113 @@
+"""``fateforger workflow``: whether a trace keeps the rules of a workflow.
+
+FILE is a workflow in YAML, or the name of one that comes with the program. TRACE holds steps, one a line (JSON lines):
+``{"do":[actions],"true":[states],"unknown":[states]}``; a state that is neither true nor unknown does not hold. Steps
+are counted from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fateforger.cli.documents import parse_json, read_lines, read_text, write_json
+from fateforger.cli.options import as_json
+from fateforger.errors import BadInput, FateforgerError
+
+if TYPE_CHECKING:
+    from fateforger.workflow import Report, Workflow
+
+_SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
+
+
+@click.group("workflow")
+def command() -> None:
+    """Check what was done, or is planned, against the rules of a workflow."""
+
+
+@command.command("check")
+@click.argument("file", required=False)
+@click.option("--trace", metavar="FILE", help="What was done, one step a line; or -.")
+@click.option("--open", "is_open", is_flag=True, help="The trace may go on: what has not come yet is pending.")
+@click.option("--batch", metavar="FILE", help="One case a line, rules and trace together; one result document a line.")
+@click.option("--exit-code", is_flag=True, help="Exit with status 1 when a rule is violated.")
+@as_json
+def check_door(
+    file: str | None, trace: str | None, is_open: bool, batch: str | None, exit_code: bool, as_json: bool
+) -> None:
+    """Which rules of FILE a trace keeps, which it breaks, at which steps, and what to do about it."""
+    if batch is not None:
+        if file is not None or trace is not None or is_open:
+            raise click.UsageError("With --batch each line says its rules, its trace, and whether that is closed.")
+        _each_line(batch)
+        return
+    if file is None or trace is None:
+        raise click.UsageError("Give a workflow FILE and its --trace TRACE (JSON lines), or --batch FILE.")
+    if file == trace == "-":
+        raise BadInput("Only one of the workflow and the trace can come from stdin.")
+    report = _checked(_workflow(file), trace, closed=not is_open)
+    if as_json:
+        from fateforger.workflow import write_report  # noqa: PLC0415  the help text needs none of it
+
+        write_json(write_report(report))
+    else:
+        _tell(report)
+    if exit_code and report.violated:
+        raise click.exceptions.Exit(1)
+
+
+def _workflow(source: str) -> Workflow:
+    from fateforger.workflow import read_workflow, shipped, shipped_names  # noqa: PLC0415  the help text needs none of it
+
+    if source in shipped_names() and not Path(source).exists():
+        return shipped(source)
+    text = read_text(source)
+    try:
+        return read_workflow(text, _beside(source))
+    except BadInput as error:
+        raise BadInput(error.message, where=f"{source}, {error.where}" if error.where else source) from None
+
+
+def _beside(source: str) -> Callable[[str], str | None]:
+    """What a workflow extends lies beside its file, or comes with the program."""
+    from fateforger.workflow import shipped_text  # noqa: PLC0415  the help text needs none of it
+
+    def parent(name: str) -> str | None:
+        path = Path(source).parent / f"{name}.yaml"
+        return read_text(str(path)) if source != "-" and path.is_file() else shipped_text(name)
+
+    return parent
+
+
+def _checked(workflow: Workflow, trace: str, *, closed: bool) -> Report:
+    from fateforger.workflow import check, read_step  # noqa: PLC0415  the help text needs none of it
+
+    names = workflow.vocabulary
+    steps = [read_step(parse_json(line, where), names, where) for line, where in read_lines(trace)]
+    return check(workflow.rules, steps, names, closed=closed)
+
+
+def _each_line(batch: str) -> None:
+    """A bad line gets its error document in its place, so that line n of the output answers line n of the input."""
+    from fateforger.workflow import check_case  # noqa: PLC0415  the help text needs none of it
+
+    for line, where in read_lines(batch):
+        try:
+            write_json(check_case(parse_json(line, where)))
+        except FateforgerError as error:
+            place = where if error.where in {None, where} else f"{where}, {error.where}"
+            write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
+
+
+def _tell(report: Report) -> None:
+    for each in report.rules:
+        judgement = each.judgement
+        at: dict[str, Any] = {"": judgement.violations, "unknown ": judgement.unknown, "open ": judgement.pending}
+        steps = "; ".join(f"{what}at step {', '.join(map(str, numbers))}" for what, numbers in at.items() if numbers)
+        click.echo(f"{_SIGNS[each.verdict]} {each.stated.text}: {each.verdict.value}{f', {steps}' if steps else ''}")
+        if not each.verdict.passes:
+            click.echo(f"  → {each.remedy}")
+    click.echo(f"Together: {report.verdict.value}.")
