@@ -46,8 +46,9 @@ soak: install-dev  ## Random histories with edits by hand: what was lost, foreig
 
 KILLS ?= 100
 
-kill-loop: install-dev  ## kill -9 of the real program in commits and undos, on SQLite and PostgreSQL (KILLS=100)
+kill-loop: install-dev  ## kill -9 of the real program while it writes, on SQLite and PostgreSQL (KILLS=100)
 	$(BIN)/python -m tests.soak --kills $(KILLS) --seed $(SEED)
+	CONSTRAINT_KILLS=$(KILLS) $(BIN)/python -m pytest -q tests/unit/adapters/store/test_constraint_processes.py
 
 bench: install-dev  ## Measure speed, as ratios against peers in the same run
 	$(BIN)/python -m benchmarks

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sys
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tests.contracts.journal_examples import applied, create, event_id, head, image, transaction
 from tests.contracts.session_examples import message, session
+from tests.factories.constraints import version_of
 
 from fateforger.adapters.store import open_store
 from fateforger.journal.model import OpState, TxState
@@ -67,5 +70,25 @@ async def work(path: str, log: str, me: str) -> None:
     await store.aclose()
 
 
+async def remember(path: str, me: str, writes: str) -> None:
+    """Write ``writes`` times what each time are three versions of one cause, of a constraint of ours and of two that all
+    writers share, twenty calls at once; say each cause when it is acknowledged."""
+    store = open_store(path)
+    ready = asyncio.Semaphore(20)
+
+    async def one(n: int) -> None:
+        async with ready:
+            cause = f"{me}-{n}"
+            versions = [version_of(uid, name=cause) for uid in (f"own-{cause}", f"shared{n % 5}", "everybody's")]
+            written = await store.constraints.write(versions, cause=cause)
+            assert len(written) == 3
+            say("written", cause)
+
+    await asyncio.gather(*map(one, range(int(writes))))
+    await store.aclose()
+
+
+PROGRAMS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {"write": write, "work": work, "remember": remember}
+
 if __name__ == "__main__":
-    asyncio.run(write(sys.argv[2]) if sys.argv[1] == "write" else work(*sys.argv[2:]))
+    asyncio.run(PROGRAMS[sys.argv[1]](*sys.argv[2:]))
