@@ -31,6 +31,7 @@ from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
+from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.watching import Watcher
 from fateforger.errors import WorldError
 from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
@@ -81,6 +82,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             calendar_write=settings.calendar_write,
             calendar_owner=settings.calendar_owner,
             model=model,
+            memory=MemoryDesk(store.constraints, store.jobs, clock),
             logbook=logbook_of(settings, clock),
         )
         stack.push_async_callback(coordinator.aclose)

@@ -1,4 +1,4 @@
-"""The messages beside the plan: the history of the day and the preview, each in a slot of its own.
+"""The messages beside the plan: the history of the day, the preview and the memory card, each in a slot of its own.
 
 A click that opens one brings it to the end of the thread; any later change updates it where it is. When it is closed,
 or was opened again further down, one line stays.
@@ -8,32 +8,56 @@ from __future__ import annotations
 
 from fateforger.session.cards import Card
 from fateforger.session.model import Outgoing, Session
-from fateforger.turn.present import history, preview
+from fateforger.turn.present import history, memory, preview
 
 HISTORY = "history"
 PREVIEW = "preview"
+MEMORY = "memory"
 
 
 def beside(before: Session | None, after: Session, cause: str) -> tuple[Outgoing, ...]:
     """The messages beside the plan that became different with a command."""
-    messages: list[Outgoing] = []
-    old_history, old_preview = (None, None) if before is None else (before.history, before.preview)
-    if after.history is not None and after.history != old_history:
-        card = history.card(after, after.history)
-        opened = old_history is None or old_history.asked != after.history.asked
-        messages.append(_message(after, cause, HISTORY, card, moved=history.moved_card() if opened else None))
-    elif after.history is None and old_history is not None:
-        messages.append(_message(after, cause, HISTORY, history.closed_card(after, old_history)))
-    if after.preview is not None and after.preview != old_preview:
-        card = preview.card(after, after.preview)
-        opened = old_preview is None or old_preview.asked != after.preview.asked
-        messages.append(_message(after, cause, PREVIEW, card, moved=preview.moved_card() if opened else None))
-    elif after.preview is None and old_preview is not None:
-        messages.append(_message(after, cause, PREVIEW, preview.closed_card(after, old_preview)))
-    return tuple(messages)
+    shown = ((HISTORY, _history), (PREVIEW, _preview), (MEMORY, _memory))
+    messages = ((slot, card(before, after)) for slot, card in shown)
+    return tuple(_message(after, cause, slot, *found) for slot, found in messages if found is not None)
 
 
-def _message(session: Session, cause: str, slot: str, card: Card, *, moved: Card | None = None) -> Outgoing:
+Shown = tuple[Card, Card | None]
+"""A card, and what its message from before becomes when it is to be at the end of the thread."""
+
+
+def _history(before: Session | None, after: Session) -> Shown | None:
+    old, new = None if before is None else before.history, after.history
+    if new == old:
+        return None
+    if new is None:
+        return None if old is None else (history.closed_card(after, old), None)
+    moved = history.moved_card() if old is None or old.asked != new.asked else None
+    return history.card(after, new), moved
+
+
+def _preview(before: Session | None, after: Session) -> Shown | None:
+    old, new = None if before is None else before.preview, after.preview
+    if new == old:
+        return None
+    if new is None:
+        return None if old is None else (preview.closed_card(after, old), None)
+    moved = preview.moved_card() if old is None or old.asked != new.asked else None
+    return preview.card(after, new), moved
+
+
+def _memory(before: Session | None, after: Session) -> Shown | None:
+    """It also shows what was just noted and what is to be decided, which the session itself knows."""
+    old, new = None if before is None else before.memory, after.memory
+    if new is None:
+        return None if old is None else (memory.closed_card(old), None)
+    card = memory.card(after, new)
+    if before is not None and old is not None and memory.card(before, old) == card and old.asked == new.asked:
+        return None
+    return card, memory.moved_card() if old is None or old.asked != new.asked else None
+
+
+def _message(session: Session, cause: str, slot: str, card: Card, moved: Card | None) -> Outgoing:
     """``moved`` is what its message from before becomes, when it is to be at the end of the thread."""
     return Outgoing(
         id=f"{cause}:{slot}",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, time
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
+from fateforger.coordinator.forms import rule
 from fateforger.errors import BadInput
 from fateforger.session import commands
 from fateforger.session.commands import Click, SessionCommand
 from fateforger.session.questions import addressed
 from fateforger.stages import Move
 from fateforger.turn.constants import SHIFT_MINUTES
+from fateforger.turn.present import memory
 
 UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
 
@@ -107,6 +109,22 @@ def _keep(side: commands.Side) -> Executor:
     return lambda envelope, click: commands.ResolveConflict(**envelope, keep=side, **addressed(click.target))
 
 
+def _undo_memory(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.UndoMemory(**envelope, write=click.target)
+
+
+def _judge(verdict: commands.Verdict) -> Executor:
+    def judge(envelope: dict[str, Any], click: Click) -> SessionCommand:
+        seen, uid = rule.addressed(click.target)
+        return commands.JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seen)
+
+    return judge
+
+
+def _keep_rule(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.SettleConstraints(**envelope, **memory.settled(click.target))
+
+
 def _chosen(click: Click, kind: type[date | time]) -> Any:
     if isinstance(click.value, kind):
         return click.value
@@ -136,6 +154,11 @@ EXECUTORS: Mapping[str, Executor] = {
     "show_preview": _plain(commands.ShowPreview),
     "hide_preview": _plain(commands.HidePreview),
     "set_calendar_write": _calendar_write,
+    "show_memory": _plain(commands.ShowMemory),
+    "hide_memory": _plain(commands.HideMemory),
+    "undo_memory": _undo_memory,
+    "memory.keep": _keep_rule,
+    **{f"memory.{verdict}": _judge(verdict) for verdict in get_args(commands.Verdict)},
     "conflict.keep_calendar": _keep("calendar"),
     "conflict.keep_plan": _keep("plan"),
     **{move.value: _move(move) for move in Move if move is not Move.STAY},

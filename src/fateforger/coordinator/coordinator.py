@@ -27,8 +27,11 @@ from fateforger.ports import Clock, Model, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Command, Queued, SessionCommand, Start
+from fateforger.session.memory import known
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.progress import Doing, Progress, Tell, untold
+from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
+from fateforger.session.rulebook import RuleBook, said_by
 from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
@@ -209,10 +212,14 @@ class PlanningCoordinator:
 
     async def open_form(self, request: FormRequest) -> Form:
         """See :meth:`Door.open_form`."""
+        if request.form in forms.RULES:
+            return forms.open_rules(await self._rulebook(request.session_id, request.done), request)
         return forms.open_form(await self._known(request.session_id), request)
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
         """See :meth:`Door.read_form`."""
+        if submission.form in forms.RULES:
+            return forms.read_rules(await self._rulebook(submission.session_id), submission)
         return forms.read_form(await self._known(submission.session_id), submission)
 
     async def carried_out(self, command: Command) -> bool:
@@ -367,6 +374,17 @@ class PlanningCoordinator:
                 return
             self._owing()
             return
+
+    async def _rulebook(self, session_id: str, done: str | None = None) -> RuleBook:
+        """The person's rules, as far as they can be looked up now; with what the command ``done`` did."""
+        session = await self._known(session_id)
+        lines = said_by(session, done)
+        try:
+            stored = () if self._memory is None else await self._memory.versions(session.user_id)
+        except StoreError as error:
+            log.warning("a form without the stored constraints of %s: %s", session.user_id, error.message)
+            stored, lines = (), (*lines, NOT_ALL_RULES)
+        return RuleBook(session, (*stored, *known(session)), lines)
 
     async def _known(self, session_id: str) -> Session:
         session = await self._sessions.load(session_id)

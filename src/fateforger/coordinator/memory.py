@@ -63,6 +63,10 @@ class MemoryDesk:
         own = {version.seq for version in mine}
         return MemoryReading(versions=tuple(v for v in versions if v.seq not in own), wrote=wrote)
 
+    async def versions(self, user_id: str) -> tuple[Version, ...]:
+        """Everything that is known of the person, out of force or not. Raises ``StoreError``."""
+        return await self._in_time(self._constraints.of(user_id))
+
     async def write(self, effect: WriteMemory, session: Session, cause: str) -> Session:
         """The session once it is written, or once it is sure to be written later. Raises ``VersionConflict`` when
         something else was written in between."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fateforger.constraints import Answer, Context, Version, applicability
 from fateforger.constraints.findings import Kind
-from fateforger.constraints.kinds import Necessity, Scope, Status
+from fateforger.constraints.kinds import Necessity, Scope, Source, Status
 from fateforger.plan import ET
 from fateforger.stages import TimeboxingStage
 
@@ -70,6 +70,7 @@ class MemoryRow(BaseModel):
     necessity: Necessity
     status: Status
     scope: Scope
+    source: Source = Source.USER
     when: str = ""
     times: str = ""
     used: bool = False
@@ -86,17 +87,21 @@ class MemoryOffer(BaseModel):
     model_config = _FROZEN
     kind: Kind
     uids: tuple[str, str]
+    names: tuple[str, str]
     sentence: str
 
 
 class MemoryView(BaseModel):
-    """The memory card while it is open beside the plan: the first rows of ``total``. ``asked`` is the click that opened
+    """The memory card while it is open beside the plan: the first rows of ``total``, of which
+    ``used`` apply on the day and ``unsure`` are to be confirmed. ``asked`` is the click that opened
     it; ``lines`` say what the last click on a row did; ``trouble`` why the store could not be read."""
 
     model_config = _FROZEN
     asked: str
     rows: tuple[MemoryRow, ...] = ()
     total: int = 0
+    used: int = 0
+    unsure: int = 0
     listed: int = 0
     offers: tuple[MemoryOffer, ...] = ()
     lines: tuple[str, ...] = ()

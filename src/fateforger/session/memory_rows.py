@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 
-from fateforger.constraints import Context, Version, applicability, consolidation
+from fateforger.constraints import Context, Version, applicability, consolidation, newest
 from fateforger.constraints.exclusions import Excluded
 from fateforger.constraints.findings import Kind
 from fateforger.constraints.reasons import Applicable
@@ -22,14 +22,21 @@ def viewed(session: Remembering, versions: Iterable[Version], view: MemoryView) 
     known = tuple(versions)
     rows = rows_of(session, known)
     listed = view.listed or FIRST_LISTED
-    changes = {"rows": rows[:listed], "total": len(rows), "listed": listed, "offers": offers_of(session, known)}
+    changes = {
+        "rows": rows[:listed],
+        "total": len(rows),
+        "used": sum(row.used for row in rows),
+        "unsure": sum(row.unsure for row in rows),
+        "listed": listed,
+        "offers": offers_of(session, known),
+    }
     return view.model_copy(update=changes)
 
 
 def rows_of(session: Remembering, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
     """A row for each constraint: first what applies on the session's day, best first, then what is set aside, then the
     others by name. What is out of force is left out unless ``retired`` ones are wanted as well."""
-    context = _context(session)
+    context = context_of(session)
     answer = applicability(versions, context)
     used = [_row(session, item) for item in answer.applicable]
     others = [_unused(session, item) for item in answer.excluded if _is_ours(session, item.version)]
@@ -40,9 +47,16 @@ def rows_of(session: Remembering, versions: Iterable[Version], *, retired: bool 
 
 def offers_of(session: Remembering, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
     """Constraints that ask for the same, or replace each other: only the person can say what becomes of them."""
+    known = tuple(versions)
+    names = {uid: version.record.name for uid, version in newest(known, session.user_id).items()}
     return tuple(
-        MemoryOffer(kind=finding.kind, uids=(finding.uids[0], finding.uids[1]), sentence=finding.sentence)
-        for finding in consolidation(versions, _context(session))
+        MemoryOffer(
+            kind=finding.kind,
+            uids=(finding.uids[0], finding.uids[1]),
+            names=(names[finding.uids[0]], names[finding.uids[1]]),
+            sentence=finding.sentence,
+        )
+        for finding in consolidation(known, context_of(session))
         if finding.kind in OFFERED
     )
 
@@ -56,7 +70,8 @@ def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
     return view.model_copy(update={"rows": tuple(rows)})
 
 
-def _context(session: Remembering) -> Context:
+def context_of(session: Remembering) -> Context:
+    """The question which constraints apply on the session's day, whatever the stage."""
     return Context(
         user_id=session.user_id,
         as_of=session.date,
@@ -86,6 +101,7 @@ def _row(session: Remembering, item: Applicable) -> MemoryRow:
         necessity=record.necessity,
         status=record.status,
         scope=record.scope,
+        source=record.source,
         when=reminder.when,
         times=reminder.times,
         used=True,

@@ -15,7 +15,8 @@ from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.door import Door
 from fateforger.coordinator.logbook import Kept, Logbook
-from fateforger.ports import Calendar, Model, Sent
+from fateforger.coordinator.memory import MemoryDesk
+from fateforger.ports import Calendar, Constraints, Model, Sent
 from fateforger.session.cards import (
     Button,
     Card,
@@ -59,6 +60,8 @@ class House:
     calendar_write: CalendarWrite = "refine"
     model: Model | None = None
     kept: Kept | None = None
+    constraints: Constraints | None = None
+    """What stands in for the store's own."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
 
@@ -77,6 +80,7 @@ class House:
             clock=self.clock,
             calendar_write=self.calendar_write,
             model=self.model,
+            memory=MemoryDesk(self.constraints or self.store.constraints, self.store.jobs, self.clock),
             logbook=Logbook(self.clock, self.kept),
         )
 
@@ -213,9 +217,12 @@ class Person:
 
     async def fill(self, form: str, /, *, target: str = "", size: int = 0, **values: Any) -> FormErrors | None:
         """Open a form, change the given fields of it, and send it."""
-        shown = await self.door.open_form(
-            FormRequest(form=form, session_id=self.session_id, user_id=self.user, target=target, size=size)
-        )
+        request = FormRequest(form=form, session_id=self.session_id, user_id=self.user, target=target, size=size)
+        shown = await self.door.open_form(request)
+        turned = {f.name: values[f.name] for f in shown.inputs if getattr(f, "turns", False) and f.name in values}
+        if turned:
+            request = request.model_copy(update={"target": shown.target, "chosen": turned})
+            shown = await self.door.open_form(request)
         given = {f.name: f.value for f in shown.inputs}
         unknown = values.keys() - given.keys()
         assert not unknown, unknown
@@ -235,6 +242,20 @@ class Person:
         assert not isinstance(read, Form), "it shows another form"
         await self.send(read)
         return None
+
+    async def look(self, form: str, *, target: str = "", done: str | None = None, **chosen: str) -> Form:
+        """Open a form, or show it anew with what was chosen in it."""
+        request = FormRequest(
+            form=form, session_id=self.session_id, user_id=self.user, target=target, chosen=chosen, done=done
+        )
+        return await self.door.open_form(request)
+
+    async def press_in(self, shown: Form, label: str) -> Form:
+        """Press a button of an open form, and see it as it is then."""
+        button = next(b for b in buttons_in(shown) if b.label == label)
+        await self.click(button.action, button.target)
+        handled = (await self.session()).handled[-1]
+        return await self.look(shown.form, target=shown.target, done=handled)
 
     async def fill_row(self, row: str, form: str, **values: Any) -> FormErrors | None:
         return await self.fill(form, target=self.menu(row).target, **values)
@@ -340,6 +361,20 @@ class Person:
 
 
 _COMMANDS = itertools.count()
+
+
+def buttons_in(shown: Form) -> list[Button]:
+    """The buttons between the fields of a form."""
+    found: list[Control] = []
+    for part in shown.fields:
+        found += part.items if isinstance(part, Controls) else []
+        found += [part.control] if isinstance(part, Prose) and part.control is not None else []
+    return [control for control in found if isinstance(control, Button)]
+
+
+def words_in(shown: Form) -> str:
+    """Everything that stands between the fields of a form."""
+    return "\n".join(words for part in shown.fields if (words := getattr(part, "text", "")))
 
 
 def meeting(house: House, title: str, start: str, end: str, day: date = MONDAY, **extras: Any) -> str:

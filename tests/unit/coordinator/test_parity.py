@@ -4,13 +4,16 @@ S214, K7)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from tests.fakes.google_calendar import Answer, Fail
-from tests.unit.coordinator.person import MORNING, House, Person
+from tests.unit.coordinator.person import MORNING, House, Person, buttons_in
 
+from fateforger.constraints import Version
+from fateforger.constraints.kinds import Status
 from fateforger.coordinator.clicks import EXECUTORS, UNKNOWN, read_click
-from fateforger.coordinator.forms import ROOMS
+from fateforger.coordinator.forms import ROOMS, RULES
 from fateforger.errors import BadInput, CalendarUnreachable
 from fateforger.ports import Rejected
 from fateforger.session.cards import Button, Menu
@@ -20,6 +23,8 @@ from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.turn.present import ended_reply, home_card, welcome_card
 
 START = {"start"}
+LOOKED_AT = {"notice", "handled", "version", "touched_at", "recalled"}
+"""What a turn that does nothing may change: that it happened, and what it looked up."""
 
 
 def actions(person: Person) -> Iterator[str]:
@@ -34,7 +39,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     """Every action that a card offers, on a way through all stages and all their troubles."""
     found: set[tuple[TimeboxingStage, str]] = set()
 
-    beside = ("history", "preview")
+    beside = ("history", "preview", "memory")
 
     async def look() -> None:
         session = await anna.session()
@@ -48,6 +53,8 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.start()
     await look()
     await anna.press("Plan this day")
+    await look()
+    await _rules(anna, found)
     await look()
     await anna.press("Proceed")
     await look()
@@ -86,10 +93,32 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     return found
 
 
+async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:
+    """Two rules of which one is in doubt, one that is put away, and what can be pressed in their forms."""
+    await anna.fill("rule_new", words="No calls early", kind="avoid_window", times="0-10", necessity="must")
+    await anna.fill("rule_new", words="Calls early", kind="prefer_window", times="8-9", necessity="prefer")
+    await anna.fill("rule_new", words="Gym")
+    await anna.press("Your rules")
+    stage = (await anna.session()).stage
+    version = next(v for v in await anna.house.store.constraints.of(anna.user) if v.record.name == "Gym")
+    shown = await anna.look("rule", target=f"0 {version.uid}")
+    await anna.house.store.constraints.write([guessed(version)], cause="guess")
+    for label in ("Confirm", "Not for this day", "Use it for this day again", "Decline", "Restore", "Archive"):
+        shown = await anna.look("rule", target=shown.target)
+        found.update((stage, button.action) for button in buttons_in(shown))
+        await anna.press_in(shown, label)
+
+
+def guessed(version: Version) -> Version:
+    """The same rule as an assumption that the person should confirm."""
+    record = version.record.model_copy(update={"status": Status.PROPOSED, "confidence": 0.4})
+    return version.model_copy(update={"record": record, "updated_at": version.updated_at + timedelta(seconds=1)})
+
+
 async def test_every_control_has_an_executor_or_a_form(anna: Person, house: House) -> None:
     """S214: nothing on a card is dead, and no action exists that no card offers."""
     found = {action for _, action in await cards(anna, house)}
-    forms = {f"form.{name}" for name in ROOMS}
+    forms = {f"form.{name}" for name in (*ROOMS, *RULES)}
     assert found - forms <= EXECUTORS.keys()
     assert EXECUTORS.keys() - found == set()
     assert forms - found == set()
@@ -126,9 +155,7 @@ async def test_an_illegal_move_is_refused_with_a_sentence(anna: Person, stage: T
     assert after.notice is not None
     assert after.notice.refused
     assert after.notice.lines[0].endswith(".")
-    assert after.model_dump(exclude={"notice", "handled", "version", "touched_at"}) == before.model_dump(
-        exclude={"notice", "handled", "version", "touched_at"}
-    )
+    assert after.model_dump(exclude=LOOKED_AT) == before.model_dump(exclude=LOOKED_AT)
 
 
 @pytest.mark.parametrize("action", ["start", "nonsense", "form.tasks", "stay"])

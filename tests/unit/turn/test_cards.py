@@ -88,7 +88,7 @@ def test_undo_last_update_comes_first_and_the_way_forward_stays() -> None:
     """S55: the swap would leave no way forward, so both are there."""
     step = RefineUpdate(plan_before=TBPlan(date=session().date, tz=session().tz), sentence="It moved.")
     card = stage_card(planned(S.REFINE, refine_undo=(step,)))
-    assert [label for label in labels(card) if label not in {"Add block", "Preview", "History"}] == [
+    assert [label for label in labels(card) if label not in {"Add block", "Preview", "History", "Add a rule"}] == [
         "Undo last update",
         "Commit to calendar",
         "Back",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fateforger.coordinator.forms import block, frame, task, tasks, zone
-from fateforger.coordinator.forms.reading import FormRoom
+from fateforger.coordinator.forms import block, frame, rule, rules, task, tasks, zone
+from fateforger.coordinator.forms.reading import FormRoom, RuleRoom
 from fateforger.errors import BadInput, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import AddBlock, EditBlock, SessionCommand
 from fateforger.session.days import day_words
 from fateforger.session.edits import edited
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.rulebook import RuleBook
 from fateforger.stages import TimeboxingStage
 
 ROOMS: Mapping[str, FormRoom] = {
@@ -26,6 +27,24 @@ ROOMS: Mapping[str, FormRoom] = {
         frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), block.edit_form, block.read_edited
     ),
 }
+
+RULES: Mapping[str, RuleRoom] = {
+    "rules": RuleRoom(rules.form, rules.read),
+    "rule": RuleRoom(rule.edit_form, rule.read_edited),
+    "rule_new": RuleRoom(rule.new_form, rule.read_new),
+}
+"""Forms about a person's rules: they make sense at every stage, and without a session."""
+UNKNOWN = "I don't know that form any more; please use the newest card in this thread."
+
+
+def open_rules(book: RuleBook, request: FormRequest) -> Form:
+    """As :func:`open_form`, for one of ``RULES``."""
+    return RULES[request.form].form(_open(book), request)
+
+
+def read_rules(book: RuleBook, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
+    """As :func:`read_form`, for one of ``RULES``."""
+    return RULES[submission.form].read(_open(book), submission)
 
 
 def open_form(session: Session, request: FormRequest) -> Form:
@@ -49,9 +68,19 @@ def read_form(session: Session, submission: FormSubmission) -> SessionCommand | 
 def _room(session: Session, name: str) -> FormRoom:
     room = ROOMS.get(name)
     if room is None:
-        raise BadInput("I don't know that form any more; please use the newest card in this thread.")
+        raise BadInput(UNKNOWN)
     if session.status is SessionStatus.CANCELLED:
-        raise BadInput(f"The session for {day_words(session.date)} has ended, so there is nothing to change here.")
+        raise _ended(session)
     if session.stage not in room.stages:
         raise BadInput("That form belongs to another step; please use the newest card in this thread.")
     return room
+
+
+def _open(book: RuleBook) -> RuleBook:
+    if book.session is not None and book.session.status is SessionStatus.CANCELLED:
+        raise _ended(book.session)
+    return book
+
+
+def _ended(session: Session) -> BadInput:
+    return BadInput(f"The session for {day_words(session.date)} has ended, so there is nothing to change here.")

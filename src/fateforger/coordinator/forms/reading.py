@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import time
+from datetime import date, time
 from typing import Any
 
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
+from fateforger.session.rulebook import RuleBook
 from fateforger.stages import TimeboxingStage
 
 MAX_TITLE = 300
@@ -25,6 +26,14 @@ class FormRoom:
     stages: frozenset[TimeboxingStage]
     form: Callable[[Session, FormRequest], Form]
     read: Callable[[Session, FormSubmission], SessionCommand | FormErrors]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRoom:
+    """How a form about a person's rules is made, and how it is read: as a command, or as another form in its place."""
+
+    form: Callable[[RuleBook, FormRequest], Form]
+    read: Callable[[RuleBook, FormSubmission], SessionCommand | Form | FormErrors]
 
 
 @dataclass
@@ -76,6 +85,14 @@ class Filled:
     def choice(self, name: str) -> str | None:
         value = self.submission.values.get(name)
         return value if isinstance(value, str) and value else None
+
+    def many(self, name: str) -> tuple[str, ...]:
+        value = self.submission.values.get(name)
+        return value if isinstance(value, tuple) else ()
+
+    def day(self, name: str) -> date | None:
+        value = self.submission.values.get(name)
+        return value if isinstance(value, date) else None
 
     def flag(self, name: str) -> bool:
         return self.submission.values.get(name) is True

@@ -12,6 +12,7 @@ from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present.collect_constraints import free_minutes
 from fateforger.turn.present.parts import move_row, said
+from fateforger.turn.present.rules import rules
 
 EMPTY = "Nothing on your list yet. Leave the minutes open where you do not know them."
 
@@ -29,6 +30,7 @@ def card(session: Session) -> Card:
             *(_row(task) for task in tasks[:MOST_ROWS]),
             *_more(tasks[MOST_ROWS:]),
             *((Note(text=_sum(session)),) if tasks else (Prose(text=EMPTY),)),
+            *rules(session),
             _moves(session, add),
         ),
     )

@@ -14,6 +14,7 @@ from fateforger.session.overview import meeting_line
 from fateforger.stages import Move
 from fateforger.turn.present import history
 from fateforger.turn.present.parts import missing, move_button, move_row, paragraphs, said
+from fateforger.turn.present.rules import adding, rules
 
 MOST_LISTED = 25
 
@@ -38,7 +39,12 @@ def card(session: Session) -> Card:
             ),
             Prose(text=frame_words(session), control=Button(label="Edit frame and lunch", action="form.frame")),
             *_room(session),
-            move_row(session, ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))),
+            *rules(session),
+            move_row(
+                session,
+                ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None)),
+                *adding(session),
+            ),
         ),
     )
 

@@ -7,6 +7,7 @@ from fateforger.session.days import day_words
 from fateforger.session.model import Session
 from fateforger.stages import Move
 from fateforger.turn.present.parts import move_button, said
+from fateforger.turn.present.rules import noted
 
 
 def card(session: Session) -> Card:
@@ -24,6 +25,7 @@ def card(session: Session) -> Card:
                 control=DatePick(action="choose_date", selected=session.date),
             ),
             Note(text=_status(session)),
+            *noted(session),
             Controls(items=(plan_it, change_zone, move_button(session, Move.CANCEL))),
         ),
     )

@@ -26,6 +26,7 @@ from fateforger.turn.present.parts import (
     warnings,
 )
 from fateforger.turn.present.questions import questions, questions_words
+from fateforger.turn.present.rules import adding, rules
 
 MOST_MEETINGS = 12
 ORDER = (
@@ -61,12 +62,14 @@ def card(session: Session) -> Card:
                     Button(label="Add block", action="form.add_block"),
                     *((preview.SHOW,) if preview.offered(session) else ()),
                     history.SHOW,
+                    *adding(session),
                 )
             ),
             *_meetings(session),
             *warnings(session),
             *left_out(session.unplaced),
             *quality_note(session.quality),
+            *rules(session),
             *_when_written(session),
             move_row(session, ORDER),
         ),

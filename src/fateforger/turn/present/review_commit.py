@@ -10,6 +10,7 @@ from fateforger.stages import Move
 from fateforger.turn.present import history
 from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
 from fateforger.turn.present.questions import questions, questions_words
+from fateforger.turn.present.rules import rules
 
 UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
 STILL_THERE = "Nothing was written this time; what is there from before is still there, and your plan is safe here."
@@ -47,6 +48,7 @@ def card(session: Session) -> Card:
             *paragraphs(overview(session)),
             *(warnings(session) if done else ()),
             *(quality_note(session.quality) if done else ()),
+            *rules(session),
             Controls(items=(*move_row(session, order).items, history.SHOW)),
         ),
     )

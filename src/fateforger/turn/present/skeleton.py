@@ -17,6 +17,7 @@ from fateforger.turn.present.parts import (
     unread_note,
     warnings,
 )
+from fateforger.turn.present.rules import rules
 
 ORDER = ((Move.PROCEED, "Refine"), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
 
@@ -35,6 +36,7 @@ def card(session: Session) -> Card:
             *warnings(session),
             *left_out(session.unplaced),
             *quality_note(session.quality),
+            *rules(session),
             move_row(session, ORDER),
         ),
     )

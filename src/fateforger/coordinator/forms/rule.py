@@ -1,0 +1,161 @@
+"""One rule in full: to look at, to judge, to change, to replace; and a new one."""
+
+from __future__ import annotations
+
+from fateforger.constraints import Version
+from fateforger.constraints.applicability import applicability
+from fateforger.constraints.kinds import Scope, Status
+from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.sections import reminder_of
+from fateforger.coordinator.forms import rule_fields
+from fateforger.coordinator.forms.reading import Filled
+from fateforger.errors import BadInput
+from fateforger.session.cards import (
+    Button,
+    Choice,
+    ChoiceField,
+    Controls,
+    Divider,
+    Form,
+    FormErrors,
+    FormField,
+    FormRequest,
+    FormSubmission,
+    Note,
+    Prose,
+    plain,
+)
+from fateforger.session.commands import JudgeConstraint, RememberConstraint, ReviseConstraint, SessionCommand
+from fateforger.session.days import day_words
+from fateforger.session.memory import MemoryRow
+from fateforger.session.memory_rows import context_of
+from fateforger.session.rulebook import RuleBook
+from fateforger.turn.present.rules import CONFIRM
+
+CHANGED = "This rule was changed meanwhile, so nothing was saved. Copy what you wrote, go back and open the rule again."
+DIFFERENCE = (
+    "Decline: you don't want this rule. Archive: it is over. Its words are kept either way, and you can restore it."
+)
+
+
+def edit_form(book: RuleBook, request: FormRequest) -> Form:
+    """The rule with its buttons and fields. One that is out of force can only be looked at and restored."""
+    seen, uid = addressed(request.target)
+    row, version = book.rule(uid)
+    seq = seen if request.chosen else version.seq
+    fields: tuple[FormField, ...] = (
+        *(Prose(text=plain(line, 600)) for line in book.done),
+        Prose(text=_told(book, version)),
+        Controls(items=_verdicts(book, row)),
+    )
+    if not row.retired:
+        asked = rule_fields.fields(version.record, request.chosen, named=True)
+        fields = (*fields, Note(text=DIFFERENCE), Divider(), *asked)
+    return Form(
+        form="rule",
+        session_id=request.session_id,
+        target=address(seq, uid),
+        title="Rule",
+        submit=None if row.retired else "Save",
+        close="Back",
+        fields=fields,
+    )
+
+
+def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """The rule as it shall be; left as it is, it is confirmed."""
+    seen, uid = addressed(submission.target)
+    _, version = book.rule(uid)
+    filled = Filled(submission)
+    record = rule_fields.record(filled, version.record, tz=book.person.tz)
+    if record is None:
+        return FormErrors(errors=filled.errors)
+    if version.seq != seen:
+        return FormErrors(errors={"words": CHANGED})
+    if record == version.record:
+        return JudgeConstraint(**filled.envelope, uid=uid, verdict="accept", seen=seen)
+    return ReviseConstraint(**filled.envelope, uid=uid, record=rule_fields.confirmed(record), seen=seen)
+
+
+def new_form(book: RuleBook, request: FormRequest) -> Form:
+    """A new rule, empty; or one in the place of another, which begins as that one is."""
+    old = _replaced(book, request.target)
+    fields: tuple[FormField, ...] = rule_fields.fields(None if old is None else old.record, request.chosen)
+    if old is not None:
+        words = f"It takes the place of “{plain(old.record.name)}” on the days it is for; that one stays as history."
+        fields = (Prose(text=words), *fields)
+    elif book.session is not None:
+        fields = (*fields, _reach(day_words(book.session.date)))
+    return Form(
+        form="rule_new",
+        session_id=request.session_id,
+        target=request.target,
+        title="Add a rule" if old is None else "Replace a rule",
+        submit="Add" if old is None else "Replace",
+        close="Cancel" if old is None else "Back",
+        fields=fields,
+    )
+
+
+def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """What to remember, in the place of another rule if so wished."""
+    old = _replaced(book, submission.target)
+    filled = Filled(submission)
+    record = rule_fields.record(filled, None, tz=book.person.tz)
+    if record is None:
+        return FormErrors(errors=filled.errors)
+    if book.session is not None and old is None and filled.choice("reach") == "day":
+        record = record.model_copy(update={"scope": Scope.SESSION})
+    supersedes = None if old is None else old.uid
+    return RememberConstraint(**filled.envelope, record=rule_fields.confirmed(record), supersedes=supersedes)
+
+
+def address(seq: int, uid: str) -> str:
+    """A rule as it was in view."""
+    return f"{seq} {uid}"
+
+
+def addressed(target: str) -> tuple[int, str]:
+    """Which version of which rule a control is about. Raises :class:`BadInput`."""
+    seq, _, uid = target.partition(" ")
+    if not seq.isdecimal() or not uid:
+        raise BadInput("I don't know that rule any more; please look at the list again.")
+    return int(seq), uid
+
+
+def _replaced(book: RuleBook, target: str) -> Version | None:
+    return book.rule(addressed(target)[1])[1] if target else None
+
+
+def _reach(day: str) -> ChoiceField:
+    choices = (Choice(label="From now on", value="lasting"), Choice(label=f"Only for {day}", value="day"))
+    return ChoiceField(name="reach", label="How long it holds", choices=choices, value="lasting")
+
+
+def _told(book: RuleBook, version: Version) -> str:
+    """The rule in the person's words with the day they said it, and why it applies or does not."""
+    context = context_of(book.person)
+    answer = applicability(book.versions, context)
+    used = next((item for item in answer.applicable if item.uid == version.uid), None)
+    out = next((item for item in answer.excluded if item.uid == version.uid), None)
+    reminder = reminder_of(used or Applicable(version, context))
+    why = " ".join(used.reasons) if used is not None else "" if out is None else f"Not used: {out.reason}"
+    ask = f" It needs your word: {CONFIRM}." if reminder.unsure and not version.retired else ""
+    return f"**{plain(version.record.name, 200)}**\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
+
+
+def _verdicts(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
+    """What can be said about a rule by pressing a button."""
+    target = address(row.seq, row.uid)
+    if row.retired:
+        return (Button(label="Restore", action="memory.restore", target=target, style="primary"),)
+    confirm = row.status is not Status.LOCKED or row.unsure
+    aside = "use_again" if row.set_aside else "set_aside"
+    label = "Use it for this day again" if row.set_aside else "Not for this day"
+    return (
+        *((Button(label="Confirm", action="memory.accept", target=target, style="primary"),) if confirm else ()),
+        *((Button(label=label, action=f"memory.{aside}", target=target),) if book.session is not None else ()),
+        Button(label="Replace by a new rule", action="form.rule_new", target=target),
+        Button(label="Archive", action="memory.archive", target=target),
+        Button(label="Decline", action="memory.decline", target=target, style="danger"),
+    )

@@ -1,0 +1,254 @@
+"""The fields of a rule, and the record that they come to. What a form does not ask about stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, time
+from enum import StrEnum
+
+from fateforger.constraints import ConstraintRecord
+from fateforger.constraints.kinds import WEEK, Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
+from fateforger.constraints.record import Applicability, Payload, ScalarParams, Window
+from fateforger.coordinator.forms.clocks import minutes_typed, typed_minutes, typed_windows, windows_typed
+from fateforger.coordinator.forms.reading import Filled
+from fateforger.errors import BadInput
+from fateforger.plan import ET
+from fateforger.session.cards import Choice, ChoiceField, DateField, FormField, ManyField, Note, TextField
+
+MAX_WORDS = 2_000
+MAX_NAME = 120
+SHORT = 60
+"""Characters of the name that a rule gets from its words."""
+WORDS_ONLY = "words"
+NECESSITIES = {
+    Necessity.MUST: "Must: never break it",
+    Necessity.SHOULD: "Should: break it only for a good reason",
+    Necessity.PREFER: "If possible: nice to have",
+}
+KINDS: Mapping[str, str] = {
+    WORDS_ONLY: "Just these words",
+    RuleKind.PREFER_WINDOW: "A time of day that I want for it",
+    RuleKind.AVOID_WINDOW: "A time of day to keep free of it",
+    RuleKind.FIXED_BEDTIME: "When I go to bed and get up",
+    RuleKind.MIN_SLEEP: "How much sleep I need",
+    RuleKind.BUFFER: "A pause between blocks",
+    RuleKind.SEQUENCING: "What comes before what",
+    RuleKind.CAPACITY: "How much of it fits into a day",
+}
+_WINDOWS = {
+    RuleKind.PREFER_WINDOW: WindowKind.PREFER,
+    RuleKind.AVOID_WINDOW: WindowKind.AVOID,
+    RuleKind.FIXED_BEDTIME: WindowKind.PREFER,
+}
+_LENGTHS = {RuleKind.MIN_SLEEP: "At least", RuleKind.BUFFER: "At least", RuleKind.CAPACITY: "At most"}
+
+
+class Part(StrEnum):
+    """What a kind of rule asks for besides words."""
+
+    TIMES = "times"
+    LENGTH = "length"
+
+
+def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named: bool = False) -> tuple[FormField, ...]:
+    """The fields, filled from a record; ``chosen`` is what stands in a form that is shown anew for another kind."""
+    kind = _kind(chosen.get("kind") or kind_of(before))
+    when = Applicability() if before is None else before.applicability
+    return (
+        TextField(
+            name="words",
+            label="The rule, in your words",
+            value="" if before is None else before.words,
+            placeholder="No calls before 10",
+            multiline=True,
+            max_length=MAX_WORDS,
+        ),
+        *(
+            (TextField(name="name", label="Short name", value=before.name, max_length=MAX_NAME),)
+            if named and before is not None
+            else ()
+        ),
+        ChoiceField(
+            name="necessity",
+            label="How binding it is",
+            choices=tuple(Choice(label=label, value=value.value) for value, label in NECESSITIES.items()),
+            value=(Necessity.SHOULD if before is None else before.necessity).value,
+        ),
+        ChoiceField(
+            name="kind",
+            label="What it is about",
+            choices=tuple(Choice(label=label, value=value) for value, label in KINDS.items()),
+            value=WORDS_ONLY if kind is None else kind.value,
+            turns=True,
+        ),
+        *_about(kind, before),
+        ManyField(
+            name="days",
+            label="On which days of the week",
+            choices=tuple(Choice(label=day.words, value=day.value) for day in Weekday),
+            value=tuple(day.value for day in when.days_of_week),
+            placeholder="Every day",
+        ),
+        *(
+            (Note(text=f"It also follows a pattern that this form keeps: {when.recurrence}"),)
+            if when.recurrence
+            else ()
+        ),
+        DateField(name="start_date", label="First day", optional=True, value=when.start_date),
+        DateField(name="end_date", label="Last day", optional=True, value=when.end_date),
+        ManyField(
+            name="blocks",
+            label="For which kinds of blocks",
+            choices=tuple(Choice(label=kind.words.capitalize(), value=kind.value) for kind in ET),
+            value=() if before is None else tuple(kind.value for kind in before.applies_event_types),
+            placeholder="All of them",
+        ),
+    )
+
+
+def kind_of(record: ConstraintRecord | None) -> str:
+    """The choice that stands for a record's kind."""
+    kind = None if record is None else record.payload.rule_kind
+    return WORDS_ONLY if kind is None else kind.value
+
+
+def record(filled: Filled, before: ConstraintRecord | None, *, tz: str) -> ConstraintRecord | None:
+    """The record that was filled in, or ``None`` when something is wrong; then ``filled`` has a sentence for each
+    field. Nothing but what was changed differs from ``before``."""
+    words = _words(filled, before)
+    name = filled.text("name", MAX_NAME) or (_short(words) if before is None else before.name)
+    kind = _kind(filled.choice("kind") or kind_of(before))
+    payload = _payload(filled, kind, before)
+    when = _when(filled, before, tz)
+    if filled.errors or payload is None or when is None:
+        return None
+    base = before or ConstraintRecord(name=name, scope=Scope.PROFILE)
+    necessity = filled.choice("necessity")
+    lasting = Scope.PROFILE if when.end_date is None else Scope.DATESPAN
+    return base.model_copy(
+        update={
+            "name": name,
+            "description": words,
+            "necessity": base.necessity if necessity is None else Necessity(necessity),
+            "applicability": when,
+            "payload": payload,
+            "applies_event_types": tuple(ET(code) for code in filled.many("blocks")),
+            "scope": base.scope if base.scope is Scope.SESSION else lasting,
+        }
+    )
+
+
+def confirmed(record: ConstraintRecord) -> ConstraintRecord:
+    """What a person wrote down themselves is certain."""
+    return record.model_copy(update={"status": Status.LOCKED, "source": Source.USER, "confidence": 1.0})
+
+
+def _kind(name: str) -> RuleKind | None:
+    return None if name == WORDS_ONLY else RuleKind(name)
+
+
+def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[FormField, ...]:
+    payload = Payload() if before is None or before.payload.rule_kind is not kind else before.payload
+    if kind in _WINDOWS:
+        bed = kind is RuleKind.FIXED_BEDTIME
+        return (
+            TextField(
+                name=Part.TIMES,
+                label="From bedtime to getting up" if bed else "Times of day",
+                value=windows_typed(_clocks(payload)),
+                placeholder="22:30-6:30" if bed else "9-12, 14:30-16",
+                hint="" if bed else "Over midnight is fine: 22-6. Put commas between several.",
+                max_length=MAX_WORDS,
+            ),
+        )
+    if kind in _LENGTHS:
+        length = _length(payload, kind)
+        return (
+            TextField(
+                name=Part.LENGTH,
+                label=_LENGTHS[kind],
+                value="" if length is None else minutes_typed(length),
+                placeholder="7 h 30" if kind is RuleKind.MIN_SLEEP else "10 min" if kind is RuleKind.BUFFER else "4 h",
+                max_length=MAX_NAME,
+            ),
+        )
+    return ()
+
+
+def _words(filled: Filled, before: ConstraintRecord | None) -> str:
+    """Words longer than the form can show stay whole, unless their beginning was changed."""
+    words = filled.text("words", MAX_WORDS, needed="Please say what the rule is, like “No calls before 10”.")
+    if before is not None and words == before.words[:MAX_WORDS].strip():
+        return before.description
+    return words
+
+
+def _short(words: str) -> str:
+    flat = " ".join(words.split())
+    return flat if len(flat) <= SHORT else f"{flat[: SHORT - 1].rstrip()}…"
+
+
+def _payload(filled: Filled, kind: RuleKind | None, before: ConstraintRecord | None) -> Payload | None:
+    same = before is not None and before.payload.rule_kind is kind
+    base = before.payload if same and before is not None else Payload(rule_kind=kind)
+    try:
+        if kind in _WINDOWS:
+            return _with_times(filled, base, _WINDOWS[kind])
+        if kind in _LENGTHS:
+            return _with_length(filled, base, kind)
+    except BadInput as error:
+        filled.errors[Part.TIMES if kind in _WINDOWS else Part.LENGTH] = error.message
+        return None
+    return base
+
+
+def _with_times(filled: Filled, base: Payload, wanted: WindowKind) -> Payload:
+    typed = filled.text(Part.TIMES, MAX_WORDS, needed="Please say which times, like 9-12, 14:30-16.")
+    if typed == windows_typed(_clocks(base)):
+        return base
+    windows = tuple(Window(kind=wanted, start=start, end=end) for start, end in typed_windows(typed))
+    if len(windows) > 20:
+        raise BadInput("Please keep it to 20 times.")
+    return base.model_copy(update={"windows": windows})
+
+
+def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
+    typed = filled.text(Part.LENGTH, MAX_NAME, needed="Please say how long, like 30 min or 7 h 30.")
+    length = _length(base, kind)
+    if not typed or (length is not None and typed == minutes_typed(length)):
+        return base
+    minutes = typed_minutes(typed, bare="h" if kind is RuleKind.MIN_SLEEP else "min")
+    bound = "duration_max" if kind is RuleKind.CAPACITY else "duration_min"
+    known = base.scalar_params.model_dump(exclude_none=True)
+    return base.model_copy(update={"scalar_params": ScalarParams.model_validate({**known, bound: minutes})})
+
+
+def _length(payload: Payload, kind: RuleKind) -> int | None:
+    scalars = payload.scalar_params
+    return scalars.duration_max if kind is RuleKind.CAPACITY else scalars.duration_min
+
+
+def _clocks(payload: Payload) -> tuple[tuple[time, time], ...]:
+    return tuple((window.start, window.end) for window in payload.windows)
+
+
+def _when(filled: Filled, before: ConstraintRecord | None, tz: str) -> Applicability | None:
+    base = Applicability(timezone=tz) if before is None else before.applicability
+    start, end = filled.day("start_date"), filled.day("end_date")
+    if start is not None and end is not None and end < start:
+        filled.errors["end_date"] = f"The last day, {_day(end)}, is before the first, {_day(start)}."
+        return None
+    days = filled.many("days")
+    week = tuple(day for day in WEEK if day.value in days)
+    same_week = set(base.days_of_week) == set(week)
+    return base.model_copy(
+        update={
+            "start_date": start,
+            "end_date": end,
+            "days_of_week": base.days_of_week if same_week else week,
+        }
+    )
+
+
+def _day(day: date) -> str:
+    return day.isoformat()

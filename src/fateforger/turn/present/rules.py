@@ -1,0 +1,98 @@
+"""The person's rules on a card: which of them shape the day, in one short part, and one rule in words."""
+
+from __future__ import annotations
+
+from fateforger.constraints import ConstraintRecord
+from fateforger.constraints.kinds import Necessity, Scope, Source
+from fateforger.constraints.sections import needs_confirmation
+from fateforger.constraints.wording import day_words
+from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
+from fateforger.session.memory import MemoryRow, active
+from fateforger.session.model import Session
+
+YOURS = Button(label="Your rules", action="show_memory")
+REVIEW = Button(label="Review all", action="form.rules")
+ADD = Button(label="Add a rule", action="form.rule_new")
+MOST_NAMED = 3
+CONFIRM = "please confirm"
+HOW = {Necessity.MUST: "must", Necessity.SHOULD: "should", Necessity.PREFER: "if possible"}
+_KNOWN = {
+    Source.USER: "said on",
+    Source.FEEDBACK: "told me on",
+    Source.CALENDAR: "read in your calendar on",
+    Source.SYSTEM: "assumed on",
+}
+
+
+def rules(session: Session) -> tuple[Part, ...]:
+    """What was just noted, and which rules shape the day; nothing when there is none."""
+    return (*noted(session), *_shaping(session))
+
+
+def adding(session: Session) -> tuple[Button, ...]:
+    """The way to the first rule, where there is none to be shown."""
+    return () if _shaping(session) else (ADD,)
+
+
+def undo_button(cause: str) -> Button:
+    """Takes back what a command wrote into memory."""
+    return Button(label="Undo", action="undo_memory", target=cause, spoken="Undo what was just noted")
+
+
+def how(necessity: Necessity) -> str:
+    """How binding a rule is, as a word at the beginning of a line."""
+    return HOW[necessity].capitalize()
+
+
+def about(row: MemoryRow) -> str:
+    """How binding a rule is, when it holds and what it asks for: ``Must · Monday · avoid 09:00–10:00``."""
+    when = f"on {row.when}" if row.when else ""
+    return " · ".join(plain(text, 160) for text in (how(row.necessity), when, row.times) if text)
+
+
+def marks(row: MemoryRow) -> str:
+    """What is known about a rule, in words: whether it shapes the day, whether the person should confirm it."""
+    today = "used for this day" if row.used else (row.why_not or "").rstrip(".")
+    known = (
+        CONFIRM if row.unsure and not row.retired else "",
+        today,
+        f"{_KNOWN[row.source]} {day_words(row.said_on)}",
+        "for this day only" if row.scope is Scope.SESSION else "",
+        "" if row.saved else "not written down yet",
+    )
+    return " · ".join(plain(text, 200) for text in known if text)
+
+
+def noted(session: Session) -> tuple[Part, ...]:
+    """What was just written into memory, each with its Undo."""
+    return tuple(
+        Prose(text=plain(" ".join(write.lines), 600), control=undo_button(write.cause))
+        for write in session.memory_writes
+        if write.fresh
+    )
+
+
+def _shaping(session: Session) -> tuple[Part, ...]:
+    answer = active(session)
+    trouble = None if session.recalled is None else session.recalled.trouble
+    parts: list[Part] = []
+    if trouble is not None:
+        parts.append(Note(text=f"I cannot look up your rules just now, so I go by what I know: {plain(trouble, 200)}"))
+    named = [_named(item.record) for item in answer.applicable[:MOST_NAMED]]
+    more = len(answer.applicable) - len(named)
+    left_out = len(answer.cut) + (0 if session.recalled is None else session.recalled.left_out)
+    if named:
+        rest = f"; {more} more" if more else ""
+        out = f"; {left_out} left out, as there is no room for more" if left_out else ""
+        parts.append(Note(text=f"**Your rules for this day:** {', '.join(named)}{rest}{out}."))
+    asked = len(session.memory_questions)
+    if asked:
+        questions = "One question" if asked == 1 else f"{asked} questions"
+        which = f"**{questions} about your rules:** which of two counts? Press Your rules to answer."
+        parts.append(Note(text=which))
+    return (*parts, Controls(items=(YOURS, REVIEW))) if parts else ()
+
+
+def _named(record: ConstraintRecord) -> str:
+    mark = f", {CONFIRM}" if needs_confirmation(record) else ""
+    return f"“{plain(record.name, 60)}” ({HOW[record.necessity]}{mark})"
