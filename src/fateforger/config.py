@@ -105,6 +105,14 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),
         description="Another Slack-compatible server's Web API address, ending in /api/.",
     )
+    notion_token: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("NOTION_TOKEN", "FATEFORGER_NOTION_TOKEN"),
+        description="Token of a Notion integration; only for moving constraints from there (docs/notion.md).",
+    )
+    notion_url: str | None = Field(
+        None, description="Another address that speaks Notion's API; left out, Notion's own."
+    )
     model: str | None = Field(
         None, description="Name of the language model, as its server calls it; left out, buttons and forms do it all."
     )

@@ -21,6 +21,7 @@
     │   │   └── ConstraintUnreadable  a constraint is there and cannot be read; the others can
     │   ├── MemoryUnavailable         the index of constraints cannot be read or written; nothing is lost with it
     │   │   └── RebuildNeeded         it is damaged, or made with another embedder, and has to be made anew
+    │   ├── SourceUnavailable         the place that constraints are moved from cannot be read now
     │   └── ModelError
     │       ├── ModelUnreachable      no connection, a connection cut off, a server error
     │       ├── ModelTimedOut         no answer in the time it was given
@@ -147,6 +148,15 @@ class MemoryUnavailable(WorldError):
 
 class RebuildNeeded(MemoryUnavailable):
     """The index is there, but trying again is of no use: wiping it and writing everything anew is."""
+
+
+class SourceUnavailable(WorldError):
+    """The place that constraints are moved from (Notion, a SQLite file) cannot be read. ``retry_after`` in seconds when
+    the server said so."""
+
+    def __init__(self, message: str, *, where: str | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, where=where)
+        self.retry_after = retry_after
 
 
 class ModelError(WorldError):

@@ -6,6 +6,7 @@ import click
 
 from fateforger.cli.constraints_files import export_door, import_door
 from fateforger.cli.constraints_list import list_door, reindex_door
+from fateforger.cli.constraints_migrate import migrate_door
 from fateforger.cli.constraints_query import query_door
 from fateforger.cli.constraints_writing import add_door, archive_door, supersede_door
 
@@ -23,6 +24,7 @@ for door in (
     supersede_door,
     import_door,
     export_door,
+    migrate_door,
     reindex_door,
 ):
     command.add_command(door)

@@ -58,6 +58,16 @@ def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0
     return read_version({name: value for name, value in line.items() if value is not None}, seq=seq)
 
 
+def uids_in(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The constraints that a row speaks of, itself and those it takes the place of, also when it cannot be read."""
+    outer = {name: _json(value) for name, value in row.items()}
+    inner = outer.get("constraint_record")
+    fields = _fields(inner if isinstance(inner, Mapping) else outer)
+    replaced = fields.get("supersedes_uids", ())
+    found = [fields.get("uid"), *(replaced if isinstance(replaced, list) else ())]
+    return tuple(uid for uid in found if isinstance(uid, str))
+
+
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """All fields side by side, whichever group they stood in; empty ones are left out."""
     known = {*_CORE, *(name for names in _GROUPS.values() for name in names)}
@@ -98,9 +108,11 @@ def _date(value: Any) -> Any:
 
 def _weekdays(value: Any) -> Any:
     """``Monday``, ``DOW.MO`` and ``mo`` are all Mondays; what is none stays, to be refused."""
+    if not isinstance(value, list | tuple):
+        return value
     codes = {day.words.upper(): day.value for day in WEEK} | {day.value: day.value for day in WEEK}
     plain = [part.rpartition(".")[2].strip().upper() if isinstance(part, str) else part for part in value]
-    return [codes.get(part, part) for part in plain]
+    return [codes.get(part, part) if isinstance(part, str) else part for part in plain]
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {

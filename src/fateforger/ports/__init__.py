@@ -19,12 +19,14 @@ from fateforger.ports.journal import Journal, Lease
 from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport, Recollection
 from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, Spent, Usage
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
+from fateforger.ports.sources import ConstraintSource
 
 __all__ = [
     "Calendar",
     "CalendarTraits",
     "Clock",
     "Completion",
+    "ConstraintSource",
     "Constraints",
     "Done",
     "Exists",

@@ -1,0 +1,117 @@
+"""The SQLite table in which an earlier planner mirrored what people had told it (``timeboxing_constraints``)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from fateforger.constraints.moved import StoredRow
+from fateforger.errors import BadInput, SourceUnavailable
+
+TABLE = "timeboxing_constraints"
+_NUMBERS = ("duration_min", "duration_max", "contiguity")
+_ROUTED = frozenset(
+    {
+        "uid", "rule_kind", "type_id", "windows", "scalar_params", "applies_stages", "applies_event_types", "topics",
+        "aspect_classification", *_NUMBERS,
+    }
+)  # fmt: skip
+"""What the free-form columns may hold that has a place of its own in a record."""
+
+
+class Mirror:
+    """Implements :class:`fateforger.ports.ConstraintSource`. The file is opened read-only, so nothing in it changes.
+    ``patience`` in seconds is how long to wait for another program that writes to it."""
+
+    name = "SQLite"
+
+    def __init__(self, path: Path, *, patience: float = 5.0) -> None:
+        self._path = path
+        self._patience = patience
+
+    async def rows(self) -> AsyncIterator[StoredRow]:
+        """See :meth:`fateforger.ports.ConstraintSource.rows`: by row number."""
+        for row in self._table():
+            yield _stored(row)
+
+    async def left_out(self) -> tuple[str, ...]:
+        """See :meth:`fateforger.ports.ConstraintSource.left_out`."""
+        return ()
+
+    async def aclose(self) -> None:
+        """See :meth:`fateforger.ports.ConstraintSource.aclose`: there is nothing open between calls."""
+
+    def _table(self) -> Iterator[dict[str, Any]]:
+        if not self._path.is_file():
+            raise BadInput(f"There is no file {self._path}; name the SQLite file with --file.", where="file")
+        try:
+            with closing(
+                sqlite3.connect(f"{self._path.resolve().as_uri()}?mode=ro", uri=True, timeout=self._patience)
+            ) as db:
+                yield from self._select(db)
+        except sqlite3.Error as error:
+            raise self._refusal(error) from error
+
+    def _select(self, db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TABLE,)).fetchone() is None:
+            raise BadInput(f"{self._path} holds no table {TABLE}; is it the right file?", where="file")
+        db.row_factory = sqlite3.Row
+        columns = {row["name"] for row in db.execute(f"PRAGMA table_info({TABLE})")}
+        missing = sorted({"id", "user_id", "name", "updated_at"} - columns)
+        if missing:
+            raise BadInput(f"The table {TABLE} has no column {missing[0]}, so I cannot tell its rows.", where="file")
+        for row in db.execute(f"SELECT * FROM {TABLE} ORDER BY id"):  # noqa: S608  a constant
+            yield dict(row)
+
+    def _refusal(self, error: sqlite3.Error) -> BadInput | SourceUnavailable:
+        said = str(error)
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            return SourceUnavailable(f"Another program is writing to {self._path} just now; try again.", where="file")
+        if isinstance(error, sqlite3.OperationalError):
+            return SourceUnavailable(f"I cannot read {self._path}: {said}.", where="file")
+        return BadInput(f"{self._path} is no SQLite database, or it is damaged: {said}.", where="file")
+
+
+def _stored(row: Mapping[str, Any]) -> StoredRow:
+    """The row with what its free-form columns hold in its place; what has no place is kept as it is."""
+    fields = {name: value for name, value in row.items() if value is not None}
+    free = {name: found for name in ("hints", "selector") if isinstance(found := _json(row.get(name)), Mapping)}
+    fields["scalar_params"] = _numbers(fields, free)
+    where = f"row {row['id']}" + (f", channel {row['channel_id']}" if row.get("channel_id") else "")
+    return StoredRow(
+        where=where,
+        name=str(row["name"] or "?"),
+        fields=fields,
+        owner=None if row["user_id"] is None else str(row["user_id"]),
+        extras=_unplaced(free),
+        rationale=row.get("rationale"),
+        trouble="It does not say whose it is (user_id)." if not row["user_id"] else None,
+    )
+
+
+def _unplaced(free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    left = {name: {key: value for key, value in found.items() if key not in _ROUTED} for name, found in free.items()}
+    return {name: found for name, found in left.items() if found}
+
+
+def _numbers(fields: Mapping[str, Any], free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The numbers of the rule, from whichever place has them: a column, ``hints``, then ``selector``."""
+    found: dict[str, Any] = {}
+    for part in (fields, *free.values()):
+        nested = _json(part.get("scalar_params"))
+        for place in (nested if isinstance(nested, Mapping) else {}, {name: part.get(name) for name in _NUMBERS}):
+            found.update({name: value for name, value in place.items() if value is not None and name not in found})
+    return found
+
+
+def _json(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        return None

@@ -1,0 +1,164 @@
+"""Requests to Notion's API through its client library: patient with limits, clear about refusals, silent in logs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+from notion_client import AsyncClient
+
+from fateforger.adapters.notion.refusals import TROUBLE, is_missing, is_passing, refusal_of
+from fateforger.errors import BadInput, SourceUnavailable
+from fateforger.ports import Clock
+
+API_VERSION = "2026-03-11"
+"""The first version was 2025-09-03 in which a database has data sources."""
+TRIES = 6
+LONGEST_PAUSE = 120.0
+PAGE = 100
+
+Sleep = Callable[[float], Awaitable[None]]
+# The library writes to the terminal by itself unless it gets a logger, and repeats what a server said.
+_QUIET = logging.getLogger(f"{__name__}.library")
+_NOTHING = logging.CRITICAL + 1
+
+
+class NotionPages:
+    """What is read of Notion. Each request is repeated when Notion is busy or fails, after as long as it asks for.
+    Where it asks for nothing, ``first_pause`` in seconds comes before the second try and is doubled from then on."""
+
+    def __init__(
+        self, token: str, *, url: str | None, clock: Clock, sleep: Sleep = asyncio.sleep, first_pause: float = 1.0
+    ) -> None:
+        where = {} if url is None else {"base_url": url.rstrip("/").removesuffix("/v1")}
+        options = {
+            "auth": token,
+            "notion_version": API_VERSION,
+            "retry": False,
+            "logger": _QUIET,
+            "log_level": _NOTHING,
+            **where,
+        }
+        self._client = AsyncClient(options)
+        self._clock = clock
+        self._sleep = sleep
+        self._first_pause = first_pause
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def found(self, title: str) -> list[dict[str, Any]]:
+        """The data sources that the integration can see and that have exactly this title."""
+        ask = {"query": title, "filter": {"property": "object", "value": "data_source"}, "page_size": PAGE}
+        pages = self._paged(lambda cursor: self._client.search(**ask, start_cursor=cursor))
+        return [source async for source in pages if _title(source) == title and not in_trash(source)]
+
+    async def database(self, object_id: str) -> dict[str, Any] | None:
+        """A database with its data sources; ``None`` when there is none under this id."""
+        return await self._maybe(lambda: self._client.databases.retrieve(object_id))
+
+    async def data_source(self, object_id: str) -> dict[str, Any] | None:
+        """A data source with its columns; ``None`` when there is none under this id."""
+        return await self._maybe(lambda: self._client.data_sources.retrieve(object_id))
+
+    async def pages(self, source_id: str) -> AsyncIterator[dict[str, Any]]:
+        """Every page of a data source in the order of creation. Notion ends a query after 10,000 results and says so;
+        the next query begins where that one ended."""
+        since: str | None = None
+        seen_last: set[str] = set()
+        while True:
+            cut_off, fresh, seen = False, 0, set[str]()
+            last = since
+            async for answer in self._answers(lambda cursor: self._query(source_id, since, cursor)):  # noqa: B023  used up in this round
+                cut_off |= (answer.get("request_status") or {}).get("type") == "incomplete"
+                for page in answer["results"]:
+                    if page["created_time"] != last:
+                        last, seen = page["created_time"], set()
+                    seen.add(page["id"])
+                    if page["id"] in seen_last:
+                        continue
+                    fresh += 1
+                    yield page
+            if not cut_off:
+                return
+            if not fresh or last is None:
+                raise SourceUnavailable("Notion gives no more than 10,000 rows that were made in the same minute.")
+            since, seen_last = last, seen | (seen_last if last == since else set())
+
+    async def whole(self, page_id: str, property_id: str) -> dict[str, Any]:
+        """A property with everything it holds, in the form in which a page has it."""
+        ask = self._client.pages.properties.retrieve
+        items: list[dict[str, Any]] = []
+        about: Mapping[str, Any] = {}
+        async for answer in self._answers(
+            lambda cursor: ask(page_id, property_id, start_cursor=cursor, page_size=PAGE)
+        ):
+            if answer.get("object") != "list":
+                return answer
+            items += answer["results"]
+            about = answer.get("property_item") or about
+        kind = about.get("type") or (items[0]["type"] if items else "rich_text")
+        if kind != "rollup":
+            return {"type": kind, kind: [item[kind] for item in items]}
+        total = about.get("rollup") or {}
+        return {
+            "type": "rollup",
+            "rollup": total if total.get("type") != "array" else {"type": "array", "array": items},
+        }
+
+    def _query(self, source_id: str, since: str | None, cursor: str | None) -> Awaitable[Any]:
+        ask: dict[str, Any] = {"sorts": [{"timestamp": "created_time", "direction": "ascending"}], "page_size": PAGE}
+        if since is not None:
+            ask["filter"] = {"timestamp": "created_time", "created_time": {"on_or_after": since}}
+        return self._client.data_sources.query(source_id, **ask, start_cursor=cursor)
+
+    async def _paged(self, ask: Callable[[str | None], Awaitable[Any]]) -> AsyncIterator[dict[str, Any]]:
+        async for answer in self._answers(ask):
+            for result in answer["results"]:
+                yield result
+
+    async def _answers(self, ask: Callable[[str | None], Awaitable[Any]]) -> AsyncIterator[dict[str, Any]]:
+        cursor: str | None = None
+        while True:
+            answer = await self._patiently(lambda: ask(cursor))  # noqa: B023  called before the next round
+            yield answer
+            cursor = answer.get("next_cursor")
+            if not answer.get("has_more") or cursor is None:
+                return
+
+    async def _maybe(self, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
+        try:
+            answer: dict[str, Any] = await self._patiently(ask)
+        except BadInput as error:
+            if is_missing(error.__cause__):
+                return None
+            raise
+        return answer
+
+    async def _patiently(self, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
+        for attempt in range(TRIES):
+            try:
+                answer = await ask()
+            except TROUBLE as error:
+                refusal = refusal_of(error, self._clock)
+                if not isinstance(refusal, SourceUnavailable) or not is_passing(error) or attempt + 1 == TRIES:
+                    raise refusal from error
+                wanted = refusal.retry_after
+                await self._sleep(min(self._first_pause * 2**attempt if wanted is None else wanted, LONGEST_PAUSE))
+            else:
+                if isinstance(answer, dict):
+                    return answer
+                raise SourceUnavailable("What answered is not Notion.")
+        raise AssertionError("the last try returns or raises")
+
+
+def in_trash(thing: Mapping[str, Any]) -> bool:
+    """Whether somebody threw it away."""
+    return bool(thing.get("in_trash") or thing.get("archived"))
+
+
+def _title(thing: Mapping[str, Any]) -> str:
+    return "".join(run.get("plain_text") or "" for run in thing.get("title") or ()).strip()

@@ -1,0 +1,195 @@
+"""Constraints that an earlier planner kept in Notion: one page each, with pages of windows and topics beside them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fateforger.adapters.notion.client import NotionPages, in_trash
+from fateforger.adapters.notion.columns import CONSTRAINTS, EVENTS, TOPICS, WINDOWS
+from fateforger.adapters.notion.databases import Place, place_of
+from fateforger.adapters.notion.values import end_of, is_whole, listed, plain, single
+from fateforger.constraints.moved import StoredRow
+from fateforger.errors import BadInput
+
+_SEVERAL = frozenset({"days_of_week", "applies_stages", "applies_event_types", "topics", "supersedes"})
+_NUMBERS = ("duration_min", "duration_max", "contiguity")
+
+
+@dataclass(slots=True)
+class _Page:
+    """What one page says: values by name, and what is amiss with it."""
+
+    page_id: str
+    created: str
+    edited: str
+    values: dict[str, Any] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+
+    @property
+    def uid(self) -> str:
+        """What it was called, or a name that stays the same however the page is edited."""
+        return str(self.values.get("uid") or f"notion_{_hex(self.page_id)}")
+
+    @property
+    def where(self) -> str:
+        return f"page {_hex(self.page_id)}"
+
+
+class NotionConstraints:
+    """Implements :class:`fateforger.ports.ConstraintSource`. ``databases`` and ``columns`` are what somebody said about
+    them (:func:`named_databases`, :func:`named_columns`)."""
+
+    name = "Notion"
+
+    def __init__(
+        self, pages: NotionPages, *, databases: Mapping[str, str], columns: Mapping[tuple[str, str], str]
+    ) -> None:
+        self._pages = pages
+        self._databases = databases
+        self._columns = columns
+        self._left_out: list[str] = []
+
+    async def rows(self) -> AsyncIterator[StoredRow]:
+        """See :meth:`fateforger.ports.ConstraintSource.rows`: in the order of creation. All of them are read before the
+        first is given, because links may lead to later ones."""
+        self._left_out = []
+        places = {
+            table.key: await place_of(table, self._pages, self._databases, self._columns)
+            for table in (CONSTRAINTS, WINDOWS, TOPICS)
+        }
+        topics = {page.page_id: page async for page in self._read(places["topics"], "topics")}
+        windows: dict[str, list[_Page]] = {}
+        async for window in self._read(places["windows"], "windows"):
+            for page_id in listed(window.values.get("constraint")):
+                windows.setdefault(page_id, []).append(window)
+        words = await self._words()
+        found = [page async for page in self._read(places["constraints"], "constraints")]
+        uids = {page.page_id: page.uid for page in found}
+        twice = _twice(found)
+        for page in found:
+            yield _stored(page, windows.get(page.page_id, ()), topics, uids, words.get(page.uid), twice)
+
+    async def left_out(self) -> tuple[str, ...]:
+        """See :meth:`fateforger.ports.ConstraintSource.left_out`."""
+        return tuple(self._left_out)
+
+    async def aclose(self) -> None:
+        """See :meth:`fateforger.ports.ConstraintSource.aclose`."""
+        await self._pages.aclose()
+
+    async def _read(self, place: Place | None, what: str) -> AsyncIterator[_Page]:
+        """The pages of a data source, each cut down to what is asked for as soon as it is there."""
+        if place is None:
+            return
+        thrown_away = 0
+        async for page in self._pages.pages(place.source_id):
+            if in_trash(page):
+                thrown_away += 1
+                continue
+            read = _Page(page["id"], page["created_time"], page["last_edited_time"])
+            for name, title in place.columns.items():
+                await self._fill(read, name, page["properties"].get(title))
+            yield read
+        if thrown_away:
+            self._left_out.append(f"{thrown_away} of the {what} were in Notion's trash and stay there.")
+
+    async def _fill(self, page: _Page, name: str, prop: Mapping[str, Any] | None) -> None:
+        if prop is None:
+            page.troubles.append(f"Notion did not send {name}.")
+            return
+        if not is_whole(prop):
+            prop = await self._pages.whole(page.page_id, prop["id"])
+        try:
+            value = plain(prop)
+            page.values[name] = listed(value) if name in _SEVERAL or name == "constraint" else single(value)
+        except (ValueError, KeyError, TypeError) as error:
+            what = str(error) if isinstance(error, ValueError) else "Notion sent it in a form I do not know"
+            page.troubles.append(f"{name} cannot be read: {what}.")
+        if name == "start_date" and (end := end_of(prop)) is not None:
+            page.values["range_end"] = end
+
+    async def _words(self) -> dict[str, str]:
+        """What people said when a constraint was written down the last time, by its uid. It explains; nothing follows
+        from it, so that a broken log stops nobody."""
+        try:
+            place = await place_of(EVENTS, self._pages, self._databases, self._columns)
+            found = [page async for page in self._read(place, "events")]
+        except BadInput as error:
+            self._left_out.append(f"The log of events was left out: {error.message}")
+            return {}
+        found.sort(key=lambda page: str(page.values.get("at") or page.created))
+        said = ((page.values.get("uid"), page.values.get("words")) for page in found)
+        return {str(uid): str(words) for uid, words in said if uid and words}
+
+
+def _stored(
+    page: _Page,
+    windows: Iterable[_Page],
+    topics: Mapping[str, _Page],
+    uids: Mapping[str, str],
+    words: str | None,
+    twice: Mapping[str, int],
+) -> StoredRow:
+    values, troubles, notes = page.values, list(page.troubles), list[str]()
+    labels = [topics[each].values.get("name") if each in topics else None for each in values.get("topics") or ()]
+    if None in labels:
+        notes.append("A topic of it is not there any more.")
+    gone = [each for each in values.get("supersedes") or () if each not in uids]
+    if gone:
+        notes.append(f"It takes the place of {len(gone)} that are not there any more.")
+    if twice.get(page.uid, 0) > 1:
+        troubles.append(f"{twice[page.uid]} pages have the UID “{page.uid}”; each needs its own, or none.")
+    if not values.get("scope"):
+        troubles.append("It does not say how far it reaches; choose profile, datespan or session as its scope.")
+    fields = {
+        name: value for name, value in values.items() if name not in {*_NUMBERS, "topics", "supersedes", "range_end"}
+    }
+    fields |= {
+        "uid": page.uid,
+        "topics": [label for label in labels if label],
+        "supersedes_uids": [uids.get(each, f"notion_{_hex(each)}") for each in values.get("supersedes") or ()],
+        "scalar_params": {name: values[name] for name in _NUMBERS if values.get(name) is not None},
+        "windows": _windows(windows, troubles),
+        "end_date": _end(values, troubles),
+        "created_at": page.created,
+        "updated_at": page.edited,
+    }
+    trouble = " ".join(troubles) or None
+    return StoredRow(
+        page.where, str(values.get("name") or "?"), fields, rationale=words, trouble=trouble, notes=tuple(notes)
+    )
+
+
+def _windows(windows: Iterable[_Page], troubles: list[str]) -> list[dict[str, Any]]:
+    """A constraint with a window missing would reach further, so each has to be whole."""
+    found = []
+    for window in windows:
+        start, end = window.values.get("start"), window.values.get("end")
+        troubles += [f"A window of it ({window.where}): {trouble}" for trouble in window.troubles]
+        if not start or not end:
+            troubles.append(f"A window of it ({window.where}) has no {'end' if start else 'start'}.")
+        found.append({"kind": window.values.get("kind"), "start_time_local": start, "end_time_local": end})
+    return sorted(
+        found, key=lambda window: [str(window[name]) for name in ("start_time_local", "end_time_local", "kind")]
+    )
+
+
+def _end(values: Mapping[str, Any], troubles: list[str]) -> str | None:
+    """The last day; a start date that is a range has one, too."""
+    end, range_end = values.get("end_date"), values.get("range_end")
+    if end and range_end and str(end)[:10] != str(range_end)[:10]:
+        troubles.append(f"It has two last days, {str(range_end)[:10]} and {str(end)[:10]}.")
+    return end or range_end
+
+
+def _twice(pages: Iterable[_Page]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for page in pages:
+        counts[page.uid] = counts.get(page.uid, 0) + 1
+    return counts
+
+
+def _hex(page_id: str) -> str:
+    return page_id.replace("-", "").lower()

@@ -1,0 +1,172 @@
+"""Moving a person's constraints into the product: from a source that is only read to the store, and back out again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from fateforger.constraints import Version, newest, write_version
+from fateforger.constraints.migration import migration
+from fateforger.constraints.moved import Migration, Moved, StoredRow
+from fateforger.constraints.taking_back import taken_back
+from fateforger.errors import BadInput, StoreUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fateforger.config import Settings
+    from fateforger.constraints.versions import Instant
+    from fateforger.ports import Constraints, ConstraintSource
+
+BATCH = 200
+"""How many versions are written as one commit: what a kill in between leaves to be written again at most."""
+Progress = Callable[[str, int, int | None], None]
+"""Told what goes on, how many are done, and of how many, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of each row. ``written`` is how many versions this run wrote, 0 for a dry run."""
+
+    source: str
+    user_id: str
+    applied: bool
+    rows: tuple[Moved, ...]
+    others: int
+    left_out: tuple[str, ...]
+    written: int
+
+
+async def migrate(
+    source: ConstraintSource, constraints: Constraints, *, user_id: str | None, apply: bool, progress: Progress
+) -> Report:
+    """Read all of the source, say what becomes of each row, and with ``apply`` write what is new. Without ``user_id``
+    it is the one person whose rows these are. A run that was cut off is gone on with by running it again. Raises
+    :class:`BadInput`, ``SourceUnavailable``, ``StoreError``."""
+    rows = []
+    async for row in source.rows():
+        rows.append(row)
+        progress(f"reading {source.name}", len(rows), None)
+    user_id = user_id or _only_owner(rows)
+    known = await constraints.of(user_id)
+    told = migration(rows, known, user_id, source.name)
+    if all(row.owner is None for row in rows):
+        await _check_nobody_else_has_them(told, constraints, user_id, source.name)
+    written = await _write(told.versions, known, constraints, progress) if apply else 0
+    return Report(source.name, user_id, apply, told.rows, told.others, await source.left_out(), written)
+
+
+async def take_back(
+    constraints: Constraints, *, source: str, user_id: str, now: Instant, apply: bool, progress: Progress
+) -> tuple[tuple[Version, ...], int]:
+    """Put away what was moved from ``source``, or bring back what it was here before; what was changed here since stays
+    as it is. Gives what is (to be) written, and how many stay. Raises ``StoreError``."""
+    known = await constraints.of(user_id)
+    versions, stay = taken_back(known, user_id, source, now)
+    if apply:
+        await _write(versions, known, constraints, progress)
+    return versions, stay
+
+
+def _only_owner(rows: Sequence[StoredRow]) -> str:
+    owners = sorted({row.owner for row in rows if row.owner})
+    if len(owners) == 1:
+        return owners[0]
+    if not rows:
+        raise BadInput("There is nothing to move: no constraint is there.", where="source")
+    if not owners:
+        raise BadInput("Say whose constraints these are: --user ID, a Slack id like U0123ABC.", where="user")
+    raise BadInput(f"There are constraints of {len(owners)} people; say whose to move: --user ID.", where="user")
+
+
+async def _check_nobody_else_has_them(told: Migration, constraints: Constraints, user_id: str, source: str) -> None:
+    """A source that does not know whose its rows are holds those of one person, so they belong to no second one."""
+    uids = {row.version.uid for row in told.rows if row.version is not None}
+    for person in await constraints.people():
+        if person != user_id and not uids.isdisjoint(newest(await constraints.of(person), person)):
+            raise BadInput(
+                f"Constraints of this {source} were moved for somebody else already, and they are one person's;"
+                " look at --user, and at which databases the integration sees.",
+                where="user",
+            )
+
+
+async def _write(
+    versions: Sequence[Version], known: Sequence[Version], constraints: Constraints, progress: Progress
+) -> int:
+    seqs = {uid: head.seq for uid, head in newest(known, known[0].user_id).items()} if known else {}
+    done = 0
+    for batch in _batches(versions):
+        expected = {version.uid: seqs.get(version.uid, 0) for version in batch}
+        try:
+            await constraints.write(batch, cause=_cause(batch, expected), expected=expected)
+        except StoreUnavailable as error:
+            so_far = f"{done} of {len(versions)} are written; run it again and it goes on there."
+            raise StoreUnavailable(f"{error.message} {so_far}", where=error.where) from error
+        done += len(batch)
+        progress("writing", done, len(versions))
+    return done
+
+
+def _batches(versions: Sequence[Version]) -> Iterator[list[Version]]:
+    """The versions of one constraint stay together, so that what is expected of it is known."""
+    batch: list[Version] = []
+    for _, each in groupby(versions, key=lambda version: version.uid):
+        batch += each
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _cause(batch: Sequence[Version], expected: Mapping[str, int]) -> str:
+    """The same for the same change to the same state: repeated by two runs at once, it is made once."""
+    lines = json.dumps([[write_version(version) for version in batch], sorted(expected.items())], sort_keys=True)
+    return f"migrate:{hashlib.sha256(lines.encode()).hexdigest()[:40]}"
+
+
+@asynccontextmanager
+async def notion_source(
+    settings: Settings, *, databases: Sequence[tuple[str, str]], columns: Sequence[tuple[str, str]]
+) -> AsyncIterator[ConstraintSource]:
+    """Notion with the configured token. Nothing is connected yet. Raises :class:`BadInput`."""
+    from fateforger.adapters.notion import (  # noqa: PLC0415  heavy
+        NotionConstraints,
+        NotionPages,
+        named_columns,
+        named_databases,
+    )
+    from fateforger.bootstrap.ground import ticking_clock  # noqa: PLC0415  heavy
+
+    if settings.notion_token is None:
+        raise BadInput(
+            "Set NOTION_TOKEN to the token of a Notion integration that may read your databases (docs/notion.md).",
+            where="notion_token",
+        )
+    named = (named_databases(databases), named_columns(columns))
+    pages = NotionPages(
+        settings.notion_token.get_secret_value(), url=settings.notion_url, clock=ticking_clock(settings)
+    )
+    source = NotionConstraints(pages, databases=named[0], columns=named[1])
+    try:
+        yield source
+    finally:
+        await source.aclose()
+
+
+@asynccontextmanager
+async def sqlite_source(path: Path) -> AsyncIterator[ConstraintSource]:
+    """A SQLite file of the earlier planner."""
+    from fateforger.adapters.mirror import Mirror  # noqa: PLC0415  as above
+
+    source = Mirror(path)
+    try:
+        yield source
+    finally:
+        await source.aclose()

@@ -1,0 +1,131 @@
+"""Moving constraints here from where they were kept before: which of its rows are new, and which cannot be moved.
+
+Time stamps, lifecycle and links stay as they were. A row that cannot be read keeps back its older versions and what it
+takes the place of, for without it they would be in force again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+from fateforger.constraints.kinds import Action, Status
+from fateforger.constraints.moved import Migration, Moved, Outcome, StoredRow, reason_for, superseded_reason, was_moved
+from fateforger.constraints.record import MAX_TEXT, ConstraintRecord, ScalarParams
+from fateforger.constraints.rows import read_row, uids_in
+from fateforger.constraints.storable import check_version
+from fateforger.constraints.versions import Event, Version, newest
+from fateforger.errors import BadInput
+
+
+def migration(rows: Iterable[StoredRow], known: Sequence[Version], user_id: str, source: str) -> Migration:
+    """What becomes of each row, given the person's versions that are here already. ``source`` names where the rows
+    come from; it is written into the event of each version, together with the place of its row."""
+    others, mine = 0, []
+    for row in rows:
+        if row.owner is not None and row.owner != user_id:
+            others += 1
+        else:
+            mine.append((row, _read(row, user_id, source)))
+    told = _with_events([moved for _, moved in mine])
+    told = _compared(told, [version for version in known if version.user_id == user_id], user_id)
+    concerns = {row.where: uids_in(row.fields) for row, moved in mine if moved.version is None}
+    return Migration(tuple(_kept_back(told, concerns)), others)
+
+
+def _read(row: StoredRow, user_id: str, source: str) -> Moved:
+    if row.trouble is not None:
+        return Moved(row.where, row.name, Outcome.BAD, why=row.trouble, notes=row.notes)
+    try:
+        version = read_row(row.fields, user_id=user_id)
+        event = Event(reason=reason_for(row, source)[:MAX_TEXT])
+        change = {"record": _with_extras(version.record, row.extras), "event": event}
+        version = check_version(version.model_copy(update=change))
+    except BadInput as error:
+        place = f" ({error.where})" if error.where else ""
+        return Moved(row.where, row.name, Outcome.BAD, why=f"{error.message}{place}", notes=row.notes)
+    return Moved(row.where, row.name, Outcome.NEW, version, notes=row.notes)
+
+
+def _with_extras(record: ConstraintRecord, extras: Mapping[str, Any]) -> ConstraintRecord:
+    if not extras:
+        return record
+    numbers = record.payload.scalar_params
+    kept = ScalarParams.model_validate({**numbers.model_dump(exclude_unset=True), **extras})
+    return record.model_copy(update={"payload": record.payload.model_copy(update={"scalar_params": kept})})
+
+
+def _with_events(rows: Sequence[Moved]) -> list[Moved]:
+    """What was declined says how: another one took its place, or the person did not want it. It matters to what it
+    replaced itself."""
+    named = {uid for row in rows if row.version for uid in row.version.flat.supersedes if uid != row.version.uid}
+    return [replace(row, version=_retired(row.version, named)) if row.version else row for row in rows]
+
+
+def _retired(version: Version, named: set[str]) -> Version:
+    if version.record.status is not Status.DECLINED:
+        return version
+    reason = version.event.reason
+    if version.uid in named:
+        event = Event(action=Action.ARCHIVE, reason=superseded_reason(reason)[:MAX_TEXT])
+        return version.model_copy(update={"event": event})
+    return version.model_copy(update={"event": Event(action=Action.DECLINE, reason=reason)})
+
+
+def _compared(rows: Sequence[Moved], known: Sequence[Version], user_id: str) -> list[Moved]:
+    heads = newest(known, user_id)
+    history: dict[str, list[Version]] = {}
+    for old in known:
+        history.setdefault(old.uid, []).append(old)
+    in_order = sorted((row.version for row in rows if row.version), key=attrgetter("updated_at"))
+    last = {version.uid: version for version in in_order}
+    told = []
+    for row in rows:
+        version = row.version
+        if version is None or version.uid not in heads:
+            told.append(row)
+            continue
+        older = () if last[version.uid] is version else history[version.uid]
+        told.append(replace(row, outcome=_outcome(version, heads[version.uid], older)))
+    return told
+
+
+def _outcome(version: Version, head: Version, older: Sequence[Version]) -> Outcome:
+    """``older`` may hold it, too, when it is not the last of the source. A source may know instants to the minute only,
+    so that of two versions of one instant the one that it has now counts."""
+    if any(_same(version, each) for each in (head, *older)):
+        return Outcome.SAME
+    if head.updated_at > version.updated_at or (head.updated_at == version.updated_at and not was_moved(head)):
+        return Outcome.NEWER_HERE
+    return Outcome.CHANGED
+
+
+def _same(one: Version, other: Version) -> bool:
+    facts = attrgetter("record", "created_at", "updated_at", "event", "session_id")
+    return bool(facts(one) == facts(other))
+
+
+def _kept_back(rows: Sequence[Moved], concerns: Mapping[str, tuple[str, ...]]) -> Iterator[Moved]:
+    """What a row that is not moved speaks of waits for it, and so on along the chain. ``concerns`` says it of the rows
+    that cannot be read."""
+    by_uid: dict[str, list[Moved]] = {}
+    for row in rows:
+        if row.version is not None and row.outcome.written:
+            by_uid.setdefault(row.version.uid, []).append(row)
+    causes: dict[str, Moved] = {}
+    stuck = [row for row in rows if row.outcome is Outcome.BAD]
+    while stuck:
+        cause = stuck.pop()
+        uids = concerns[cause.where] if cause.version is None else cause.version.flat.supersedes
+        for row in (row for uid in uids for row in by_uid.get(uid, ()) if row.where not in causes):
+            causes[row.where] = cause
+            stuck.append(row)
+    for row in rows:
+        cause_of_it = causes.get(row.where)
+        yield row if cause_of_it is None else replace(row, outcome=Outcome.WAITING, why=_waits_for(cause_of_it))
+
+
+def _waits_for(cause: Moved) -> str:
+    return f"“{cause.name}” ({cause.where}) says something newer and cannot be moved yet; without it this would apply."

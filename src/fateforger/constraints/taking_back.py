@@ -1,0 +1,49 @@
+"""Taking back a migration: what came with it is put away again, by new versions, and nothing is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from fateforger.constraints.kinds import Action, Status
+from fateforger.constraints.moved import superseded_reason, was_moved
+from fateforger.constraints.versions import SUPERSEDED, Event, Version, newest
+
+_BACK = "taken back: it had been moved from "
+
+
+def taken_back(known: Sequence[Version], user_id: str, source: str, now: datetime) -> tuple[tuple[Version, ...], int]:
+    """Versions that undo a migration: what came with it is archived, what it changed is as it was before. Constraints
+    that were changed here since stay as they are; how many is the second value."""
+    history: dict[str, list[Version]] = {}
+    for version in known:
+        if version.user_id == user_id:
+            history.setdefault(version.uid, []).append(version)
+    back, stay = [], 0
+    for uid, head in newest(known, user_id).items():
+        if was_moved(head, source):
+            own = [version for version in history[uid] if not was_moved(version, source)]
+            back.append(_back(head, newest(own, user_id).get(uid), source, now))
+        elif not (head.event.reason or "").endswith(f"{_BACK}{source}"):
+            stay += any(was_moved(version, source) for version in history[uid])
+    return tuple(back), stay
+
+
+def _back(head: Version, before: Version | None, source: str, now: datetime) -> Version:
+    """``before`` is what it was here before the migration, if it was. Where another one had taken its place by then, it
+    goes on to replace what it replaced."""
+    if before is None:
+        record, action = head.record.model_copy(update={"status": Status.DECLINED}), Action.ARCHIVE
+    else:
+        record, action = before.record, Action.ARCHIVE if before.retired else Action.UPDATE
+    replaced = before is not None and (before.event.reason or "").casefold().startswith(SUPERSEDED)
+    reason = superseded_reason(f"{_BACK}{source}") if replaced else f"{_BACK}{source}"
+    event = Event(action=action, reason=reason)
+    return Version(
+        user_id=head.user_id,
+        record=record,
+        created_at=head.created_at,
+        updated_at=max(now, head.updated_at),
+        event=event,
+        session_id=head.session_id,
+    )

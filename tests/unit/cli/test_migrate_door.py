@@ -1,0 +1,214 @@
+"""``constraints migrate`` and its script as people run them: words, documents, exit status, kill -9 (S38)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import sqlite3
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contracts.stores import new_file
+from tests.factories.mirror import mirror_file
+from tests.factories.notion import TbDatabases
+from tests.fakes.notion_server import TOKEN, notion_server
+
+from fateforger.cli import main
+
+ROOT = Path(__file__).resolve().parents[3]
+SCRIPT = ROOT / "scripts" / "migrate_notion_constraints_to_mem0.py"
+PROGRAM = ("-m", "fateforger", "constraints", "migrate")
+Run = tuple[int, str, str]
+
+
+async def started(
+    folder: Path, *arguments: str, env: dict[str, str] | None = None, **streams: Any
+) -> asyncio.subprocess.Process:
+    clean = {name: value for name, value in os.environ.items() if name not in {"NOTION_TOKEN", "DATABASE_URL"}}
+    environment = {**clean, "FATEFORGER_DATA_DIR": str(folder / "data"), **(env or {})}
+    pipes = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE, **streams}
+    return await asyncio.create_subprocess_exec(sys.executable, *arguments, env=environment, cwd=folder, **pipes)
+
+
+async def run(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> Run:
+    process = await started(folder, *arguments, env=env)
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def document(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> dict[str, Any]:
+    _, out, _ = await run(folder, *arguments, "--json", env=env)
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The door inside this process, on a database that has its tables already."""
+
+    folder: Path
+    capsys: pytest.CaptureFixture[str]
+
+    def run(self, *arguments: str) -> Run:
+        with pytest.raises(SystemExit) as ended:
+            main(["constraints", "migrate", *arguments, "--data-dir", str(self.folder)])
+        status = ended.value.code
+        assert isinstance(status, int)
+        out, err = self.capsys.readouterr()
+        return status, out, err
+
+    def document(self, *arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.run(*arguments, "--json")[1])
+        return found
+
+
+@pytest.fixture
+def door(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Door:
+    with_tables(tmp_path)
+    return Door(tmp_path, capsys)
+
+
+def with_tables(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    new_file(folder).rename(folder / "fateforger.db")
+
+
+async def test_the_script_as_the_seeds_have_it(tmp_path: Path) -> None:
+    """S38: ``--source sqlite`` with the file in DATABASE_URL: a dry run, then ``--apply``, then nothing is left to do."""
+    with_tables(tmp_path / "data")
+    mirror_file(tmp_path / "old.db", {"name": "Gym", "necessity": "MUST", "hints": '{"uid": "tb_gym"}'})
+    env = {"DATABASE_URL": "sqlite+aiosqlite:///old.db"}
+    script = (str(SCRIPT), "--source", "sqlite")
+    table = (
+        "From SQLite, constraints of U0ALEX:\n"
+        "                 status    reach     edited      name\n"
+        "new      must    locked    profile   2026-01-02  Gym  [tb_gym]\n\n"
+    )
+    dry = f"{table}1 new, 0 changed, 0 here already.\nNothing was changed. Add --apply to write them.\n"
+    assert await run(tmp_path, *script, env=env) == (0, dry, "")
+    done = f"{table}1 new, 0 changed, 0 here already. 1 written.\n"
+    assert await run(tmp_path, *script, "--apply", env=env) == (0, done, "")
+    again = "From SQLite, constraints of U0ALEX:\n0 new, 0 changed, 1 here already. 0 written.\n"
+    assert await run(tmp_path, *script, "--apply", env=env) == (0, again, "")
+
+
+def test_bad_rows_are_listed_and_skipped(door: Door) -> None:
+    """Each with where and why; the others are moved; the exit status says that something is left."""
+    rows = ({"name": "Gym", "hints": '{"uid": "tb_gym"}'}, {"name": "Odd", "status": "GONE", "supersedes": '["tb_old"]'}, {"name": "Old", "hints": '{"uid": "tb_old"}'}, {"user_id": "U0ROBIN"})  # fmt: skip
+    path = mirror_file(door.folder / "old.db", *rows)
+    arguments = ("--source", "sqlite", "--file", str(path), "--user", "U0ALEX", "--apply")
+    status, out, err = door.run(*arguments)
+    assert (status, err) == (2, "")
+    assert out == (
+        "From SQLite, constraints of U0ALEX:\n"
+        "                 status    reach     edited      name\n"
+        "new      should  locked    profile   2026-01-02  Gym  [tb_gym]\n\n"
+        "Cannot be moved as they are:\n"
+        "  “Odd” (row 2)\n"
+        "      “status” cannot be used: input should be 'locked', 'proposed' or 'declined'. (constraint_record.status)\n"
+        "  “Old” (row 3)\n"
+        "      “Odd” (row 2) says something newer and cannot be moved yet; without it this would apply.\n\n"
+        "1 new, 0 changed, 0 here already, 1 bad, 1 waiting for a bad one, 1 of other people, left alone. 1 written.\n"
+    )
+    told = door.document(*arguments)
+    assert told["counts"] == {
+        "new": 0,
+        "changed": 0,
+        "same": 1,
+        "newer_here": 0,
+        "bad": 1,
+        "waiting": 1,
+        "others": 1,
+        "written": 0,
+    }
+    assert [row["outcome"] for row in told["rows"]] == ["same", "bad", "waiting"]
+
+
+def test_taking_back(door: Door) -> None:
+    path = mirror_file(door.folder / "old.db", {"name": "Gym", "hints": '{"uid": "tb_gym"}'})
+    door.run("--source", "sqlite", "--file", str(path), "--apply")
+    back = ("--source", "sqlite", "--user", "U0ALEX", "--take-back")
+    shown = "put away  Gym  [tb_gym]\n"
+    would = "1 would be taken back; 0 were changed here since and stay.\nNothing was changed. Add --apply to do it.\n"
+    assert door.run(*back) == (0, f"{shown}{would}", "")
+    assert door.run(*back, "--apply") == (0, f"{shown}1 taken back; 0 were changed here since and stay.\n", "")
+    assert door.document(*back) == {"user_id": "U0ALEX", "applied": False, "stay": 0, "taken_back": []}
+
+
+async def test_notion_through_the_door(tmp_path: Path) -> None:
+    """The token comes from the environment and is in nothing that is said."""
+    tb = TbDatabases()
+    tb.constraint("Gym", UID="tb_gym")
+    with_tables(tmp_path / "data")
+    async with notion_server(*tb.tables) as server:
+        env = {"NOTION_TOKEN": TOKEN, "FATEFORGER_NOTION_URL": server.url}
+        told = await document(tmp_path, *PROGRAM, "--user", "U0ALEX", "--apply", env=env)
+        assert (told["source"], told["counts"]["written"]) == ("Notion", 1)
+        assert TOKEN not in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--source", "sqlite", "--file", "none.db"), "There is no file none.db; name the SQLite file with --file. (file)"),
+        (("--user", "alex@example.com"), "“alex@example.com” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID. (user)"),
+        (("--user", "U1'--"), "“U1'--” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID. (user)"),
+        (("--user", "U0ALEX"), "Set NOTION_TOKEN to the token of a Notion integration that may read your databases (docs/notion.md). (notion_token)"),
+        (("--file", "old.db"), "--file is for --source sqlite. (fateforger constraints migrate)"),
+        (("--source", "sqlite", "--column", "a=b"), "--database and --column are for --source notion. (fateforger constraints migrate)"),
+        (("--take-back",), "Say whose: --take-back needs --user ID. (fateforger constraints migrate)"),
+    ],
+)  # fmt: skip
+def test_mistakes_get_one_sentence(door: Door, arguments: tuple[str, ...], message: str) -> None:
+    assert door.run(*arguments) == (2, "", f"{message}\n")
+
+
+async def test_progress_is_for_terminals(tmp_path: Path) -> None:
+    """A bar on a terminal, and it is gone in the end; nothing into a pipe (as the other tests see)."""
+    path = mirror_file(tmp_path / "old.db", *({} for _ in range(3)))
+    with_tables(tmp_path / "data")
+    ours, theirs = pty.openpty()
+    process = await started(tmp_path, *PROGRAM, "--source", "sqlite", "--file", str(path), "--apply", stderr=theirs)
+    await process.communicate()
+    shown = os.read(ours, 100_000).decode()
+    os.close(theirs)
+    os.close(ours)
+    steps = shown.split("\r")
+    assert steps[1] == "reading SQLite 1"
+    assert f"writing [{'#' * 30}] 3 of 3" in steps
+    assert steps[-1] == ""
+
+
+async def test_killed_in_between_it_goes_on(tmp_path: Path) -> None:
+    """kill -9 while it writes: what was written stays, the next run writes the rest, and nothing twice."""
+    total = 2000
+    with_tables(tmp_path / "data")
+    path = mirror_file(tmp_path / "old.db", *({"hints": f'{{"uid": "tb_{number}"}}'} for number in range(total)))
+    arguments = (*PROGRAM, "--source", "sqlite", "--file", str(path), "--apply")
+    database = tmp_path / "data" / "fateforger.db"
+
+    def rows() -> list[str]:
+        try:
+            with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as db:
+                return [uid for (uid,) in db.execute("SELECT uid FROM constraint_version")]
+        except sqlite3.OperationalError:
+            return []
+
+    process = await started(tmp_path, *arguments)
+    async with asyncio.timeout(60):
+        while not rows() and process.returncode is None:  # noqa: ASYNC110  a look at another process's file
+            await asyncio.sleep(0.02)
+    process.kill()
+    await process.communicate()
+    before = len(rows())
+    assert 0 < before < total
+    told = await document(tmp_path, *arguments)
+    assert (told["counts"]["same"], told["counts"]["written"]) == (before, total - before)
+    assert sorted(rows()) == sorted(f"tb_{number}" for number in range(total))
