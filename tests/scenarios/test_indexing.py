@@ -42,7 +42,7 @@ async def missing(store: Store) -> int:
 async def until_missing(store: Store, enough: Callable[[int], bool]) -> int:
     async with asyncio.timeout(SECONDS):
         while not enough(count := await missing(store)):  # noqa: ASYNC110  another process works on it
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
     return count
 
 
