@@ -1,9 +1,9 @@
 """What a planning step gets to know: retrieval by fields against a plain Mem0 search, on the same thousand constraints
 of one person, in the same run.
 
-The store answers from SQL and ``retrieve`` filters by what the records say; Mem0 is asked with the situation in words,
-as a planner without fields has to: what is on that day, in each of the five languages that the constraints are in. Which
-constraints a situation requires follows from what each was drawn with. A third of them shares no word with it. Then the
+The store answers from SQL and ``retrieve`` filters by what the records say. Mem0 is asked with the situation in words,
+as a planner without fields has to: what is on that day, in each of the five languages of the constraints. What a
+situation requires follows from what each constraint was drawn with; a third of them shares no word with it. Then the
 way of the index: constraints a second from the list in SQL into Mem0. Vectors are those of the local embedder: one that
 knows meaning would find more, and take longer.
 """

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from fateforger.cli.constraints_files import export_door, import_door
-from fateforger.cli.constraints_list import list_door, reindex_door
+from fateforger.cli.constraints_index import reindex_door
+from fateforger.cli.constraints_list import list_door
 from fateforger.cli.constraints_migrate import migrate_door
 from fateforger.cli.constraints_query import query_door
 from fateforger.cli.constraints_writing import add_door, archive_door, supersede_door

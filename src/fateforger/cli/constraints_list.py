@@ -1,4 +1,4 @@
-"""``fateforger constraints list|reindex``: what is written down, and an index that is to be made anew."""
+"""``fateforger constraints list``: what is written down."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import click
 
 from fateforger.cli.constraints_store import (
     Opened,
-    checked_person,
     in_store,
     line_with_uid,
     of_person,
@@ -43,24 +42,6 @@ def list_door(
         click.echo("Nothing is written down." if uid is None else f"{user_id} has no constraint {uid}.")
     for version in rows:
         click.echo(_line(version))
-
-
-@click.command("reindex")
-@click.option("--user", "user_id", metavar="ID", callback=checked_person, help="Only theirs; by default everybody's.")
-@in_store
-def reindex_door(ctx: click.Context, user_id: str | None, as_json: bool, **where: str | None) -> None:
-    """Have the search index made anew from what is written down. Nothing else changes."""
-
-    async def put_on_list(opened: Opened) -> int:
-        return await opened.constraints.reindex(user_id)
-
-    count = with_constraints(ctx, where, put_on_list)
-    one = count == 1
-    sentence = f"{count} constraint{' is' if one else 's are'} to be indexed again; the running program will follow."
-    if as_json:
-        write_json({"constraints": count, "message": sentence})
-        return
-    click.echo(sentence)
 
 
 def _chosen(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:

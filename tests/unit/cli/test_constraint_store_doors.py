@@ -18,6 +18,7 @@ from tests.contracts.stores import new_file
 from tests.factories.constraints import line_of, random_context, random_history, record_of
 
 from fateforger.adapters.store import open_store
+from fateforger.bootstrap.claim import claimed
 from fateforger.cli import main
 from fateforger.cli.documents import json_line
 from fateforger.constraints import write_version
@@ -358,12 +359,21 @@ def test_the_store_answers_as_the_file_does(doors: Doors) -> None:
 
 def test_everything_can_be_indexed_again(doors: Doors) -> None:
     doors.done("import", doors.file("in.jsonl", *history()))
-    answer = doors.done("reindex")
-    assert answer == {
-        "constraints": 5,
-        "message": "5 constraints are to be indexed again; the running program will follow.",
+    """By the program that runs on the data directory when there is one; otherwise at once."""
+    with claimed(doors.data):
+        sentence = "5 constraints will be indexed again by the program that runs here."
+        assert doors.done("reindex") == {"constraints": 5, "done": False, "message": sentence}
+    sentence = "The index was made anew: 5 constraints."
+    assert doors.done("reindex") == {"constraints": 5, "done": True, "message": sentence}
+    assert doors.done("reindex", "--user", "U1") == {
+        "constraints": 2,
+        "done": True,
+        "message": "Indexed again: 2 constraints.",
     }
-    assert doors.done("reindex", "--user", "U1")["constraints"] == 2
+    assert doors.text("reindex") == (0, f"{sentence}\n", "")
+    for file in (doors.data / "memory" / "qdrant").rglob("*.*"):
+        file.write_bytes(b"garbage" * 1_000)
+    assert doors.text("reindex") == (0, f"{sentence}\n", "")
 
 
 # --- what cannot be read ---

@@ -1,0 +1,58 @@
+"""``fateforger constraints reindex``: the search index, made anew from what is written down."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from fateforger.cli.constraints_store import checked_person, in_store
+from fateforger.cli.documents import write_json
+from fateforger.cli.options import settings_from
+
+if TYPE_CHECKING:
+    from fateforger.config import Settings
+
+
+@click.command("reindex")
+@click.option("--user", "user_id", metavar="ID", callback=checked_person, help="Only theirs; by default everybody's.")
+@in_store
+def reindex_door(ctx: click.Context, user_id: str | None, as_json: bool, **where: str | None) -> None:
+    """Make the search index anew from what is written down. A program that runs here does it in the background."""
+    count, done = _reindexed(settings_from(ctx, **where), user_id, quiet=as_json)
+    sentence = _sentence(count, done=done, everybody=user_id is None)
+    if as_json:
+        write_json({"constraints": count, "done": done, "message": sentence})
+        return
+    click.echo(sentence)
+
+
+def _reindexed(settings: Settings, user_id: str | None, *, quiet: bool) -> tuple[int, bool]:
+    """How many constraints, and whether they are indexed already; a bar shows how far it is."""
+    from fateforger.bootstrap.memory import make_anew  # noqa: PLC0415  heavy
+
+    counted: list[int] = []
+    with ExitStack() as stack:
+        bars = []
+
+        def begun(count: int) -> None:
+            counted.append(count)
+            if not quiet and sys.stderr.isatty():
+                bars.append(stack.enter_context(click.progressbar(length=count, label="Indexing", file=sys.stderr)))
+
+        def progress(more: int) -> None:
+            for bar in bars:
+                bar.update(more)
+
+        done = asyncio.run(make_anew(settings, user_id, begun, progress))
+    return counted[0], done
+
+
+def _sentence(count: int, *, done: bool, everybody: bool) -> str:
+    constraints = f"{count} constraint{'' if count == 1 else 's'}"
+    if not done:
+        return f"{constraints} will be indexed again by the program that runs here."
+    return f"The index was made anew: {constraints}." if everybody else f"Indexed again: {constraints}."
