@@ -29,5 +29,6 @@ async def remembering(
             stack.push_async_callback(model.aclose)
             readers = extract_workers(store.jobs, store.sessions, understanding(model), owner=owner, clock=clock)
             readers.start()
-            stack.push_async_callback(readers.stop)
+            # Who waits for a model's answer can be asked again by the next program.
+            stack.push_async_callback(readers.stop, grace_seconds=1.0)
         yield
