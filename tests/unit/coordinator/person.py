@@ -71,6 +71,8 @@ class House:
     """What stands in for the store's own."""
     extractor: Model | None = None
     """Reads replies for rules, in the background."""
+    patience: float = 20.0
+    """Seconds that the store of constraints and the extractor are given."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
 
@@ -90,7 +92,11 @@ class House:
             calendar_write=self.calendar_write,
             model=self.model,
             memory=MemoryDesk(
-                self.remembered, self.store.jobs, self.clock, reads_words=self.extractor is not None, seconds=0.2
+                self.remembered,
+                self.store.jobs,
+                self.clock,
+                reads_words=self.extractor is not None,
+                seconds=self.patience,
             ),
             logbook=Logbook(self.clock, self.kept),
         )
@@ -107,7 +113,7 @@ class House:
         writers = memory_workers(jobs, self.remembered, sessions, owner="w", clock=clock, policy=policy)
         if self.extractor is None:
             return turns, writers
-        understand = understanding(self.extractor, seconds=0.5)
+        understand = understanding(self.extractor, seconds=self.patience)
         return turns, writers, extract_workers(jobs, sessions, understand, owner="w", clock=clock, policy=policy)
 
     async def work(self) -> None:

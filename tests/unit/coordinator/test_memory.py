@@ -62,7 +62,7 @@ class Troubled(MemoryConstraints):
 async def troubled(tmp_path: Path) -> AsyncIterator[tuple[House, Person, Troubled]]:
     store = Troubled()
     house = await open_house_at(tmp_path)
-    house.constraints = store
+    house.constraints, house.patience = store, 0.3
     house.restart()
     yield house, Person(house), store
     await house.close()
@@ -262,6 +262,7 @@ async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
 async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
     """S4, S100: in the end it is said, once, and nothing but that is lost."""
     house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
+    house.patience = 0.3
     lanes = house.lanes()
     for lane in lanes:
         lane.start()
