@@ -8,7 +8,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from fateforger.coordinator import clicks, forms, starting
-from fateforger.coordinator.context import contradicting, needs_day, withheld_words
+from fateforger.coordinator.alone import Alone
+from fateforger.coordinator.context import contradicting, needs_day
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.logbook import Entry, Logbook
@@ -78,6 +79,7 @@ class PlanningCoordinator:
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
+        self._alone = Alone(sessions, memory, clock)
         self._late: set[asyncio.Task[None]] = set()
         self._underway = Underway()
 
@@ -102,6 +104,8 @@ class PlanningCoordinator:
                 await self.on_user_reply(command, tell)
             case commands.StageAction():
                 await self.on_stage_action(command, tell)
+            case _ if not command.session_id:
+                await self._alone.carry_out(command)
             case _:
                 await self._turn(command, tell)
 
@@ -213,19 +217,21 @@ class PlanningCoordinator:
     async def open_form(self, request: FormRequest) -> Form:
         """See :meth:`Door.open_form`."""
         if request.form in forms.RULES:
-            return forms.open_rules(await self._rulebook(request.session_id, request.done), request)
+            return forms.open_rules(await self._rulebook(request.session_id, request.user_id, request.done), request)
         return forms.open_form(await self._known(request.session_id), request)
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
         """See :meth:`Door.read_form`."""
         if submission.form in forms.RULES:
-            return forms.read_rules(await self._rulebook(submission.session_id), submission)
+            return forms.read_rules(await self._rulebook(submission.session_id, submission.user_id), submission)
         return forms.read_form(await self._known(submission.session_id), submission)
 
     async def carried_out(self, command: Command) -> bool:
         """See :meth:`Door.carried_out`. A session that is gone carries out nothing any more."""
         if isinstance(command, Start):
             return await self._sessions.load(starting.session_id(command)) is not None
+        if not command.session_id:
+            return await self._alone.carried_out(command)
         session = await self._sessions.load(command.session_id)
         return session is None or command.command_id in session.handled
 
@@ -285,9 +291,6 @@ class PlanningCoordinator:
         elif before.status is SessionStatus.CANCELLED:
             await self._answer(before, command, ended_reply(before))
         else:
-            if self._memory is not None:
-                # Before the turn: should the program die in it, the reply is read all the same.
-                await self._memory.overhear(command)
             try:
                 await self._noted(before, command, course, tell)
             except TurnStopped:
@@ -309,7 +312,7 @@ class PlanningCoordinator:
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
         memory = None if self._memory is None else await self._memory.look(before.user_id, command)
-        turn = TurnInput(session=before, command=command, reading=reading, memory=memory, lines=withheld_words(command))
+        turn = TurnInput(session=before, command=command, reading=reading, memory=memory)
         outcome = await entry.run(turn, model)
         asking = None if look is None else contradicting(turn, look, outcome)
         if asking is not None:
@@ -378,8 +381,10 @@ class PlanningCoordinator:
             self._owing()
             return
 
-    async def _rulebook(self, session_id: str, done: str | None = None) -> RuleBook:
+    async def _rulebook(self, session_id: str, user_id: str, done: str | None = None) -> RuleBook:
         """The person's rules, as far as they can be looked up now; with what the command ``done`` did."""
+        if not session_id:
+            return await self._alone.book(user_id, done)
         session = await self._known(session_id)
         lines = said_by(session, done)
         try:

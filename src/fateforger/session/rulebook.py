@@ -4,53 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date as Date  # noqa: N812  as elsewhere
+from datetime import datetime
 from functools import cached_property
 
 from fateforger.constraints import Version, newest
 from fateforger.errors import BadInput
-from fateforger.session.memory import MemoryRow, Recalled, Remembering
+from fateforger.plan import zone
+from fateforger.session.memory import MemoryRow
 from fateforger.session.memory_rows import rows_of
 from fateforger.session.model import Session
-from fateforger.stages import TimeboxingStage
 
 GONE = "I can't find that rule any more; please look at the list again."
 NOT_ALL = "I cannot look up all of your rules just now; these are the ones I know from this session."
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
-    """A person outside of any session, on a ``date`` of theirs."""
-
-    user_id: str
-    date: Date
-    tz: str
-    id: str = ""
-    stage: TimeboxingStage = TimeboxingStage.DATE
-    said: tuple[Version, ...] = ()
-    set_aside: tuple[str, ...] = ()
-    recalled: Recalled | None = None
-
-
 @dataclass(frozen=True)
 class RuleBook:
     """``versions`` are those of the store and of the session; ``done`` says what the last command did, if it was asked
-    for."""
+    for. ``person`` is the session in which the rules are looked at, or :func:`alone`."""
 
-    person: Session | Alone
+    person: Session
     versions: tuple[Version, ...]
     done: tuple[str, ...] = ()
 
     @property
     def session(self) -> Session | None:
-        """The session that the rules are looked at in, if any."""
-        return self.person if isinstance(self.person, Session) else None
+        """The session, if there is one."""
+        return self.person if self.person.id else None
 
     @cached_property
     def rows(self) -> tuple[MemoryRow, ...]:
         """Every rule: what is used on the day first, what is out of force last."""
-        asking: Remembering = self.person
-        return rows_of(asking, self.versions, retired=True)
+        return rows_of(self.person, self.versions, retired=True)
 
     @cached_property
     def newest(self) -> Mapping[str, Version]:
@@ -63,6 +48,12 @@ class RuleBook:
         if row is None:
             raise BadInput(GONE)
         return row, self.newest[uid]
+
+
+def alone(user_id: str, tz: str, at: datetime) -> Session:
+    """A person outside of any session, today: a session without an id, which nobody keeps."""
+    today = at.astimezone(zone(tz)).date()
+    return Session(id="", user_id=user_id, channel="", created_at=at, touched_at=at, tz=tz, date=today)
 
 
 def said_by(session: Session, command_id: str | None) -> tuple[str, ...]:

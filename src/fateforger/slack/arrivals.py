@@ -87,13 +87,22 @@ class FormAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A form and the view it stands in."""
+
+    view_id: str
+    address: FormAddress
+
+
+@dataclass(frozen=True, slots=True)
 class OpenForm:
-    """A form that is on a person's screen. ``hash`` is that of the view as it was; ``below`` the view under it."""
+    """A form that is on a person's screen. ``hash`` is that of the view as it was; ``below`` are those under it, the
+    nearest first."""
 
     address: FormAddress
     view_id: str
     hash: str
-    below: str | None = None
+    below: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +123,12 @@ class FormPressed:
 
 @dataclass(frozen=True, slots=True)
 class FormFilled:
-    """A form was submitted; ``address`` is its own, ``below`` the view under it. ``blocks`` has the block of each field
-    in order; ``unreadable`` has a sentence for each field whose value has the wrong shape."""
+    """A form was submitted; ``address`` is its own, ``below`` are those under it. ``blocks`` has each field's block, in
+    order; ``unreadable`` has a sentence for each field whose value has the wrong shape."""
 
     submission: FormSubmission
     address: FormAddress
-    below: str | None = None
+    below: tuple[Shown, ...] = ()
     blocks: Mapping[str, str] = field(default_factory=dict)
     unreadable: Mapping[str, str] = field(default_factory=dict)
 

@@ -7,7 +7,6 @@ from datetime import date
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.background.turns import TURN_LANE
-from fateforger.constraints.credentials import taken_out
 from fateforger.coordinator.commands import COMMAND, Opening, SessionCommand, Start, TimeboxingUserReply
 from fateforger.coordinator.door import Door
 from fateforger.errors import UserError
@@ -102,14 +101,12 @@ class Desk:
             if owner is not None and said.event == "app_mention":
                 self._whisper(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
-        text, withheld = taken_out(said.text)
         reply = TimeboxingUserReply(
             command_id=said.command_id,
             user_id=said.user_id,
             at=self._clock.now(),
             session_id=session_id,
-            text=text,
-            withheld=withheld,
+            text=said.text,
         )
         await self.put(reply)
 
@@ -174,7 +171,9 @@ class Desk:
         self._whisper(rating.user_id, rated.place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
-        """Why this person may not touch this session, if so."""
+        """Why this person may not touch this session, if so. What belongs to none is the person's own."""
+        if not session_id:
+            return None
         owner = await self._door.owner(session_id)
         if owner is None:
             return phrases.SESSION_LOST
@@ -206,5 +205,5 @@ def _key(command: SessionCommand | Start | Opening) -> str:
     if isinstance(command, Opening):
         return f"{command.channel} {command.user_id}"
     if not isinstance(command, Start):
-        return command.session_id
+        return command.session_id or f"rules {command.user_id}"
     return f"{command.channel} {command.thread_ts}" if command.thread_ts else command.command_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -15,7 +15,7 @@ from fateforger.errors import StoreError, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest
 from fateforger.slack import phrases
 from fateforger.slack.addresses import FormAddress, field_block
-from fateforger.slack.arrivals import FormAsked, FormFilled, FormPressed, FormTurned, OpenForm, Place
+from fateforger.slack.arrivals import FormAsked, FormFilled, FormPressed, FormTurned, Place, Shown
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import SlackTrouble, called
 from fateforger.slack.desk import Desk
@@ -32,9 +32,6 @@ LOOK_SECONDS = 0.05
 
 _NOWHERE = Place(None)
 """A modal stands in no channel; what has to be said beside it goes to the person's direct messages."""
-
-Shown = tuple[str, FormAddress]
-"""A view, and the form in it."""
 
 
 class FormRoom:
@@ -83,7 +80,7 @@ class FormRoom:
                 refusal = error.message
             else:
                 await self._desk.put(command)
-                self._errands.send(self._show_when_done(command, [(form.view_id, form.address), *_under(form)]))
+                self._errands.send(self._show_when_done(command, (Shown(form.view_id, form.address), *form.below)))
         if refusal is not None:
             self._whisper(click.user_id, _NOWHERE, refusal)
 
@@ -106,8 +103,8 @@ class FormRoom:
         if isinstance(read, Form):
             return {"response_action": "update", "view": modal(read, filled.address.below)}
         await self._desk.put(read)
-        if filled.below is not None and filled.address.below is not None:
-            self._errands.send(self._show_when_done(read, [(filled.below, filled.address.below)]))
+        if filled.below:
+            self._errands.send(self._show_when_done(read, filled.below))
         return None
 
     async def _open(self, asked: FormAsked) -> str | None:
@@ -125,7 +122,7 @@ class FormRoom:
             return phrases.FORM_FAILED
         return None
 
-    async def _show_when_done(self, command: Command, forms: list[Shown]) -> None:
+    async def _show_when_done(self, command: Command, forms: Sequence[Shown]) -> None:
         """Show forms that stand open as they are once the command was carried out. One that was closed meanwhile, or
         whose subject is gone, is left alone."""
         try:
@@ -138,7 +135,8 @@ class FormRoom:
         except StoreError as error:
             log.warning("a form was not shown anew: %s", error.message)
             return
-        for view_id, address in forms:
+        for shown in forms:
+            address = shown.address
             request = FormRequest(
                 form=address.form,
                 session_id=address.session,
@@ -148,7 +146,7 @@ class FormRoom:
                 done=command.command_id,
             )
             try:
-                await self._show(await self._door.open_form(request), view_id, address.below)
+                await self._show(await self._door.open_form(request), shown.view_id, address.below)
             except (UserError, StoreError) as error:
                 log.info("the form %s was not shown anew: %s", address.form, error.message)
             except SlackTrouble as trouble:
@@ -159,12 +157,6 @@ class FormRoom:
 
     def _whisper(self, user_id: str, place: Place, words: str) -> None:
         self._errands.send(self._asides.whisper(user_id, place, words))
-
-
-def _under(form: OpenForm) -> list[Shown]:
-    """The form below, which may show the same thing."""
-    below = form.address.below
-    return [] if form.below is None or below is None else [(form.below, below)]
 
 
 def _beside(filled: FormFilled, errors: Mapping[str, str]) -> dict[str, Any]:

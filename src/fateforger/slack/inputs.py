@@ -6,7 +6,7 @@ from datetime import datetime
 
 from fateforger.session.cards import FormSubmission, FormValue
 from fateforger.slack.addresses import VALUE_ACTION, FormAddress, field_name, unpacked
-from fateforger.slack.arrivals import FormFilled, Ignored
+from fateforger.slack.arrivals import FormFilled, Ignored, Shown
 from fateforger.slack.shapes import Entry, View, ViewSubmission
 
 NOT_A_NUMBER = "Please write a whole number here."
@@ -41,7 +41,19 @@ def filled(payload: ViewSubmission, at: datetime, command_id: str) -> FormFilled
         size=address.size,
         values=values,
     )
-    return FormFilled(submission, address, view.previous_view_id, blocks, unreadable)
+    return FormFilled(submission, address, below(view, address), blocks, unreadable)
+
+
+def below(view: View, address: FormAddress) -> tuple[Shown, ...]:
+    """The forms under an open one, the nearest first; Slack names the nearest and the lowest of at most two."""
+    found: list[Shown] = []
+    under = address.below
+    for view_id in (view.previous_view_id, view.root_view_id):
+        if under is None or view_id is None or view_id in {view.id, *(shown.view_id for shown in found)}:
+            continue
+        found.append(Shown(view_id, under))
+        under = under.below
+    return tuple(found)
 
 
 def chosen(view: View) -> dict[str, str]:

@@ -47,7 +47,7 @@ from fateforger.slack.arrivals import (
     StartAsked,
     StopAsked,
 )
-from fateforger.slack.inputs import chosen, filled
+from fateforger.slack.inputs import below, chosen, filled
 from fateforger.slack.mrkdwn import typed
 from fateforger.slack.shapes import (
     Action,
@@ -259,7 +259,7 @@ def _in_form(payload: BlockActions, view: View, action: Action, at: datetime) ->
     address = unpacked(FormAddress, view.private_metadata)
     if address is None:
         return Ignored(f"the control {action.action_id} of a form")
-    here = OpenForm(address, view.id, view.hash, view.previous_view_id)
+    here = OpenForm(address, view.id, view.hash, below(view, address))
     request = FormRequest(
         form=address.form, session_id=address.session, user_id=payload.user.id, target=address.target, size=address.size
     )

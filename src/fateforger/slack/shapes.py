@@ -129,6 +129,7 @@ class View(_Shape):
     hash: str
     private_metadata: str = ""
     previous_view_id: str | None = None
+    root_view_id: str | None = None
     state: ViewState = ViewState()
 
 

@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 from tests.fakes.memory_constraints import MemoryConstraints
-from tests.unit.coordinator.person import ANNA, House, Person, buttons_in, words_in
+from tests.unit.coordinator.person import ANNA, MORNING, House, Person, buttons_in, words_in
 
 from fateforger.constraints import Version
 from fateforger.constraints.kinds import Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
+from fateforger.coordinator.alone import NO_RULES
 from fateforger.coordinator.forms.rule import CHANGED
 from fateforger.coordinator.forms.rules import PAGE
 from fateforger.errors import BadInput, StoreUnavailable
 from fateforger.plan import ET
 from fateforger.session.cards import Form, FormErrors, FormSubmission
+from fateforger.session.commands import RememberConstraint
 from fateforger.session.rulebook import NOT_ALL
 
 MUST: dict[str, Any] = {"words": "No calls before 10", "kind": "avoid_window", "times": "0-10", "necessity": "must"}
@@ -405,3 +407,46 @@ async def test_a_long_rule_has_a_short_name(anna: Person, house: House) -> None:
     await anna.fill("rule_new", words=words)
     (version,) = await house.store.constraints.of(ANNA)
     assert (version.record.name, version.record.words) == (f"{words[:59].rstrip()}…", words)
+
+
+async def test_rules_without_a_session(anna: Person, house: House) -> None:
+    """From App Home: looked through, added, changed and judged, with what a command did shown in its form."""
+    assert await anna.fill("rule_new", **MUST) is None
+    shown = await anna.look("rules")
+    assert (named(shown), words_in(shown).splitlines()[-1]) == (
+        ["No calls before 10"],
+        "used for this day · said on 2 March 2026",
+    )
+    version = await newest(house, "No calls before 10")
+    assert (version.session_id, version.record.applicability.timezone) == (None, None)
+    assert await anna.fill("rule", target=f"{version.seq} {version.uid}", necessity="prefer") is None
+    shown = await anna.look("rule", target=f"0 {version.uid}")
+    assert [b.label for b in buttons_in(shown)] == ["Replace by a new rule", "Archive", "Decline"]
+    decline = next(b for b in buttons_in(shown) if b.label == "Decline")
+    command = await anna.click(decline.action, decline.target)
+    shown = await anna.look("rule", target=shown.target, done=command)
+    assert words_in(shown).splitlines()[0] == "“No calls before 10” is declined; I won't use it any more."
+    assert (await newest(house, "No calls before 10")).record.necessity is Necessity.PREFER
+    versions = await house.store.constraints.of(ANNA)
+    await anna.to_frame()
+    assert "Your rules" not in anna.labels()
+    assert await house.store.constraints.of(ANNA) == versions
+
+
+async def test_a_command_without_a_session_is_carried_out_once(anna: Person, house: House) -> None:
+    click = {"command_id": "c1", "user_id": ANNA, "at": MORNING, "session_id": ""}
+    command = RememberConstraint(**click, record=version_of("gym").record)
+    assert not await anna.door.carried_out(command)
+    await anna.door.handle(command)
+    house.restart()
+    assert await anna.door.carried_out(command)
+    await anna.door.handle(command)
+    assert len(await house.store.constraints.of(ANNA)) == 1
+
+
+async def test_without_a_session_and_a_store_a_form_says_so(anna: Person, house: House) -> None:
+    house.constraints = Away()
+    house.restart()
+    with pytest.raises(BadInput) as caught:
+        await anna.look("rules")
+    assert caught.value.message == NO_RULES

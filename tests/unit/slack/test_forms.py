@@ -95,7 +95,7 @@ def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
         values=values,
     )
     address = FormAddress(form="task", session="s1", target="t1", size=2)
-    assert filled == FormFilled(expected, address, None, {name: f"field.{name}" for name in values})
+    assert filled == FormFilled(expected, address, (), {name: f"field.{name}" for name in values})
 
 
 def test_what_a_person_changed_comes_back() -> None:

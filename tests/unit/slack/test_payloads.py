@@ -37,6 +37,7 @@ from fateforger.slack.arrivals import (
     OpenForm,
     Place,
     Said,
+    Shown,
     StartAsked,
 )
 from fateforger.slack.forms import modal
@@ -334,12 +335,13 @@ def in_form(control: Control, *, chosen: Json | None = None) -> Json:
         "user": {"id": "U1"},
         "trigger_id": "trigger",
         "container": {"type": "view", "view_id": "V2"},
-        "view": view | {"id": "V2", "hash": "h1", "previous_view_id": "V1", "state": {"values": entered}},
+        "view": view
+        | {"id": "V2", "hash": "h1", "previous_view_id": "V1", "root_view_id": "V1", "state": {"values": entered}},
         "actions": [action],
     }
 
 
-ABOVE = OpenForm(ROW, "V2", "h1", below="V1")
+ABOVE = OpenForm(ROW, "V2", "h1", below=(Shown("V1", LIST),))
 
 
 def test_a_control_that_turns_a_form_says_what_was_chosen_and_typed() -> None:
@@ -372,6 +374,15 @@ def test_a_form_over_a_form() -> None:
     payload = in_form(Button(label="Replace", action="form.rule_new", target="u7"))
     request = FormRequest(form="rule_new", session_id="s1", user_id="U1", target="u7")
     assert of(payload) == FormAsked(request, "trigger", Place(None), below=ROW)
+
+
+def test_all_forms_under_the_third_are_known() -> None:
+    payload = in_form(Button(label="x", action="x"))
+    third = FormAddress(form="rule_new", session="s1", target="u7", below=ROW)
+    payload["view"] |= {"id": "V3", "previous_view_id": "V2", "private_metadata": third.packed()}
+    pressed = of(payload)
+    assert isinstance(pressed, FormPressed)
+    assert pressed.form.below == (Shown("V2", ROW), Shown("V1", LIST))
 
 
 def test_a_command_in_a_form() -> None:

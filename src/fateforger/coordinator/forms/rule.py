@@ -30,7 +30,7 @@ from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryRow
 from fateforger.session.memory_rows import context_of
 from fateforger.session.rulebook import RuleBook
-from fateforger.turn.present.rules import CONFIRM
+from fateforger.turn.present.rules import CONFIRM, about
 
 CHANGED = "This rule was changed meanwhile, so nothing was saved. Copy what you wrote, go back and open the rule again."
 DIFFERENCE = (
@@ -67,7 +67,7 @@ def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | 
     seen, uid = addressed(submission.target)
     _, version = book.rule(uid)
     filled = Filled(submission)
-    record = rule_fields.record(filled, version.record, tz=book.person.tz)
+    record = rule_fields.record(filled, version.record, tz=None if book.session is None else book.session.tz)
     if record is None:
         return FormErrors(errors=filled.errors)
     if version.seq != seen:
@@ -101,7 +101,7 @@ def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | For
     """What to remember, in the place of another rule if so wished."""
     old = _replaced(book, submission.target)
     filled = Filled(submission)
-    record = rule_fields.record(filled, None, tz=book.person.tz)
+    record = rule_fields.record(filled, None, tz=None if book.session is None else book.session.tz)
     if record is None:
         return FormErrors(errors=filled.errors)
     if book.session is not None and old is None and filled.choice("reach") == "day":
@@ -141,7 +141,8 @@ def _told(book: RuleBook, version: Version) -> str:
     reminder = reminder_of(used or Applicable(version, context))
     why = " ".join(used.reasons) if used is not None else "" if out is None else f"Not used: {out.reason}"
     ask = f" It needs your word: {CONFIRM}." if reminder.unsure and not version.retired else ""
-    return f"**{plain(version.record.name, 200)}**\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
+    row = book.rule(version.uid)[0]
+    return f"**{plain(row.name, 200)}** · {about(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
 
 
 def _verdicts(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:

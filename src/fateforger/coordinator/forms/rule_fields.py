@@ -112,9 +112,9 @@ def kind_of(record: ConstraintRecord | None) -> str:
     return WORDS_ONLY if kind is None else kind.value
 
 
-def record(filled: Filled, before: ConstraintRecord | None, *, tz: str) -> ConstraintRecord | None:
+def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -> ConstraintRecord | None:
     """The record that was filled in, or ``None`` when something is wrong; then ``filled`` has a sentence for each
-    field. Nothing but what was changed differs from ``before``."""
+    field. Nothing but what was changed differs from ``before``. Without ``tz`` its times are the planned day's own."""
     words = _words(filled, before)
     name = filled.text("name", MAX_NAME) or (_short(words) if before is None else before.name)
     kind = _kind(filled.choice("kind") or kind_of(before))
@@ -232,7 +232,7 @@ def _clocks(payload: Payload) -> tuple[tuple[time, time], ...]:
     return tuple((window.start, window.end) for window in payload.windows)
 
 
-def _when(filled: Filled, before: ConstraintRecord | None, tz: str) -> Applicability | None:
+def _when(filled: Filled, before: ConstraintRecord | None, tz: str | None) -> Applicability | None:
     base = Applicability(timezone=tz) if before is None else before.applicability
     start, end = filled.day("start_date"), filled.day("end_date")
     if start is not None and end is not None and end < start:

@@ -10,6 +10,7 @@ from fateforger.session.model import Session
 from fateforger.turn.present.root import root_line
 
 START = Button(label="Plan my day", action="start", style="primary")
+RULES = Button(label="Your rules", action="form.rules")
 HELLO = "I plan a day with you, step by step, and put it on your calendar. You can take it back, whole."
 
 
@@ -20,7 +21,7 @@ def welcome_card() -> Card:
 
 def home_card(sessions: Sequence[Session]) -> Card:
     """The start button, and the person's sessions, the last touched first."""
-    parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START,))]
+    parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES))]
     if sessions:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
         parts.append(Note(text="Each day has its own thread; go on there where you left off."))

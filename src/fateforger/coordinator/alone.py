@@ -1,0 +1,87 @@
+"""A person's rules where no session runs: looked through, and changed by the same commands as in one."""
+
+from __future__ import annotations
+
+import logging
+
+from fateforger.coordinator.memory import MemoryDesk
+from fateforger.errors import BadInput, StoreError, StoreUnavailable, VersionConflict
+from fateforger.ports import Clock, Sessions
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import Session
+from fateforger.session.rulebook import RuleBook, alone, said_by
+from fateforger.stages import Move
+from fateforger.turn.model import StageInput, WriteMemory
+from fateforger.turn.nodes import memory as node
+
+log = logging.getLogger(__name__)
+
+TRIES = 4
+NO_RULES = "I cannot look up your rules just now. Please try again in a moment."
+MOST_KEPT = 500
+NO_ZONE = "UTC"
+"""Where a person lives who never planned a day; only tells which day is today."""
+
+
+class Alone:
+    """``memory`` is ``None`` where nothing is remembered. What commands said is kept for the forms that show it."""
+
+    def __init__(self, sessions: Sessions, memory: MemoryDesk | None, clock: Clock) -> None:
+        self._sessions = sessions
+        self._memory = memory
+        self._clock = clock
+        self._said: dict[str, tuple[str, ...]] = {}
+
+    async def book(self, user_id: str, done: str | None) -> RuleBook:
+        """The person's rules, for today. Raises ``BadInput`` while they cannot be looked up."""
+        try:
+            versions = () if self._memory is None else await self._memory.versions(user_id)
+        except StoreError as error:
+            log.warning("the rules of %s cannot be looked up: %s", user_id, error.message)
+            raise BadInput(NO_RULES) from error
+        return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
+
+    async def carry_out(self, command: SessionCommand) -> None:
+        """Do what the command says about a rule, once. Raises ``StoreError``, so that it can be tried again."""
+        if command.command_id in self._said or self._memory is None:
+            return
+        for attempt in range(1, TRIES + 1):
+            try:
+                await self._attempt(command, self._memory)
+            except VersionConflict:
+                if attempt == TRIES:
+                    raise
+            else:
+                return
+
+    async def carried_out(self, command: SessionCommand) -> bool:
+        """Whether it was done, here or by another program on the same database."""
+        if command.command_id in self._said or self._memory is None:
+            return True
+        return await self._memory.wrote(command.user_id, command.command_id)
+
+    async def _attempt(self, command: SessionCommand, memory: MemoryDesk) -> None:
+        reading = await memory.look(command.user_id, command)
+        if reading.error is not None:
+            raise StoreUnavailable(reading.error)
+        person = await self._person(command.user_id)
+        stage = StageInput(
+            session=person, asked=Move.STAY, command=command, cause=command.command_id, now=command.at, memory=reading
+        )
+        output = node.run(stage, command)
+        if output is None:
+            raise BadInput("That needs a session; start one with /timebox.")
+        for effect in output.effects:
+            if isinstance(effect, WriteMemory):
+                # Said in no session.
+                versions = tuple(version.model_copy(update={"session_id": None}) for version in effect.versions)
+                lasting = effect.model_copy(update={"versions": versions})
+                await memory.write(lasting, output.session, command.command_id)
+        done = output.session.model_copy(update={"handled": (command.command_id,)})
+        self._said[command.command_id] = said_by(done, command.command_id)
+        while len(self._said) > MOST_KEPT:
+            del self._said[next(iter(self._said))]
+
+    async def _person(self, user_id: str) -> Session:
+        sessions = await self._sessions.of_user(user_id)
+        return alone(user_id, sessions[0].tz if sessions else NO_ZONE, self._clock.now())

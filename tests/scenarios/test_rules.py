@@ -1,0 +1,110 @@
+"""A person's rules in a real browser, on the local workspace: added by form, seen on the card, denied, taken back; a review
+of many with pages, a search and an edit; and the same from App Home, without a session."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from tests.factories.constraints import line_of
+from tests.scenarios.program import Program
+from tests.scenarios.test_browser_day import CHROMIUM, page
+
+__all__ = ["page"]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.process,
+    pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
+]
+RULE = "No calls before 10"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    running = Program(tmp_path / "data", {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"})
+    try:
+        yield running
+    finally:
+        if running.process is not None:
+            running.kill()
+
+
+def press(where: Page | Locator, label: str) -> None:
+    where.get_by_role("button", name=label, exact=True).last.click()
+
+
+def add(page: Page, words: str, *, times: str) -> None:
+    """Fill the form that is open; the kind brings up the field for times."""
+    form = page.get_by_role("dialog")
+    form.get_by_label("The rule, in your words").fill(words)
+    form.get_by_role("combobox", name="What it is about").click()
+    page.get_by_role("option", name="A time of day to keep free of it").click()
+    form.get_by_label("Times of day").fill(times)
+    press(form, "Add")
+
+
+def test_a_rule_is_added_seen_denied_and_taken_back(program: Program, page: Page) -> None:
+    """S32, S33, S35, S36, S214: by form alone, without a model."""
+    expect.set_options(timeout=20_000)
+    page.goto(program.start().url)
+    press(page, "Plan my day")
+    press(page, "Plan this day")
+    press(page, "Add a rule")
+    form, thread = page.get_by_role("dialog"), page.locator("#thread")
+    add(page, RULE, times="before ten")
+    expect(
+        form.get_by_text("“before ten” needs a beginning and an end; write it like 9-12 or 9:30-12.")
+    ).to_be_visible()
+    expect(form.get_by_label("The rule, in your words")).to_have_value(RULE)
+    form.get_by_label("Times of day").fill("0-10")
+    press(form, "Add")
+    expect(form).to_be_hidden()
+    expect(thread.get_by_text(f"Your rules for this day: “{RULE}” (should).")).to_be_visible()
+
+    press(thread, "Your rules")
+    expect(thread.get_by_text("1 rule: 1 is used for this day.")).to_be_visible()
+    thread.get_by_role("button", name=f"Deny or edit “{RULE}”").click()
+    press(form, "Decline")
+    expect(form.get_by_text("Not used: You declined it.")).to_be_visible()
+    press(form, "Back")
+    expect(thread.get_by_text("I know no rules of yours yet.")).to_be_visible()
+    thread.get_by_role("button", name="Undo what was just noted").last.click()
+    expect(thread.get_by_text("1 rule: 1 is used for this day.")).to_be_visible()
+
+
+def test_many_rules_are_paged_searched_and_edited(program: Program, page: Page, tmp_path: Path) -> None:
+    """S34, S35: also from App Home, where no session runs."""
+    expect.set_options(timeout=20_000)
+    told = tmp_path / "told.jsonl"
+    lines = [line_of(f"{n:02}", user="U0000ALEX", name=f"Rule {n:02}", description=f"word{n:02}") for n in range(30)]
+    told.write_text("\n".join(json.dumps(line) for line in lines))
+    subprocess.run(
+        [sys.executable, "-m", "fateforger", "constraints", "import", str(told), "--data-dir", str(program.data)],
+        check=True,
+        capture_output=True,
+    )
+    page.goto(program.start().url)
+    page.get_by_role("tab", name="Home").click()
+    press(page, "Your rules")
+    form = page.get_by_role("dialog")
+    expect(form.get_by_text("Rules 1 to 12 of 30. The day is Monday 2 March.")).to_be_visible()
+    press(form, "Next page")
+    expect(form.get_by_text("Rules 13 to 24 of 30.")).to_be_visible()
+    form.get_by_label("Search your rules").fill("word29")
+    press(form, "Search")
+    expect(form.get_by_text("1 of your 30 rules fits.")).to_be_visible()
+    press(form, "Edit “Rule 29”")
+    form.get_by_label("Short name").fill("The last rule")
+    form.get_by_role("radio", name="Must: never break it").check()
+    press(form, "Save")
+    expect(form.get_by_text("The last rule", exact=True)).to_be_visible()
+    expect(form.get_by_text("“The last rule” is changed.")).to_be_visible()
+    press(form, "Show all rules")
+    expect(form.get_by_text("The last rule", exact=True)).to_be_visible()
+    expect(form.get_by_label("Search your rules")).to_have_value("")
