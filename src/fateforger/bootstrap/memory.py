@@ -31,7 +31,7 @@ _FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 def configured_memory(settings: Settings) -> Mem0Memory:
     """The index, with nothing opened yet. Raises ``BadInput`` with what to set."""
-    return Mem0Memory(place_of(settings), _embedder(settings), home=_home(settings) / "mem0")
+    return Mem0Memory(place_of(settings), embedder_of(settings), home=_home(settings) / "mem0")
 
 
 def place_of(settings: Settings) -> Place:
@@ -80,7 +80,8 @@ async def make_anew(
         return True
 
 
-def _embedder(settings: Settings) -> Embedder:
+def embedder_of(settings: Settings) -> Embedder:
+    """What turns words into vectors. Raises ``BadInput``."""
     model, key = settings.memory_embedder_model, _secret(settings.memory_embedder_key)
     url = (settings.memory_embedder_url or "").rstrip("/")
     match settings.memory_embedder:

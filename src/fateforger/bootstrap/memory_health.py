@@ -42,6 +42,10 @@ async def look_at_memory(settings: Settings) -> Check:
     return Check(
         "memory",
         "local" if embedded else "real",
-        f"{report.memories} constraints in {report.store}, found by {report.embedder}.",
+        f"{_counted(report.memories)} in {report.store}, found by {report.embedder}.",
         _SHARE if embedded and settings.database_url else "",
     )
+
+
+def _counted(memories: int) -> str:
+    return f"{memories} constraint{'' if memories == 1 else 's'}"

@@ -53,7 +53,7 @@ class Mem0Memory:
         await self._run(self._wipe)
 
     async def aclose(self) -> None:
-        await self._run(self._close)
+        await self._run(self._let_go)
         self._owner.shutdown(wait=False)
 
     async def _do(self, work: Callable[[Index], _T]) -> _T:
@@ -101,6 +101,10 @@ class Mem0Memory:
             finally:
                 index.close()
         self._opened()
+
+    def _let_go(self) -> None:
+        self._close()
+        self._embedder.close()
 
     def _close(self) -> None:
         if self._index is not None:

@@ -41,6 +41,10 @@ class Embedder(Protocol):
         """The vector of a text."""
         ...
 
+    def close(self) -> None:
+        """Let go of connections; it can be used again."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LocalNgrams:
@@ -52,6 +56,8 @@ class LocalNgrams:
 
     def embed(self, text: str) -> list[float]:
         return ngrams.embed(text)
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,11 @@ class OpenAiEmbeddings:
         if answer.status_code != httpx.codes.OK:
             raise MemoryUnavailable(f"The embedding model at {self.url} refuses: HTTP {answer.status_code}.")
         return self._read(answer)
+
+    def close(self) -> None:
+        client = self.__dict__.pop("_client", None)  # where a cached property keeps its value
+        if client is not None:
+            client.close()
 
     def _read(self, answer: httpx.Response) -> list[float]:
         try:
@@ -129,3 +140,5 @@ class FastEmbed:
 
     def embed(self, text: str) -> list[float]:
         return [float(value) for value in next(iter(self._model.embed([text])))]
+
+    def close(self) -> None: ...

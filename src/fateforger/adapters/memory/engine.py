@@ -9,13 +9,14 @@ import mem0.memory.main as mem0  # type: ignore[import-untyped]  # it ships no t
 from mem0.configs.base import MemoryConfig  # type: ignore[import-untyped]  # it ships no types
 from mem0.utils import spacy_models  # type: ignore[import-untyped]  # it ships no types
 from mem0.utils.factory import VectorStoreFactory  # type: ignore[import-untyped]  # it ships no types
+from qdrant_client import QdrantClient
 
 from fateforger.adapters.memory.embedders import Embedder
 from fateforger.adapters.memory.places import Embedded, Pgvector, Place, QdrantServer
 from fateforger.errors import InternalError, MemoryUnavailable
 
 COLLECTION = "fateforger_constraints"
-_SECONDS = 5.0
+_SECONDS = 5
 
 # Mem0 downloads an English model as soon as spaCy is installed: it is told that this was tried in vain.
 spacy_models._load_failed_full = True  # noqa: SLF001  there is no setting for it
@@ -78,7 +79,12 @@ def _vector_store(place: Place, dimensions: int) -> Any:
         case Embedded():
             return _without_keywords("qdrant", {**common, "path": str(place.folder)})
         case QdrantServer():
-            return _without_keywords("qdrant", {**common, "url": place.url, "api_key": place.key or None})
+            client = QdrantClient(url=place.url, api_key=place.key or None, timeout=_SECONDS, check_compatibility=False)
+            try:
+                return _without_keywords("qdrant", {**common, "client": client})
+            except BaseException:
+                client.close()
+                raise
         case Pgvector():
             # An index of vectors answers with the nearest ones of everybody, among which a person's may be missing.
             address = dict.fromkeys(("dbname", "user", "password", "host", "port"))

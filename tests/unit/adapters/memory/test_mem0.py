@@ -107,6 +107,8 @@ class Other:
     def embed(self, text: str) -> list[float]:
         return [float(len(text) % n) for n in range(1, 9)]
 
+    def close(self) -> None: ...
+
 
 async def test_another_embedder_is_refused_until_the_index_is_made_anew(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:

@@ -1,0 +1,59 @@
+"""The real program and the index of constraints: damaged files are one sentence, planning goes on, the index comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.factories.constraints import line_of
+from tests.scenarios.person import eventually
+from tests.scenarios.program import Program
+
+pytestmark = pytest.mark.process
+
+DAMAGED = "The files of the index of constraints are damaged; it has to be made anew."
+
+
+def door(data: Path, *arguments: str) -> Any:
+    command = [sys.executable, "-m", "fateforger", *arguments, "--data-dir", str(data), "--json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ))
+    return json.loads(done.stdout)
+
+
+def pulse(program: Program) -> dict[str, Any]:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"{program.url}/health", timeout=10) as answer:
+        said: dict[str, Any] = json.load(answer)
+    return said
+
+
+def test_a_damaged_index_comes_back_while_planning_goes_on(tmp_path: Path) -> None:
+    data, lines = tmp_path / "data", tmp_path / "lines.jsonl"
+    lines.write_text("".join(f"{json.dumps(line_of(f'c{number}'))}\n" for number in range(20)))
+    door(data, "constraints", "import", str(lines))
+    qdrant = data / "memory" / "qdrant"
+    qdrant.mkdir(parents=True)
+    (qdrant / "meta.json").write_bytes(b"garbage")
+    program = Program(data).start()
+    try:
+        person = program.person()
+        person.slash("/timebox")
+        eventually(person.thread, "an answer")
+        eventually(lambda: DAMAGED in program.log.read_text(), "the sentence")
+        eventually((qdrant / "collection").exists, "an index made anew")
+        eventually(lambda: pulse(program)["memory"], "an index that works")
+        assert pulse(program) == {"ok": True, "database": True, "slack": True, "memory": True, "memory_trouble": None}
+        assert program.log.read_text().count(DAMAGED) == 1
+        told = door(data, "constraints", "reindex")
+        assert (told["constraints"], told["done"]) == (20, False)
+    finally:
+        program.kill()
+    assert door(data, "constraints", "reindex")["done"]
+    checks = {check["name"]: check for check in door(data, "doctor")["checks"]}
+    assert checks["memory"]["message"] == "20 constraints in embedded Qdrant, found by local-ngrams-1."
