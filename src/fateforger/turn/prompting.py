@@ -22,7 +22,7 @@ VERSIONS: Mapping[str, int] = {
     "draft": 1,
     "facts": 2,
     "patch": 2,
-    "rules": 1,
+    "rules": 2,
     "start": 1,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
