@@ -99,8 +99,8 @@ def reminder_of(item: Applicable) -> Reminder:
         said_on=_said_on(item, item.context),
         source=record.source,
         necessity=record.necessity,
-        when=_when(record),
-        times=", ".join(_times(window) for window in record.payload.windows),
+        when=when_words(record),
+        times=times_words(record),
         unsure=needs_confirmation(record),
     )
 
@@ -109,9 +109,15 @@ def _said_on(item: Applicable, context: Context) -> date:
     return context.local_day(item.version.created_at)
 
 
-def _when(record: ConstraintRecord) -> str:
+def when_words(record: ConstraintRecord) -> str:
+    """Its days; empty if it is for every day."""
     days = record.applicability.days_of_week
     return listed([day.words for day in Weekday if day in days]) if days else record.applicability.recurrence or ""
+
+
+def times_words(record: ConstraintRecord) -> str:
+    """Its windows; empty if it has none."""
+    return ", ".join(_times(window) for window in record.payload.windows)
 
 
 def _times(window: Window) -> str:

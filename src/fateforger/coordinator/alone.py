@@ -61,10 +61,10 @@ class Alone:
         return await self._memory.wrote(command.user_id, command.command_id)
 
     async def _attempt(self, command: SessionCommand, memory: MemoryDesk) -> None:
-        reading = await memory.look(command.user_id, command)
+        person = await self._person(command.user_id)
+        reading = await memory.look(person, command)
         if reading.error is not None:
             raise StoreUnavailable(reading.error)
-        person = await self._person(command.user_id)
         stage = StageInput(
             session=person, asked=Move.STAY, command=command, cause=command.command_id, now=command.at, memory=reading
         )

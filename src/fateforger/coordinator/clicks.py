@@ -83,6 +83,10 @@ def _remove_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.RemoveBlock(**envelope, key=click.target)
 
 
+def _why(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.ExplainBlock(**envelope, key=click.value)
+
+
 def _undo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.UndoWrite(**envelope, **_row(click))
 
@@ -146,6 +150,7 @@ EXECUTORS: Mapping[str, Executor] = {
     "block.swap_up": _swap_up,
     "block.swap_down": _swap_down,
     "block.remove": _remove_block,
+    "block.why": _why,
     "show_history": _plain(commands.ShowHistory),
     "show_older_history": _plain(commands.ShowHistory, older=True),
     "hide_history": _plain(commands.HideHistory),

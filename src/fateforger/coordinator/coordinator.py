@@ -9,7 +9,7 @@ from datetime import datetime
 
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.alone import Alone
-from fateforger.coordinator.context import contradicting, needs_day, withheld_words
+from fateforger.coordinator.context import contradicting, needs_day
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.logbook import Entry, Logbook
@@ -129,7 +129,7 @@ class PlanningCoordinator:
         session = starting.begun(
             start, await self._sessions.of_user(start.user_id), calendar_write=self._calendar_write
         )
-        self._looker.begin(session.date, session.tz)
+        self._look_ahead(session)
         session, messages = owed(None, session.touched(start.command_id, start.at), start.command_id)
         await self._sessions.save(session, expected=0, outgoing=messages)
 
@@ -154,7 +154,7 @@ class PlanningCoordinator:
         session = await first_turn(opening, earlier, model, self._logbook, calendar_write=self._calendar_write)
         if session is None:
             return False
-        self._looker.begin(session.date, session.tz)
+        self._look_ahead(session)
         session, messages = owed(None, session.touched(opening.command_id, opening.at), opening.command_id)
         messages = rateable(messages, opening.command_id, model.prompts)
         await self._sessions.save(session, expected=0, outgoing=messages)
@@ -200,7 +200,7 @@ class PlanningCoordinator:
             before = await self._sessions.load(command.session_id)
             if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
                 return
-            reading = None if self._memory is None else await self._memory.look(before.user_id, command)
+            reading = None if self._memory is None else await self._memory.look(before, command)
             after, effects = understood(with_memory(before, reading, command.at), reading, command)
             for effect in effects:
                 after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
@@ -266,6 +266,8 @@ class PlanningCoordinator:
         await asyncio.gather(*self._late, return_exceptions=True)
         await self._drafts.aclose()
         await self._looker.aclose()
+        if self._memory is not None:
+            await self._memory.aclose()
         await self._logbook.aclose()
 
     # --- one turn ---
@@ -291,9 +293,6 @@ class PlanningCoordinator:
         elif before.status is SessionStatus.CANCELLED:
             await self._answer(before, command, ended_reply(before))
         else:
-            if self._memory is not None:
-                # Before the turn: should the program die in it, the reply is read all the same.
-                await self._memory.overhear(command)
             try:
                 await self._noted(before, command, course, tell)
             except TurnStopped:
@@ -314,8 +313,8 @@ class PlanningCoordinator:
         look = await course.unless_stopped(self._look(before, command, tell))
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
-        memory = None if self._memory is None else await self._memory.look(before.user_id, command)
-        turn = TurnInput(session=before, command=command, reading=reading, memory=memory, lines=withheld_words(command))
+        memory = None if self._memory is None else await self._memory.look(before, command)
+        turn = TurnInput(session=before, command=command, reading=reading, memory=memory)
         outcome = await entry.run(turn, model)
         asking = None if look is None else contradicting(turn, look, outcome)
         if asking is not None:
@@ -349,6 +348,12 @@ class PlanningCoordinator:
         known = session.touched(command.command_id, session.touched_at)
         message = aside(session, command.command_id, card, to=command.user_id)
         await self._sessions.save(known, expected=session.version, outgoing=(message,))
+
+    def _look_ahead(self, session: Session) -> None:
+        """Begin to read what Stage 1 shows, before anybody asks (S39, S102)."""
+        self._looker.begin(session.date, session.tz)
+        if self._memory is not None:
+            self._memory.begin(session.user_id)
 
     async def _look(self, session: Session, command: SessionCommand, tell: Tell) -> Look | None:
         """A fresh look at the day for commands that draft, change or write a plan, if the calendar answers in time."""

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from fateforger.background.extracting import extract_job
 from fateforger.background.memory import write_job
 from fateforger.constraints import Version
+from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
 from fateforger.errors import StoreError, StoreUnavailable, VersionConflict
 from fateforger.ports import Clock, Constraints, Jobs
 from fateforger.session import commands
@@ -22,7 +22,6 @@ from fateforger.turn.model import MemoryReading, WriteMemory
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-TOO_LONG = "The store of what you told me does not answer."
 WRITTEN_LATER = "I cannot write that down for other days just now; it counts here, and I keep trying."
 _WRITING = (
     commands.TimeboxingUserReply,
@@ -37,46 +36,42 @@ _WRITING = (
 
 class MemoryDesk:
     """``constraints`` are asked and written to for ``seconds`` at most. What cannot be written now is left to ``jobs``,
-    where it is tried again; the session knows it meanwhile. ``reads_words`` tells that somebody looks for rules in
-    what people say."""
+    where it is tried again; the session knows it meanwhile."""
 
     def __init__(
-        self,
-        constraints: Constraints,
-        jobs: Jobs,
-        clock: Clock,
-        *,
-        reads_words: bool = False,
-        seconds: float = MEMORY_WAIT,
+        self, constraints: Constraints, jobs: Jobs | None, clock: Clock, *, seconds: float = MEMORY_WAIT
     ) -> None:
         self._constraints = constraints
         self._jobs = jobs
         self._clock = clock
-        self._reads_words = reads_words
         self._seconds = seconds
+        self._retriever = ConstraintRetriever(constraints, clock, seconds=seconds)
 
-    async def overhear(self, command: SessionCommand) -> None:
-        """See to it that a reply is read for what it says to remember, once and not now. Of one from which a secret was
-        taken nothing is."""
-        if self._reads_words and isinstance(command, commands.TimeboxingUserReply) and not command.withheld:
-            await self._jobs.enqueue(extract_job(command), now=self._clock.now())
+    def begin(self, user_id: str) -> None:
+        """Read what is known of a person before a turn asks (S102). Returns at once."""
+        self._retriever.begin(user_id)
 
-    async def look(self, user_id: str, command: SessionCommand | Understood) -> MemoryReading:
+    async def look(self, session: Session, command: SessionCommand | Understood) -> MemoryReading:
         """What is known of the person when a command is carried out. What an earlier try of the same command wrote is
         left out, so that it comes to the same again."""
+        user_id, mine, wrote = session.user_id, tuple[Version, ...](), tuple[Version, ...]()
         try:
-            versions = await self._in_time(self._constraints.of(user_id))
-            if not isinstance(command, _WRITING):
-                return MemoryReading(versions=versions)
-            mine = await self._in_time(self._constraints.written(user_id, command.command_id))
-            wrote: tuple[Version, ...] = ()
+            if isinstance(command, _WRITING):
+                mine = await self._in_time(self._constraints.written(user_id, command.command_id))
             if isinstance(command, commands.UndoMemory):
                 wrote = await self._in_time(self._constraints.written(user_id, command.write))
         except StoreError as error:
             log.warning("constraints cannot be read: %s", error.message)
             return MemoryReading(error=error.message)
-        own = {version.seq for version in mine}
-        return MemoryReading(versions=tuple(v for v in versions if v.seq not in own), wrote=wrote)
+        whole = isinstance(command, (*_WRITING, commands.ShowMemory))
+        reading = await self._retriever.retrieve(session, but={version.seq for version in mine}, whole=whole)
+        if reading.error is not None:
+            log.warning("constraints cannot be read: %s", reading.error)
+        return reading.model_copy(update={"wrote": wrote})
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        await self._retriever.aclose()
 
     async def versions(self, user_id: str) -> tuple[Version, ...]:
         """Everything that is known of the person, out of force or not. Raises ``StoreError``."""
@@ -96,11 +91,11 @@ class MemoryDesk:
         except VersionConflict:
             raise
         except StoreError as error:
-            count = len(effect.versions)
-            log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
-            await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
+            log.warning("session %s: constraints are written later: %s", session.id, error.message)
+            if self._jobs is not None:
+                await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
             return _saying(session, WRITTEN_LATER)
-        log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
+        self._retriever.written(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
         numbered = dict(zip(asked, written, strict=True))
         said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.said)

@@ -39,8 +39,7 @@ class Start(BaseModel):
 
 class Opening(BaseModel):
     """The person wrote where no session ran yet; a model may read in it that they want a day planned. Only what was
-    ``addressed`` to us is read; anything else counts once a session runs in its thread. ``tz`` as in :class:`Start`,
-    ``withheld`` as in :class:`TimeboxingUserReply`."""
+    ``addressed`` to us is read; anything else counts once a session runs in its thread. ``tz`` as in :class:`Start`."""
 
     model_config = _FROZEN
     kind: Literal["opening"] = "opening"
@@ -52,7 +51,6 @@ class Opening(BaseModel):
     tz: str
     text: str
     addressed: bool = True
-    withheld: bool = False
 
 
 class InSession(BaseModel):
@@ -80,11 +78,10 @@ class TimeboxingCommitDate(InSession):
 
 
 class TimeboxingUserReply(InSession):
-    """The person wrote something in the thread. ``withheld`` tells that a key or a password was taken out of it."""
+    """The person wrote something in the thread."""
 
     kind: Literal["user_reply"] = "user_reply"
     text: str
-    withheld: bool = False
 
 
 class StageAction(InSession):
@@ -182,6 +179,13 @@ class SwapBlock(InSession):
     kind: Literal["swap_block"] = "swap_block"
     key: str
     direction: Literal[-1, 1]
+
+
+class ExplainBlock(InSession):
+    """Stages 3 to 5: why a block is where it is."""
+
+    kind: Literal["explain_block"] = "explain_block"
+    key: str
 
 
 class ShowHistory(InSession):
@@ -297,10 +301,11 @@ class UndoMemory(InSession):
 
 
 class ShowMemory(InSession):
-    """What is known of the person; ``more`` lists more of it."""
+    """What is known of the person, or only these constraints; ``more`` lists more of it."""
 
     kind: Literal["show_memory"] = "show_memory"
     more: bool = False
+    uids: tuple[str, ...] = ()
 
 
 class HideMemory(InSession):
@@ -323,6 +328,7 @@ SessionCommand = (
     | RemoveBlock
     | ShiftBlock
     | SwapBlock
+    | ExplainBlock
     | ShowHistory
     | HideHistory
     | UndoWrite

@@ -92,12 +92,14 @@ class MemoryOffer(BaseModel):
 
 
 class MemoryView(BaseModel):
-    """The memory card while it is open beside the plan: the first rows of ``total``, of which
-    ``used`` apply on the day and ``unsure`` are to be confirmed. ``asked`` is the click that opened
-    it; ``lines`` say what the last click on a row did; ``trouble`` why the store could not be read."""
+    """The memory card while it is open beside the plan: the first rows of ``total``, of which ``used`` apply on the day
+    and ``unsure`` are to be confirmed. ``asked`` is the click that opened it; ``only`` are the constraints that it is
+    about, when it is not about all; ``lines`` say what the last click on a row did; ``trouble`` why the store could not
+    be read."""
 
     model_config = _FROZEN
     asked: str
+    only: tuple[str, ...] = ()
     rows: tuple[MemoryRow, ...] = ()
     total: int = 0
     used: int = 0

@@ -20,7 +20,7 @@ def viewed(session: Remembering, versions: Iterable[Version], view: MemoryView) 
     """The card anew, from all that store and session know: as many rows as it lists, and what is offered for
     tidying up."""
     known = tuple(versions)
-    rows = rows_of(session, known)
+    rows = tuple(row for row in rows_of(session, known, retired=bool(view.only)) if row.uid in (view.only or {row.uid}))
     listed = view.listed or FIRST_LISTED
     changes = {
         "rows": rows[:listed],

@@ -129,6 +129,19 @@ class RefineUpdate(BaseModel):
     local: bool = False
 
 
+class Held(BaseModel):
+    """A change of Stage 4 that was not made because it goes against what must be followed: the constraint ``uid``, of
+    which the version ``seq`` was looked at. ``asked`` is the command that wanted it. It is made once that constraint
+    does not count any more, if the plan is still the one before it."""
+
+    model_config = _FROZEN
+    asked: str
+    uid: str
+    seq: int
+    step: RefineUpdate
+    plan_after: TBPlan
+
+
 class Written(BaseModel):
     """What the current write group did to the calendar so far, in counts."""
 
@@ -188,6 +201,8 @@ class Session(BaseModel):
     quality: Quality | None = None
     refine_undo: tuple[RefineUpdate, ...] = ()
     """Applied changes that can still be taken back, the latest last."""
+    held: Held | None = None
+    """The change that the last turn did not make."""
     write_group: str | None = None
     """Transactions since the last whole undo share this group; Undo takes them all back."""
     written: Written | None = None

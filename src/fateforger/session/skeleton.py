@@ -13,6 +13,7 @@ from fateforger.plan import instant_of, zone
 from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Quality, Session, SessionStatus, Sketch, Task, Unplaced
+from fateforger.session.recall import drafting
 from fateforger.stages import TimeboxingStage
 
 
@@ -31,8 +32,11 @@ def day_of(session: Session) -> Day:
 
 
 def basis(session: Session) -> str:
-    """Fingerprint of what a draft follows from: date, zone, frame, lunch, tasks and busy time (S46)."""
-    return hashlib.sha1(json.dumps(astuple(day_of(session)), default=str).encode(), usedforsecurity=False).hexdigest()
+    """Fingerprint of what a draft follows from: date, zone, frame, lunch, tasks, busy time, and the constraints that it
+    follows, those of this conversation too (S46, S232)."""
+    made_from = json.dumps(astuple(day_of(session)), default=str)
+    rules = "".join(sorted(item.record.model_dump_json() for item in drafting(session).applicable))
+    return hashlib.sha1(f"{made_from}{rules}".encode(), usedforsecurity=False).hexdigest()
 
 
 def drafted(session: Session, sketch: Sketch | None = None) -> Session:

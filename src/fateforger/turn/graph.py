@@ -22,10 +22,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from fateforger.ports import Model
 from fateforger.session.commands import SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Notice
+from fateforger.session.recall import nameable
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage, target
 from fateforger.turn.constants import MOST_STEPS
 from fateforger.turn.hearing import hear
 from fateforger.turn.model import Effect, StageInput, TurnInput, TurnOutcome
+from fateforger.turn.nodes.besides import LOOKS
 from fateforger.turn.nodes.decision import asked_of
 from fateforger.turn.nodes.presenter import presented
 from fateforger.turn.nodes.stage import run_stage
@@ -161,15 +163,14 @@ def _deciding_with(model: Model | None) -> Work:
         given = _given(step.stage_input)
         if model is None or not isinstance(given.command, TimeboxingUserReply):
             return _asking(step, given, given.command)
-        heard = await hear(given.command, given.session, model)
+        versions = () if given.memory is None else given.memory.versions
+        heard = await hear(given.command, given.session, model, nameable(given.session, versions))
         if heard.trouble or not heard.commands:
             notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
             return _refusing(step, given, notice)
         first, *rest = heard.commands
         asking = _asking(step, given.model_copy(update={"command": first}), first)
-        return asking.model_copy(
-            update={"rest": tuple(rest), "lines": (*step.lines, *heard.lines), "heard": heard.commands}
-        )
+        return asking.model_copy(update={"rest": tuple(rest), "lines": heard.lines, "heard": heard.commands})
 
     return decision
 
@@ -210,7 +211,8 @@ def _stage(step: Step) -> Step:
         return step.model_copy(update={**done, "stage": goal, "move": output.move, "stage_input": arriving})
     here = given.model_copy(update={"session": output.session})
     notice = output.session.notice
-    if not step.rest or (notice is not None and notice.refused):
+    held = output.session.held is not None and output.session.held.asked == given.cause
+    if not step.rest or (notice is not None and notice.refused and not held):
         return step.model_copy(update={**done, "move": Move.STAY, "rest": (), "stage_input": here})
     command, *rest = step.rest
     following = here.model_copy(update={"command": command, "arrived": None})
@@ -220,7 +222,10 @@ def _stage(step: Step) -> Step:
 
 def _presenter(step: Step) -> Step:
     """What the turn came to."""
-    session = _given(step.stage_input).session
+    given = _given(step.stage_input)
+    session = given.session
+    if session.held is not None and session.held.asked != given.cause and not isinstance(given.command, LOOKS):
+        session = session.model_copy(update={"held": None})
     if step.lines:
         said = session.notice or Notice(lines=step.lines)
         lines = tuple(dict.fromkeys((*said.lines, *step.lines)))

@@ -9,12 +9,14 @@ from typing import TypeVar, assert_never
 
 from pydantic import BaseModel
 
-from fateforger.errors import ModelError, ModelTimedOut, ModelUnusable, UserError
+from fateforger.constraints import Version
+from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.ports import Model, Role
-from fateforger.session.commands import ApplyPatch, SessionCommand, TimeboxingUserReply
+from fateforger.session.commands import ApplyPatch, ExplainBlock, SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.moves import offered
 from fateforger.session.questions import open_questions
+from fateforger.session.recall import following, left_out
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import DECISION_LIMIT, GATE_LIMIT
@@ -23,6 +25,9 @@ from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts, meaning
 from fateforger.turn.reading.besides import besides_of
 from fateforger.turn.reading.facts import Row, Table
+from fateforger.turn.reading.remembered import memory, reminders
+from fateforger.turn.reading.remembering import memory_commands
+from fateforger.turn.reading.rules import MemoryWords
 from fateforger.turn.reading.values import (
     AnswerWords,
     DayWords,
@@ -56,10 +61,11 @@ class Heard:
     trouble: tuple[str, ...] = ()
 
 
-async def hear(reply: TimeboxingUserReply, session: Session, model: Model) -> Heard:
+async def hear(reply: TimeboxingUserReply, session: Session, model: Model, nameable: Sequence[Version] = ()) -> Heard:
     """Read a message. Nothing is changed here, and nothing is raised for what a model does: a decision that fails or
-    takes too long counts as telling something, never as a move (S124)."""
-    ear = _Ear(reply, session, model)
+    takes too long counts as telling something, never as a move (S124). ``nameable`` are the constraints that it may be
+    about."""
+    ear = _Ear(reply, session, model, nameable)
     try:
         decision = await ear.decision()
     except (ModelTimedOut, ModelUnusable):
@@ -78,7 +84,9 @@ async def hear(reply: TimeboxingUserReply, session: Session, model: Model) -> He
 async def _meant(ear: _Ear, decision: Decision) -> Heard:
     match decision.intent:
         case Intent.ASK:
-            return Heard(lines=(await ear.answer(),))
+            return await ear.answer()
+        case Intent.MEMORY:
+            return await ear.remembered(also=decision.also)
         case Intent.ANSWER:
             return await ear.told()
         case Intent.PROCEED if decision.also:
@@ -94,11 +102,12 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
 class _Ear:
     """One message, in one session."""
 
-    def __init__(self, reply: TimeboxingUserReply, session: Session, model: Model) -> None:
+    def __init__(self, reply: TimeboxingUserReply, session: Session, model: Model, nameable: Sequence[Version]) -> None:
         self.reply = reply
         self.session = session
         self._model = model
         self._now: datetime = reply.at
+        self._nameable = nameable
 
     async def decision(self) -> Decision:
         """What the message wants."""
@@ -116,6 +125,7 @@ class _Ear:
                 "last_step": self.session.stage is Stage.REFINE,
                 "history": self.session.history is not None,
                 "preview": self.session.preview is not None,
+                "memory": self.session.memory is not None,
                 "questions": bool(open_questions(self.session)),
             },
         )
@@ -125,17 +135,34 @@ class _Ear:
         tables = [facts.history(self.session)] if self.session.history is not None else []
         return [*tables, facts.questions(self.session)] if open_questions(self.session) else tables
 
-    async def answer(self) -> str:
-        """An answer to a question, from the tables alone."""
+    async def answer(self) -> Heard:
+        """An answer to a question, from the tables alone; why a block is where it is, code says."""
+        kept = reminders(following(self.session), left_out=left_out(self.session))
         words = await self._ask(
             "ask",
             Role.GATE,
             AnswerWords,
             shown=(("frame", facts.frame_facts(self.session)),),
-            tables=(facts.tasks(self.session), facts.blocks(self.session), facts.meetings(self.session)),
-            words=self._step(),
+            tables=(facts.tasks(self.session), facts.blocks(self.session), facts.meetings(self.session), *kept),
+            words={**self._step(), "remembered": bool(kept)},
         )
-        return words.answer
+        if words.block is None or self.session.plan is None:
+            return Heard(lines=(words.answer,))
+        events = self.session.plan.events
+        if not 0 <= words.block < len(events):
+            return Heard(lines=(words.answer,))
+        return Heard((ExplainBlock(**meaning.envelope(self.reply), key=events[words.block].block_key),))
+
+    async def remembered(self, *, also: bool) -> Heard:
+        """What the message wants of memory; the plan stays as it is (S24)."""
+        words = await self._ask(
+            "memory",
+            Role.GATE,
+            MemoryWords,
+            tables=(memory(self._nameable, following(self.session)), facts.upcoming(self._now, self.session.tz)),
+        )
+        wanted = memory_commands(self.reply, self.session, self._nameable, words)
+        return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())))
 
     async def told(self) -> Heard:
         """What the message says for the step at hand."""
@@ -153,13 +180,14 @@ class _Ear:
                 assert_never(self.session.stage)
 
     async def _day(self, name: str, tables: Sequence[Table]) -> Heard:
+        kept = reminders(following(self.session), left_out=left_out(self.session)) if name == "facts" else ()
         words = await self._ask(
             name,
             Role.GATE,
             DayWords,
             shown=(("frame", facts.frame_facts(self.session)),),
-            tables=tables,
-            words={**self._step(), "drafted": self.session.stage is Stage.SKELETON},
+            tables=(*tables, *kept),
+            words={**self._step(), "drafted": self.session.stage is Stage.SKELETON, "remembered": bool(kept)},
         )
         return Heard(meaning.day_commands(self.reply, self.session, words), _said(words.question))
 
@@ -169,7 +197,13 @@ class _Ear:
         patcher = TimeboxPatcher(self._model)
         asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
         change = ApplyPatch(**meaning.envelope(self.reply), patch=asked.patch)
-        return Heard((change,) if asked.patch.ops else (), _said(asked.question))
+        first, lines = (change,) if asked.patch.ops else (), _said(asked.question)
+        if asked.memory is None:
+            return Heard(first, lines)
+        try:
+            return Heard((*first, *memory_commands(self.reply, refining, asked.shown, asked.memory)), lines)
+        except BadInput as error:
+            return Heard(first, (*lines, error.message))  # the plan is changed all the same
 
     def _step(self) -> Row:
         return {"step": self.session.stage.heading, "purpose": PURPOSES[self.session.stage]}

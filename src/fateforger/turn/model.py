@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fateforger.constraints import Version
 from fateforger.plan import TBPlan
 from fateforger.session.commands import SessionCommand
+from fateforger.session.memory import Recalled
 from fateforger.session.model import Question, Session
 from fateforger.stages import Move, StageGateOutput
 from fateforger.sync.model import Snapshot
@@ -32,10 +33,14 @@ class DayReading(BaseModel):
 
 
 class MemoryReading(BaseModel):
-    """A look into the store of constraints: all versions of all of the person's, or why there are none. ``wrote`` is
-    what the deed that a command wants to take back wrote, when it asks for that."""
+    """A look into the store of constraints: what the session is to know of them, or why that cannot be told; with both
+    it is from an earlier look, or not all of it. ``said`` is what of the session's own the store does not show yet.
+    ``versions`` are all versions of all of the person's, where a command may be about any of them; ``wrote`` is what
+    the deed that a command wants to take back wrote, when it asks for that."""
 
     model_config = _FROZEN
+    recalled: Recalled | None = None
+    said: tuple[Version, ...] | None = None
     versions: tuple[Version, ...] = ()
     wrote: tuple[Version, ...] = ()
     error: str | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from fateforger.constraints import Version
 from fateforger.errors import InternalError
 from fateforger.ops import Patch, TBPatch, to_keys
 from fateforger.ops.wire import AddEvents, ReplaceEvents, TBOp
@@ -15,20 +16,26 @@ from fateforger.ports import Model, Role
 from fateforger.session.commands import ApplyPatch
 from fateforger.session.edits import edited
 from fateforger.session.model import Session
+from fateforger.session.recall import following, left_out
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import PATCH_LIMIT, PATCH_TRIES
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
+from fateforger.turn.reading.remembered import reminders, shown
+from fateforger.turn.reading.rules import ChangeWords, MemoryWords
 from fateforger.turn.reading.values import PatchWords
 
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """A patch that fits, and what the model has to say or to ask about the rest of the message."""
+    """A patch that fits, and what the model has to say or to ask about the rest of the message; what the message wants
+    of memory besides, with the constraints that were ``shown`` by number."""
 
     patch: Patch
     question: str | None
+    memory: MemoryWords | None = None
+    shown: tuple[Version, ...] = ()
 
 
 class TimeboxPatcher:
@@ -43,14 +50,18 @@ class TimeboxPatcher:
         if session.stage is not TimeboxingStage.REFINE:
             raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+        answer = following(session)
+        kept = reminders(answer, left_out=left_out(session))
+        wanted = ChangeWords if kept else PatchWords
         prompt = prompt_for(
             "patch",
             Role.PATCH,
-            PatchWords,
+            wanted,
             message,
             facts=(("day", facts.day_facts(session, now)), ("frame", facts.frame_facts(session))),
-            tables=(facts.blocks(session), facts.meetings(session), facts.tasks(session)),
-            schema=patch_schema(),
+            tables=(facts.blocks(session), facts.meetings(session), facts.tasks(session), *kept),
+            schema=patch_schema(wanted),
+            words={"remembered": bool(kept)},
         )
 
         def fits(wire: TBPatch) -> None:
@@ -63,14 +74,15 @@ class TimeboxPatcher:
             )
             edited(session, command)
 
-        question = Question(prompt, PatchWords, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
-        asked = await ask(self._model, question)
-        return Patched(by_keys(plan, asked.value), asked.value.question)
+        question = Question(prompt, wanted, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
+        value = (await ask(self._model, question)).value
+        memory = value.memory if isinstance(value, ChangeWords) else None
+        return Patched(by_keys(plan, value), value.question, memory, shown(answer))
 
 
-def patch_schema() -> dict[str, Any]:
+def patch_schema(answer: type[PatchWords] = PatchWords) -> dict[str, Any]:
     """The schema of a patch as a model sees it: without keys, which are ours to give."""
-    schema = PatchWords.model_json_schema(by_alias=True)
+    schema = answer.model_json_schema(by_alias=True)
     del schema["$defs"]["TBEvent"]["properties"]["key"]
     return schema
 

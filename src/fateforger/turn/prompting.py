@@ -16,13 +16,14 @@ from fateforger.ports import Prompt, Role
 from fateforger.turn.reading.facts import Row, Table
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 1,
+    "ask": 2,
     "date": 2,
-    "decide": 2,
-    "draft": 1,
-    "facts": 2,
-    "patch": 2,
-    "rules": 2,
+    "decide": 3,
+    "draft": 2,
+    "facts": 3,
+    "memory": 1,
+    "patch": 3,
+    "rules": 1,
     "start": 1,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from fateforger.constraints import Answer
+from fateforger.constraints.blocks import breaches
+from fateforger.constraints.kinds import Necessity
 from fateforger.drafting import Day, Draft, Proposed, draft, taken_up
 from fateforger.errors import BadInput, ModelError, ModelTimedOut
 from fateforger.plan import ET, TBPlan, resolve
@@ -15,12 +18,14 @@ from fateforger.ports import Model, Role
 from fateforger.session.frame import instant_in
 from fateforger.session.keys import minted
 from fateforger.session.model import Session, Sketch
+from fateforger.session.recall import drafting, left_out
 from fateforger.session.skeleton import basis, day_of, named
 from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import DRAFT_LIMIT
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
 from fateforger.turn.reading.facts import Table
+from fateforger.turn.reading.remembered import reminders
 from fateforger.turn.reading.values import BlockWords, DraftWords
 
 TOO_SLOW = "The language model took too long, so I drafted this day by my own rules; Redo asks it again."
@@ -38,21 +43,31 @@ async def sketched(
 ) -> Sketch:
     """A model's draft of the session's day. ``instead_of`` is a draft that the person wants another one for. Raises
     ``ModelError`` when there is none in time, ``BadInput`` when the frame is a mistake."""
-    day = day_of(session)
+    day, rules = day_of(session), drafting(session)
+    kept = reminders(rules, left_out=left_out(session))
     prompt = prompt_for(
         "draft",
         Role.DRAFT,
         DraftWords,
         "",
         facts=(("day", facts.day_facts(session, now)), ("frame", facts.frame_facts(session))),
-        tables=tuple(_tables(session, day, instead_of)),
-        words={"another": instead_of is not None},
+        tables=(*_tables(session, day, instead_of), *kept),
+        words={"another": instead_of is not None, "remembered": bool(kept)},
     )
+    told_off = False
 
     def drawn(words: DraftWords) -> Draft:
         return taken_up(day, tuple(_proposed(session, words.blocks)))
 
-    asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=drawn))
+    def fits(words: DraftWords) -> None:
+        """A draft that breaks what must be followed goes back once; then it is better than one that knows no rules."""
+        nonlocal told_off
+        mistake = _broken(rules, drawn(words).plan)
+        if mistake is not None and not told_off:
+            told_off = True
+            raise BadInput(mistake)
+
+    asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=fits))
     result = drawn(asked.value)
     return Sketch(basis=basis(session), plan=result.plan, unplaced=named(result.unplaced))
 
@@ -85,6 +100,16 @@ def _proposed(session: Session, blocks: Sequence[BlockWords]) -> Iterator[Propos
             # The same pause in another draft is the same block, moved.
             key=minted("d", session.date, title.casefold(), times[title]),
         )
+
+
+def _broken(rules: Answer, plan: TBPlan) -> str | None:
+    """What a draft breaks although it must be followed, for the model to mend."""
+    musts = [item for item in rules.applicable if item.record.necessity is Necessity.MUST]
+    found = breaches(musts, resolve(plan))
+    if not found:
+        return None
+    titles = ", ".join(f"“{plan.block(key).name}”" for key in found[0].keys)
+    return f"{titles} breaks what must be followed: “{found[0].item.record.words}”. Put it elsewhere."
 
 
 def _clean(title: str) -> str:

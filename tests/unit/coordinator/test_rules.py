@@ -85,8 +85,7 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
         "Your rules for Monday 2 March",
         "I'll remember “No calls before 10”.",
         "**1 rule**: 1 is used for this day. Deny / Edit opens one rule: confirm it, change it, or tell me not to use it.",
-        "**No calls before 10**",
-        "Must · on Monday and Tuesday · avoid 00:00–10:00",
+        "**No calls before 10** · Must · on Monday and Tuesday · avoid 00:00–10:00",
         "_used for this day · said on 2 March 2026_",
     ]
     await anna.press_beside("memory", "Undo")
@@ -286,7 +285,8 @@ async def test_the_review_lists_hundreds_page_by_page(anna: Person, house: House
     await told(house, *uids[200:], days_of_week=["TU"])
     await anna.to_frame()
     assert read(anna.words)[-1] == (
-        "**Your rules for this day:** “Rule 000” (should), “Rule 001” (should), “Rule 002” (should); 197 more."
+        "**Your rules for this day:** “Rule 000” (should), “Rule 001” (should), “Rule 002” (should);"
+        " 97 more; 100 left out, as there is no room for more."
     )
     shown = await anna.look("rules")
     listed: list[str] = []

@@ -13,6 +13,7 @@ from fateforger.session.gates import gate
 from fateforger.session.keys import minted
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.model import (
+    Held,
     InputFacts,
     Notice,
     RefineUpdate,
@@ -40,6 +41,9 @@ def test_every_field_survives_saving() -> None:
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",
         refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved."),),
+        held=Held(
+            asked="c1", uid="a", seq=1, step=RefineUpdate(plan_before=plan, sentence="It moved."), plan_after=plan
+        ),
         write_group="g",
         written=Written(created=1),
         last_sync=SyncReport(status="partial", created=1, unchanged=2, sentences=("One.",)),

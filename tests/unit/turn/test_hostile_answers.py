@@ -135,16 +135,19 @@ def check_change(before: Session, outcome: TurnOutcome) -> None:
 
 def check_words(session_: Session, answer: str = "") -> None:
     """Nothing on the card pings anybody, leads anywhere or shows a name of ours that the model did not make up."""
-    told = _words(render(stage_card(session_), session="-", v="-").blocks)
-    marks = ("<!", "<@", "<#", "<http", "```", *(() if "secret-" in answer else ("secret-",)))
-    assert [mark for mark in marks if mark in told] == []
+    blocks = render(stage_card(session_), session="-", v="-").blocks
+    marked = _words(blocks, plain=False)
+    assert [mark for mark in ("<!", "<@", "<#", "<http", "```") if mark in marked] == []
+    assert "secret-" in answer or "secret-" not in _words(blocks)
 
 
-def _words(value: Any) -> str:
-    """What can be read in blocks, without the addresses of controls."""
+def _words(value: Any, *, plain: bool = True) -> str:
+    """What can be read in blocks, without the addresses of controls; with or without what Slack shows just as it is."""
     if isinstance(value, dict):
-        return "\n".join(v if k == "text" and isinstance(v, str) else _words(v) for k, v in value.items())
-    return "\n".join(_words(inner) for inner in value) if isinstance(value, list) else ""
+        if not plain and value.get("type") == "plain_text":
+            return ""
+        return "\n".join(v if k == "text" and isinstance(v, str) else _words(v, plain=plain) for k, v in value.items())
+    return "\n".join(_words(inner, plain=plain) for inner in value) if isinstance(value, list) else ""
 
 
 def test_there_are_enough_of_them() -> None:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.factories.constraints import version_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.turn.sessions import MONDAY, MORNING, event, planned, question, session, task
 
@@ -13,6 +14,7 @@ from fateforger.errors import ModelUnreachable
 from fateforger.journal.rows import HistoryRow
 from fateforger.ports import Prompt, Role
 from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.memory import MemoryView, Recalled
 from fateforger.session.model import InputFacts, Session
 from fateforger.session.views import HistoryView
 from fateforger.stages import TimeboxingStage
@@ -37,12 +39,23 @@ ROW = HistoryRow(
 )  # fmt: skip
 
 
+RULES = (
+    version_of(
+        "calls", necessity="must", description="no calls\nbefore 10, ever", rule_kind="avoid_window",
+        windows=[{"kind": "avoid", "start": "00:00", "end": "10:00"}], applies_event_types=["M"], days_of_week=["MO"],
+    ),
+    version_of("walk", necessity="prefer", description="un tour après le déjeuner", confidence=0.5, status="proposed"),
+)  # fmt: skip
+
+
 def busy(stage: Stage) -> Session:
     """With all that can be open beside the plan."""
     now = planned(stage, *TASKS, events=MEETINGS)
     key = now.plan.events[0].block_key if now.plan else ""
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")
-    return now.model_copy(update={"history": view, "questions": (question(key, shown=True),)})
+    known = Recalled(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)
+    changes = {"history": view, "questions": (question(key, shown=True),), "recalled": known}
+    return now.model_copy(update={**changes, "memory": MemoryView(asked="c0")})
 
 
 async def prompt_of(name: str) -> Prompt:
@@ -71,6 +84,7 @@ async def prompt_of(name: str) -> Prompt:
         "facts": (Stage.CAPTURE_INPUTS, "answer"),
         "ask": (Stage.SKELETON, "ask"),
         "patch": (Stage.REFINE, "answer"),
+        "memory": (Stage.REFINE, "memory"),
     }[name]
     model = ScriptedModel(
         by=lambda p: (
@@ -79,7 +93,7 @@ async def prompt_of(name: str) -> Prompt:
             else ModelUnreachable("Down.")
         )
     )
-    await hear(reply, busy(stage), model)
+    await hear(reply, busy(stage), model, RULES)
     return model.prompts[-1]
 
 
@@ -140,6 +154,7 @@ _WORDS = {
     "last_step": False,
     "history": False,
     "preview": False,
+    "memory": False,
     "questions": False,
 }
 

@@ -56,7 +56,7 @@ async def test_an_answer_becomes_a_plan_with_keys_of_ours() -> None:
     assert walk is not None
     assert walk[0] == "d"
     assert (sketch.basis, sketch.trouble) == (basis(now), None)
-    assert (model.prompts[0].role, model.prompts[0].name) == (Role.DRAFT, "draft/1")
+    assert (model.prompts[0].role, model.prompts[0].name) == (Role.DRAFT, "draft/2")
 
 
 async def test_the_same_pause_in_another_draft_is_the_same_block() -> None:

@@ -3,16 +3,20 @@ form or intent that has no row here fails."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time
 from typing import Any, get_args
 
 import pytest
+from tests.factories.wishes import rule, wish
 from tests.factories.words import block, change, day, frame, inputs, new, patch, timed, wants
 from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.turn.rules import RULES, stored
 from tests.unit.turn.sessions import MORNING, planned, question, said, session, task, turn
 
+from fateforger.constraints import write_record
 from fateforger.coordinator.clicks import EXECUTORS, read_click
 from fateforger.coordinator.forms import ROOMS, open_form, read_form
 from fateforger.journal.rows import HistoryRow
@@ -20,13 +24,18 @@ from fateforger.session import commands
 from fateforger.session.cards import FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand
 from fateforger.session.edits import by_time
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import InputFacts, RefineUpdate, Session, SyncReport, Written
 from fateforger.session.moves import seen
 from fateforger.session.questions import address, open_questions, token
+from fateforger.session.recall import nameable, recall
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn import run_turn
-from fateforger.turn.model import TurnOutcome
+from fateforger.turn.memorytools import merged
+from fateforger.turn.model import MemoryReading, TurnOutcome
+from fateforger.turn.reading.remembering import changes_of
+from fateforger.turn.reading.rules import MemoryWish, RuleWords
 from fateforger.turn.reading.values import Intent
 
 Stage = TimeboxingStage
@@ -43,6 +52,7 @@ class Row:
     control: str
     deed: Deed
     answers: tuple[Answer, ...]
+    memory: MemoryReading | None = None
 
 
 def click(name: str, now: Session, action: str, *answers: Answer, target: str = "", value: Any = None) -> Row:
@@ -68,6 +78,21 @@ def form(name: str, now: Session, room: str, *answers: Answer, target: str = "",
         return read
 
     return Row(name, now, f"form.{room}", filled, answers)
+
+
+def by_form(name: str, kind: str, *answers: Answer, **values: Any) -> Row:
+    """A command as a form of the rules makes it; its own tests say that it does."""
+    return Row(name, REFINE, "", lambda _: said(kind, **values), (WORDED, *answers))
+
+
+def remembered(row: Row) -> Row:
+    """With these rules in the store, which its list holds in this order."""
+    return replace(row, memory=stored(*RULES))
+
+
+def kept(uid: str | None) -> str:
+    """The target of the buttons beside two rules of which one counts."""
+    return json.dumps({"uids": [NAMED[0], NAMED[1]], "keep": uid})
 
 
 TASKS = InputFacts(tasks=(task("Report", 90, one_thing=True), task("Mail", 30), task("Calls", None)))
@@ -99,6 +124,21 @@ LISTED = WRITTEN.model_copy(
 PREVIEWED = REFINE.model_copy(update={"preview": PreviewView(asked="c0", at=MORNING)})
 ASKED = HELD.model_copy(update={"questions": (question(FIRST, shown=True), question(SECOND, "summary", shown=True))})
 ONE, ALL = address(ASKED.questions[0]), token(open_questions(ASKED))
+
+KNOWN = nameable(REFINE.model_copy(update={"recalled": recall(REFINE, RULES, MORNING)}), RULES)
+NAMED, SEEN = [v.uid for v in KNOWN], [v.seq for v in KNOWN]
+SHOWN = REFINE.model_copy(update={"memory": MemoryView(asked="c0")})
+WROTE = REFINE.model_copy(update={"memory_writes": (MemoryWrite(cause="c0", lines=("Noted.",), versions=(KNOWN[0],)),)})
+ABOUT = MemoryQuestion(uids=(NAMED[0], NAMED[1]), names=("A", "B"), sentence="Which one?")
+TORN = REFINE.model_copy(update={"memory_questions": (ABOUT,)})
+THIRD, WORDED = f"{SEEN[2]} {NAMED[2]}", wants("memory")
+NEW_RULE = rule(description="Nothing after six", necessity="must", days_of_week=["FR"])
+NEW_RECORD = {
+    "name": "Nothing after six", "description": "Nothing after six", "necessity": "must", "scope": "profile",
+    "applicability": {"days_of_week": ["FR"], "timezone": "Europe/Amsterdam"},
+}  # fmt: skip
+REVISED = merged(write_record(KNOWN[1].record), changes_of(RuleWords.model_validate(NEW_RULE)))
+REPLACING = {**{n: v for n, v in REVISED.items() if n not in {"lifecycle", "confidence"}}, "status": "locked"}
 
 ANSWER = wants("answer")
 ROWS = (
@@ -191,6 +231,46 @@ ROWS = (
     move("undo the commit", COMMITTED, Move.UNDO_SYNC, "undo_all"),
     move("complete the commit", HALTED, Move.RETRY, "retry"),
     move("look again at the committed plan", COMMITTED, Move.REDO, "redo"),
+    click("why is it here", REFINE, "block.why", wants("ask"), {"answer": "Because.", "block": 0}, value=FIRST),
+    remembered(click("what do you know of me", REFINE, "show_memory", WORDED, wish("memory_list_constraints"))),
+    remembered(by_form("what of that", "show_memory", wish("memory_get_constraint", 2), uids=[NAMED[1]])),
+    remembered(click("enough of that", SHOWN, "hide_memory", wants("close_memory"))),
+    remembered(
+        by_form(
+            "keep a new rule", "remember_constraint", wish("remember", rule=NEW_RULE),
+            record={**NEW_RECORD, "status": "locked"},
+        )
+    ),
+    remembered(
+        by_form(
+            "put one in its place", "remember_constraint", wish("memory_supersede_constraint", 2, rule=NEW_RULE),
+            record=REPLACING, supersedes=NAMED[1],
+        )
+    ),
+    remembered(
+        by_form(
+            "change a rule", "revise_constraint", wish("memory_update_constraint", 2, rule=NEW_RULE),
+            uid=NAMED[1], record=REVISED, seen=SEEN[1],
+        )
+    ),
+    remembered(
+        by_form(
+            "put a rule away, and why", "judge_constraint", wish("memory_archive_constraint", 1, reason="over"),
+            uid=NAMED[0], verdict="archive", reason="over", seen=SEEN[0],
+        )
+    ),
+    *(
+        remembered(
+            click(f"a word about a rule: {verdict}", REFINE, f"memory.{verdict}", WORDED, wish(said_, 3), target=THIRD)
+        )
+        for verdict, said_ in {
+            **{verdict: verdict for verdict in ("accept", "decline", "restore", "set_aside", "use_again")},
+            "archive": "memory_archive_constraint",
+        }.items()
+    ),
+    remembered(click("that one counts", TORN, "memory.keep", WORDED, wish("keep", 2), target=kept(NAMED[1]))),
+    remembered(click("both count", TORN, "memory.keep", WORDED, wish("keep", 1, 2), target=kept(None))),
+    remembered(click("take that back", WROTE, "undo_memory", WORDED, wish("undo"), target="c0")),
     click("correct the committed plan", COMMITTED, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
 )  # fmt: skip
 
@@ -213,9 +293,9 @@ def shown(outcome: TurnOutcome) -> dict[str, Any]:
 async def test_words_do_what_the_control_does(row: Row) -> None:
     """S214: the same session, plan, effects and notice. A button asks no model; words ask at most twice."""
     silent = ScriptedModel()
-    clicked = await run_turn(turn(row.now, row.deed(row.now)), silent)
+    clicked = await run_turn(turn(row.now, row.deed(row.now), memory=row.memory), silent)
     model = ScriptedModel(*row.answers)
-    heard = await run_turn(turn(row.now, said("user_reply", text="…")), model)
+    heard = await run_turn(turn(row.now, said("user_reply", text="…"), memory=row.memory), model)
     assert shown(heard) == shown(clicked)
     assert (len(silent.prompts), len(model.prompts)) == (0, len(row.answers))
     assert len(row.answers) <= 2
@@ -225,32 +305,23 @@ WORDS_ONLY: dict[type[commands.InSession], str] = {
     commands.TimeboxingUserReply: "is the words themselves",
     commands.ApplyPatch: "is what words come to",
 }
-FORMS_ONLY: tuple[type[commands.InSession], ...] = (
-    commands.RememberConstraint,
-    commands.ReviseConstraint,
-    commands.JudgeConstraint,
-    commands.SettleConstraints,
-    commands.UndoMemory,
-    commands.ShowMemory,
-    commands.HideMemory,
-)
-"""What is remembered of a message is read in the background."""
 
 
 def test_every_command_has_its_row() -> None:
     """S214: a new command that cannot be said, or that no row proves, fails here."""
     made = {type(row.deed(row.now)) for row in ROWS}
-    assert set(get_args(SessionCommand)) - made == {*WORDS_ONLY, *FORMS_ONLY}
-    assert made & {*WORDS_ONLY, *FORMS_ONLY} == set()
+    assert set(get_args(SessionCommand)) - made == set(WORDS_ONLY)
+    assert made & set(WORDS_ONLY) == set()
 
 
 def test_every_control_and_form_has_its_row() -> None:
     used = {row.control for row in ROWS}
-    assert {control for control in EXECUTORS if "memory" not in control} - used == set()
+    assert EXECUTORS.keys() - used == set()
     assert {f"form.{name}" for name in ROOMS} - used == set()
 
 
 def test_every_intent_has_its_row() -> None:
-    """What a model can name leads somewhere; ``ask`` changes nothing, so it has no button."""
+    """What a model can name leads somewhere."""
     named = {answer["intent"] for row in ROWS for answer in row.answers if "intent" in answer}
-    assert set(Intent) - named == {Intent.ASK}
+    assert set(Intent) - named == set()
+    assert set(MemoryWish) - {answer["wish"] for row in ROWS for answer in row.answers if "wish" in answer} == set()

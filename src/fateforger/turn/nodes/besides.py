@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fateforger.errors import UserError
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import CalendarWrite, Notice, Session
+from fateforger.session.why import told_why
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import GoBack, Preview, ReadHistory, StageInput, StageOutput
 from fateforger.turn.nodes import memory
@@ -38,10 +40,20 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
             return StageOutput(session=session.model_copy(update={"preview": None}))
         case commands.UndoWrite() | commands.RedoWrite():
             return _go_back(stage, command)
+        case commands.ExplainBlock(key=key):
+            return _explained(session, key)
         case commands.SetCalendarWrite(when=when):
             return StageOutput(session=_writing(session, when))
         case _:
             return memory.run(stage, command)
+
+
+def _explained(session: Session, key: str) -> StageOutput:
+    try:
+        notice = Notice(lines=told_why(session, key))
+    except UserError as error:
+        notice = Notice(lines=(error.message,), refused=True)
+    return StageOutput(session=session.model_copy(update={"notice": notice}))
 
 
 def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite) -> StageOutput:

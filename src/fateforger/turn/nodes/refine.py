@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from fateforger.constraints.blocks import Breach
+from fateforger.constraints.kinds import Necessity
+from fateforger.plan import TBPlan
+from fateforger.session import commands
 from fateforger.session.commands import ResolveConflict
 from fateforger.session.edits import BlockCommand, edited, told_difference
 from fateforger.session.keys import minted
-from fateforger.session.model import Notice, RefineUpdate, Session
+from fateforger.session.model import Held, Notice, RefineUpdate, Session
 from fateforger.session.questions import answered_by, reopened, with_answer
+from fateforger.session.recall import following
 from fateforger.session.skeleton import graded
+from fateforger.session.why import against
 from fateforger.session.wishes import wished
-from fateforger.stages import Move
+from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
 from fateforger.turn.nodes.conflict import resolved
+
+NOT_MADE = "I did not do that, because of a rule you want kept."
+ANYWAY = "Do it anyway, and that rule does not count for this day; or leave the plan as it is."
+GOES_AGAINST = "That goes against something you want."
+JUDGEMENTS = (commands.JudgeConstraint, commands.ReviseConstraint, commands.SettleConstraints)
 
 
 def run(stage: StageInput) -> StageOutput:
@@ -44,25 +55,61 @@ def run(stage: StageInput) -> StageOutput:
 def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
     session = stage.session
     result = edited(session, command)
-    said = (*(session.notice.lines if session.notice else ()), result.sentence)
-    session = session.model_copy(update={"notice": Notice(lines=said)})
     if not result.changed:
-        return StageOutput(session=session)
+        return StageOutput(session=_saying(session, result.sentence))
     answered = answered_by(session, wished(command, result.before, result.after))
-    session = with_answer(session, answered, "plan")
     step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered)
-    named = {e.name.casefold() for e in result.after.events}
+    return _made(stage, session, step, result.after)
+
+
+def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan) -> StageOutput:
+    """The change, unless it goes against what must be followed: then it waits for the person's word."""
+    broken = against(session, step.plan_before, after, Necessity.MUST)
+    if broken:
+        return StageOutput(session=_held(stage, session, step, after, broken[0]))
+    explained = against(session, step.plan_before, after, Necessity.SHOULD)
+    session = _saying(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
+    session = with_answer(session, step.answered, "plan")
+    named = {e.name.casefold() for e in after.events}
     changed = session.model_copy(
         update={
-            "plan": result.after,
+            "plan": after,
             "unplaced": tuple(u for u in session.unplaced if u.title.casefold() not in named),
             "refine_undo": (*session.refine_undo, step)[-MOST_UNDO:],
             "last_sync": None,
+            "held": None,
         }
     )
     return (
         _write(stage, graded(changed)) if session.calendar_write == "refine" else StageOutput(session=graded(changed))
     )
+
+
+def _held(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan, breach: Breach) -> Session:
+    version = breach.item.version
+    held = Held(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
+    lines = (f"{NOT_MADE} {breach.sentence}", ANYWAY)
+    return session.model_copy(update={"held": held, "notice": Notice(lines=lines, refused=True)})
+
+
+def resumed(stage: StageInput, output: StageOutput) -> StageOutput:
+    """What the person said about their constraints, and the change that waited for it, if it can be made now."""
+    session, held = output.session, output.session.held
+    if held is None or not isinstance(stage.command, JUDGEMENTS):
+        return output
+    if session.stage is not TimeboxingStage.REFINE or session.plan != held.step.plan_before:
+        return output
+    if held.uid in {item.uid for item in following(session, held.plan_after).applicable}:
+        return output
+    if session.notice is not None and session.notice.refused:
+        session = session.model_copy(update={"notice": None})
+    made = _made(stage, session, held.step, held.plan_after)
+    return made.model_copy(update={"effects": (*output.effects, *made.effects)})
+
+
+def _saying(session: Session, *lines: str) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})
 
 
 def _write(stage: StageInput, session: Session) -> StageOutput:

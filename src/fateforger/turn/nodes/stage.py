@@ -28,7 +28,7 @@ def run_stage(stage: StageInput) -> StageOutput:
     nothing; Cancel and a Proceed that comes too early are the same everywhere."""
     session = stage.session
     if stage.command is not None and (aside := besides.run(stage, stage.command)) is not None:
-        return aside
+        return refine.resumed(stage, aside)
     if stage.asked is Move.CANCEL:
         ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None}
         return StageOutput(session=session.model_copy(update=ended))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from fateforger.constraints import Context, applicability
 from fateforger.session.frame import frame_mistake
 from fateforger.session.memory import Recalled, still_said
 from fateforger.session.model import Notice, Session
+from fateforger.session.recall import recall
 from fateforger.session.skeleton import graded
 from fateforger.turn.model import DayReading, MemoryReading, TurnInput
 
@@ -25,13 +25,12 @@ def with_memory(session: Session, reading: MemoryReading | None, now: datetime) 
     failed look keeps what was recalled before, and says why it failed."""
     if reading is None:
         return session
-    if reading.error is not None:
-        recalled = session.recalled or Recalled(day=session.date, stage=session.stage, at=now)
-        return session.model_copy(update={"recalled": recalled.model_copy(update={"trouble": reading.error})})
-    context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz)
-    applies = tuple(item.version for item in applicability(reading.versions, context).applicable)
-    recalled = Recalled(day=session.date, stage=session.stage, at=now, versions=applies)
-    return session.model_copy(update={"recalled": recalled, "said": still_said(session.said, reading.versions)})
+    recalled, own = reading.recalled, reading.said
+    if recalled is None and reading.error is None:
+        recalled, own = recall(session, reading.versions, now), still_said(session.said, reading.versions)
+    recalled = recalled or session.recalled or Recalled(day=session.date, stage=session.stage, at=now)
+    known = recalled.model_copy(update={"trouble": reading.error})
+    return session.model_copy(update={"recalled": known, "said": session.said if own is None else own})
 
 
 def taken_in(session: Session, reading: DayReading) -> Session:

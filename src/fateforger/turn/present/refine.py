@@ -29,6 +29,9 @@ from fateforger.turn.present.questions import questions, questions_words
 from fateforger.turn.present.rules import adding, rules
 
 MOST_MEETINGS = 12
+HELD = "Do it anyway, for this day"
+MOST_ASKED = 100
+"""Choices that a select has room for."""
 ORDER = (
     (Move.UNDO_LAST_UPDATE, None),
     (Move.PROCEED, "Commit to calendar"),
@@ -51,6 +54,7 @@ def card(session: Session) -> Card:
         parts=(
             Heading(text=f"Refine {day}"),
             *said(session),
+            *_held(session),
             *_trouble(session),
             *questions(session),
             *(unread_note(session) if session.problem is None else ()),
@@ -63,6 +67,7 @@ def card(session: Session) -> Card:
                     *((preview.SHOW,) if preview.offered(session) else ()),
                     history.SHOW,
                     *adding(session),
+                    *_explaining(chain),
                 )
             ),
             *_meetings(session),
@@ -128,9 +133,27 @@ def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose
 def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
     if not rest:
         return ()
-    choices = tuple(Choice(label=f"{span(b.start, b.end)} {b.event.name}"[:75], value=b.key) for b in rest)
+    choices = tuple(map(_named, rest))
     picker = Select(action="form.edit_block", placeholder=f"{len(rest)} more blocks", choices=choices)
     return (Controls(items=(picker,)),)
+
+
+def _held(session: Session) -> tuple[Part, ...]:
+    """The change that was not made can be made all the same: then the rule in its way does not count for this day."""
+    held = session.held
+    if held is None:
+        return ()
+    return (Controls(items=(Button(label=HELD, action="memory.set_aside", target=f"{held.seq} {held.uid}"),)),)
+
+
+def _explaining(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
+    """The way to the reasons behind the place of each block; the small menus beside the blocks are full."""
+    choices = tuple(_named(block) for block in chain[:MOST_ASKED])
+    return (Select(action="block.why", placeholder="Why here?", choices=choices),) if choices else ()
+
+
+def _named(block: Resolved) -> Choice:
+    return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)
 
 
 def _meetings(session: Session) -> tuple[Part, ...]:

@@ -20,6 +20,7 @@ _PLAIN: Mapping[Intent, tuple[type[commands.InSession], Mapping[str, Any]]] = {
     Intent.CLOSE_HISTORY: (commands.HideHistory, {}),
     Intent.PREVIEW: (commands.ShowPreview, {}),
     Intent.CLOSE_PREVIEW: (commands.HidePreview, {}),
+    Intent.CLOSE_MEMORY: (commands.HideMemory, {}),
     Intent.WRITE_AT_ONCE: (commands.SetCalendarWrite, {"when": "refine"}),
     Intent.WRITE_ON_COMMIT: (commands.SetCalendarWrite, {"when": "commit"}),
 }
@@ -34,6 +35,8 @@ def besides_of(reply: TimeboxingUserReply, session: Session, decision: Decision)
         _not_open("history")
     if intent is Intent.CLOSE_PREVIEW and session.preview is None:
         _not_open("preview")
+    if intent is Intent.CLOSE_MEMORY and session.memory is None:
+        _not_open("list of what I know")
     if intent in _PLAIN:
         kind, values = _PLAIN[intent]
         return kind(**envelope(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only

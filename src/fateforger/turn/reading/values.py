@@ -61,6 +61,9 @@ class Intent(StrEnum):
     """From now on each change is to reach the calendar at once."""
     WRITE_ON_COMMIT = "write_on_commit"
     """From now on nothing is to reach the calendar before the commit."""
+    MEMORY = "memory"
+    """It asks what is known of the person, or wants something done about a rule of theirs; nothing about this plan."""
+    CLOSE_MEMORY = "close_memory"
     KEEP_CALENDAR = "keep_calendar"
     KEEP_PLAN = "keep_plan"
     """What both the person and the plan changed stays as the plan has it."""
@@ -169,7 +172,9 @@ class DraftWords(BaseModel):
 
 
 class AnswerWords(BaseModel):
-    """An answer to a question of the person, from what is known here and nothing else."""
+    """An answer to a question of the person, from what is known here and nothing else. ``block`` is the position of the
+    block of the plan, if they ask why that is where it is; then code answers."""
 
     model_config = _CLOSED
     answer: Spoken
+    block: int | None = None

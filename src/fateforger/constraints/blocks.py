@@ -1,0 +1,174 @@
+"""How a constraint stands to the blocks of a day: which break it, and which it explains. By typed fields only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+
+from fateforger.constraints.kinds import WEEK, RuleKind, WindowKind
+from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.record import ConstraintRecord, Window
+from fateforger.constraints.sections import reminder_of
+from fateforger.plan import ET, Resolved, instant_of, zone
+
+NEAR = timedelta(minutes=30)
+"""A block that begins or ends this close to a time that is to be avoided stands there because of it."""
+_NIGHT = timedelta(hours=6)
+"""How long after a bedtime nothing is planned, when the constraint does not say."""
+_WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+Span = tuple[datetime, datetime]
+
+
+class Stand(StrEnum):
+    """The ways in which a constraint can concern a block, the most telling first."""
+
+    BROKEN = "broken"
+    WANTED = "wanted"
+    """It lies within a time that is wanted for it."""
+    CLEAR = "clear"
+    """It keeps clear of a time that is to be avoided, and is next to it."""
+    ABOUT = "about"
+    """The constraint names its type."""
+
+
+_OPENINGS = {
+    Stand.BROKEN: "That goes against a rule of yours.",
+    Stand.WANTED: "It is at a time that you want for it.",
+    Stand.CLEAR: "It keeps clear of a time that you do not want for it.",
+    Stand.ABOUT: "A rule of yours is about it.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a block is where it is, as a sentence for a person. ``uid`` names the constraint behind it, if one is."""
+
+    sentence: str
+    uid: str | None = None
+    stand: Stand = Stand.ABOUT
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A constraint that blocks of a plan break, by their keys."""
+
+    item: Applicable
+    keys: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """In the person's own words, with the date they were said."""
+        return reminder_of(self.item).sentence
+
+
+def breaches(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Breach, ...]:
+    """What of the constraints the blocks break, in their order. What only a text says cannot be broken here."""
+    found = ((item, _breaking(item, blocks)) for item in items)
+    return tuple(Breach(item, tuple(block.key for block in broken)) for item, broken in found if broken)
+
+
+def reasons_for(block: Resolved, items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Reason, ...]:
+    """Which constraints concern a block of the plan, the most telling first."""
+    found = [(stand, item) for item in items if (stand := _stand(block, item, blocks)) is not None]
+    found.sort(key=lambda each: tuple(Stand).index(each[0]))
+    return tuple(Reason(f"{_OPENINGS[stand]} {reminder_of(item).sentence}", item.uid, stand) for stand, item in found)
+
+
+def _stand(block: Resolved, item: Applicable, blocks: Sequence[Resolved]) -> Stand | None:
+    record = item.record
+    if block.key in {broken.key for broken in _breaking(item, blocks)}:
+        return Stand.BROKEN
+    if not _concerns(record, block.event.type):
+        return None
+    begin, end = _utc(block.start, block.end)
+    if any(start <= begin and end <= stop for start, stop in _windows(item, WindowKind.PREFER)):
+        return Stand.WANTED
+    for start, stop in _avoided(item):
+        if timedelta() <= begin - stop <= NEAR or timedelta() <= start - end <= NEAR:
+            return Stand.CLEAR
+    return Stand.ABOUT if block.event.type in record.applies_event_types else None
+
+
+def _breaking(item: Applicable, blocks: Sequence[Resolved]) -> tuple[Resolved, ...]:
+    mine = [block for block in blocks if _concerns(item.record, block.event.type)]
+    times = list(_avoided(item))
+    inside = tuple(block for block in mine if _overlaps(block, times))
+    return inside or _too_much(item.record, mine)
+
+
+def _avoided(item: Applicable) -> Iterator[Span]:
+    """The times of the day at which nothing that it is about may be."""
+    yield from _windows(item, WindowKind.AVOID)
+    if item.record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
+        yield from _nights(item)
+
+
+def _nights(item: Applicable) -> Iterator[Span]:
+    nights = list(_windows(item, WindowKind.PREFER))
+    aspect = item.record.aspect
+    if not nights and aspect is not None and aspect.schedule_start is not None:
+        start = _instant(item, item.context.day, aspect.schedule_start)
+        nights = [(start, start + _NIGHT)]
+    yield from nights
+
+
+def _too_much(record: ConstraintRecord, mine: Sequence[Resolved]) -> tuple[Resolved, ...]:
+    """The blocks from the one on with which there are more minutes than there may be."""
+    most = record.payload.scalar_params.duration_max
+    if record.payload.rule_kind is not RuleKind.CAPACITY or most is None:
+        return ()
+    counted = [block for block in mine if record.applies_event_types or block.event.type in _WORK]
+    minutes, over = 0, list[Resolved]()
+    for block in sorted(counted, key=lambda each: each.start.astimezone(UTC)):
+        minutes += block.minutes
+        over += [block] if minutes > most else []
+    return tuple(over)
+
+
+def _concerns(record: ConstraintRecord, kind: ET) -> bool:
+    """No types means every one but what lies in the background. A bedtime is about all that would keep one awake."""
+    if record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
+        return kind not in {ET.REGENERATION, ET.BACKGROUND}
+    return kind in record.applies_event_types if record.applies_event_types else kind is not ET.BACKGROUND
+
+
+def _windows(item: Applicable, kind: WindowKind) -> Iterator[Span]:
+    """The windows of one kind on the planned day and, as far as it holds there, the day after, into which a plan
+    reaches. One over midnight is also there in the early morning."""
+    days = [item.context.day]
+    if _holds_tomorrow(item):
+        days.append(days[0] + timedelta(days=1))
+    for window in (w for w in item.record.payload.windows if w.kind is kind):
+        for day in days:
+            yield from _on(item, window, day)
+
+
+def _on(item: Applicable, window: Window, day: date) -> Iterator[Span]:
+    if window.end > window.start:
+        yield _instant(item, day, window.start), _instant(item, day, window.end)
+        return
+    yield _instant(item, day, window.start), _instant(item, day + timedelta(days=1), window.end)
+    if window.end > time(0):
+        yield _instant(item, day, time(0)), _instant(item, day, window.end)
+
+
+def _holds_tomorrow(item: Applicable) -> bool:
+    when, tomorrow = item.record.applicability, item.context.day + timedelta(days=1)
+    weekdays = when.days_of_week or WEEK
+    return when.recurrence is None and WEEK[tomorrow.weekday()] in weekdays and when.within_dates(tomorrow)
+
+
+def _instant(item: Applicable, day: date, clock: time) -> datetime:
+    tz = item.record.applicability.timezone or item.context.timezone
+    return instant_of(datetime.combine(day, clock), zone(tz)).astimezone(UTC)
+
+
+def _overlaps(block: Resolved, times: Iterable[Span]) -> bool:
+    begin, end = _utc(block.start, block.end)
+    return any(begin < stop and start < end for start, stop in times)
+
+
+def _utc(start: datetime, end: datetime) -> Span:
+    return start.astimezone(UTC), end.astimezone(UTC)

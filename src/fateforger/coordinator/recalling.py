@@ -1,0 +1,97 @@
+"""What the store knows of a person's constraints, looked up for each turn and never waited for long (S4, S21, S102)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from fateforger.constraints import Version
+from fateforger.errors import ConstraintUnreadable, StoreError
+from fateforger.ports import Clock, Constraints
+from fateforger.session.memory import still_said
+from fateforger.session.model import Session
+from fateforger.session.recall import recall
+from fateforger.turn.constants import MEMORY_WAIT
+from fateforger.turn.model import MemoryReading
+
+TOO_LONG = "The store of what you told me does not answer."
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """All versions of one person that can be read, or none; and why it is not all of them."""
+
+    versions: tuple[Version, ...] | None
+    error: str | None = None
+
+
+class ConstraintRetriever:
+    """Asks the store, and no model: ``query_types``, ``query_constraints``, exact filters, the newest version of each
+    uid (S14-S20), all of them pure. One read per person at a time; who asks while it is under way shares it. A read
+    that is late goes on, and the one before it serves meanwhile. ``seconds`` is how long a turn waits."""
+
+    def __init__(self, constraints: Constraints, clock: Clock, *, seconds: float = MEMORY_WAIT) -> None:
+        self._constraints = constraints
+        self._clock = clock
+        self._seconds = seconds
+        self._reads: dict[str, asyncio.Task[_Found]] = {}
+        self._last: dict[str, tuple[Version, ...]] = {}
+
+    def begin(self, user_id: str) -> None:
+        """Read ahead, so that a turn finds it under way or at hand. Returns at once."""
+        self._reading(user_id)
+
+    def written(self, user_id: str) -> None:
+        """The store was written to: what was read before does not show it, so it is read again (S7)."""
+        self._last.pop(user_id, None)
+        self._reads.pop(user_id, None)
+        self.begin(user_id)
+
+    async def retrieve(self, session: Session, *, but: Collection[int] = (), whole: bool = False) -> MemoryReading:
+        """What the session is to know, or why that cannot be told. Versions whose ``seq`` is in ``but`` are left out;
+        ``whole`` asks for all versions besides."""
+        task = self._reading(session.user_id)
+        await asyncio.wait({task}, timeout=self._seconds)
+        found = task.result() if task.done() else _Found(None, TOO_LONG)
+        versions = found.versions if found.versions is not None else self._last.get(session.user_id)
+        if versions is None:
+            return MemoryReading(error=found.error)
+        versions = tuple(version for version in versions if version.seq not in but)
+        return MemoryReading(
+            recalled=recall(session, versions, self._clock.now()),
+            said=still_said(session.said, versions),
+            versions=versions if whole else (),
+            error=found.error,
+        )
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        tasks = list(self._reads.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._reads.clear()
+
+    def _reading(self, user_id: str) -> asyncio.Task[_Found]:
+        under_way = self._reads.get(user_id)
+        if under_way is not None and not under_way.done():
+            return under_way
+        task = asyncio.create_task(self._read(user_id), name="a person's constraints")
+        self._reads[user_id] = task
+        return task
+
+    async def _read(self, user_id: str) -> _Found:
+        try:
+            found = await self._all(user_id)
+        except StoreError as error:
+            return _Found(None, error.message)
+        if self._reads.get(user_id) is asyncio.current_task() and found.versions is not None:
+            self._last[user_id] = found.versions
+        return found
+
+    async def _all(self, user_id: str) -> _Found:
+        try:
+            return _Found(await self._constraints.of(user_id))
+        except ConstraintUnreadable as error:
+            return _Found(await self._constraints.readable(user_id), error.message)

@@ -1,0 +1,148 @@
+"""Which constraints a point of planning calls for: what the day holds, the queries that follow from it, and what of the
+answer a session keeps (S14-S21). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime, timedelta
+
+from fateforger.constraints import Answer, ConstraintRecord, Context, Version, applicability, newest
+from fateforger.constraints.exclusions import Why
+from fateforger.constraints.kinds import Necessity, RuleKind, Scope, WindowKind
+from fateforger.constraints.ranking import ranked
+from fateforger.constraints.routing import (
+    ConstraintQuery,
+    DayFacts,
+    event_types_for,
+    queries_for,
+    query_types,
+    retrieve,
+)
+from fateforger.plan import ET, TBPlan, resolve
+from fateforger.session.frame import frame_mistake, frame_of
+from fateforger.session.meetings import busy_meetings
+from fateforger.session.memory import Recalled, active, known
+from fateforger.session.model import Session
+from fateforger.stages import TimeboxingStage
+
+SHORTEST_GAP = timedelta(minutes=10)
+STANDING_BY = 50
+"""Constraints that a session keeps although they do not apply just now."""
+MOST_NAMED = 60
+"""Constraints that a message in words can name."""
+_DEPENDS = frozenset({Why.CONDITION, Why.RULED_OUT})
+"""What keeps a constraint from applying now, and may not once the day holds something else."""
+
+
+def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recalled:
+    """What the session is to know of the person's stored constraints: what applies at its stage, then what may apply on
+    the same day at another one or once the plan holds other things. A must is never left out."""
+    rows = tuple(versions)
+    context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
+    answer = retrieve(rows, context, query_constraints(session, rows, context))
+    chosen = [item.version for item in answer.applicable]
+    later = _standing_by(rows, context, {version.uid for version in chosen})
+    kept = [version for place, version in enumerate(later) if place < STANDING_BY or _is_must(version)]
+    return Recalled(
+        day=session.date,
+        stage=session.stage,
+        at=at,
+        versions=(*chosen, *kept),
+        left_out=len(later) - len(kept),
+    )
+
+
+def nameable(session: Session, versions: Iterable[Version]) -> tuple[Version, ...]:
+    """What a message in words may name: what applies, then the rest of what is in force, then what was put away, the
+    latest first; each constraint in its newest version, those of other sessions left out."""
+    mine = newest((*versions, *known(session)), session.user_id)
+    first = {item.uid: place for place, item in enumerate(following(session).applicable)}
+    there = [v for v in mine.values() if not v.flat.session_only or v.session_id == session.id]
+    there.sort(key=lambda v: (first.get(v.uid, len(first)), v.retired, -v.updated_at.timestamp(), v.uid))
+    return tuple(there[:MOST_NAMED])
+
+
+def query_constraints(session: Session, rows: Sequence[Version], context: Context) -> tuple[ConstraintQuery, ...]:
+    """The queries of the session's stage. The types of Stage 1 are not asked for: everything is of interest there."""
+    stage = session.stage.value
+    if session.stage is TimeboxingStage.COLLECT_CONSTRAINTS:
+        return queries_for(stage, session.date)
+    kinds = event_types_for(stage, day_facts(session, rows))
+    asking = context.model_copy(update={"stage": stage, "event_types": kinds})
+    return queries_for(stage, session.date, kinds, query_types(rows, asking))
+
+
+def following(session: Session, plan: TBPlan | None = None) -> Answer:
+    """The constraints that the session follows now, routed by what its day holds; with a ``plan``, as if that were the
+    session's. In Stage 1 these are what the start asks for, and what was said here."""
+    if plan is not None:
+        session = session.model_copy(update={"plan": plan})
+    rows = known(session)
+    if session.stage is not TimeboxingStage.COLLECT_CONSTRAINTS:
+        return active(session, event_types=event_types_for(session.stage.value, day_facts(session, rows)))
+    whole = active(session)
+    stored = retrieve(rows, whole.context, queries_for(session.stage.value, session.date))
+    asked = {item.uid for item in stored.applicable}
+    mine = tuple(item for item in whole.applicable if item.uid in asked or item.record.scope is Scope.SESSION)
+    return Answer(whole.context, mine, whole.excluded)
+
+
+def drafting(session: Session) -> Answer:
+    """The constraints that a draft of the day follows, whatever the step at hand and the plan there is."""
+    return following(session.model_copy(update={"stage": TimeboxingStage.SKELETON, "plan": None}))
+
+
+def left_out(session: Session) -> int:
+    """How many more constraints there would be than the session was given."""
+    return 0 if session.recalled is None else session.recalled.left_out
+
+
+def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
+    """What the day holds: its immovables, its blocks, its frame; and what the person's constraints put into each such
+    day themselves, like a way to work or an hour of sport (S15). The frame says when the night begins."""
+    context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
+    brought = {kind for item in applicability(versions, context).applicable for kind in _brings(item.record)}
+    return DayFacts(
+        meetings=bool(busy_meetings(session)) or ET.MEETING in brought,
+        commutes=ET.COMMUTE in brought,
+        sleep=True,
+        habits=ET.HABIT in brought,
+        gaps=_has_gaps(session),
+        blocks=() if session.plan is None else tuple(dict.fromkeys(event.type for event in session.plan.events)),
+    )
+
+
+def _standing_by(rows: Sequence[Version], context: Context, shown: AbstractSet[str]) -> list[Version]:
+    """In order of precedence, what may apply on the day whatever the stage and the kinds of things on it."""
+    whole = applicability(rows, context)
+    waiting = [item.version for item in whole.applicable]
+    waiting += [excluded.version for excluded in whole.excluded if excluded.why in _DEPENDS]
+    return ranked((version for version in waiting if version.uid not in shown), context)
+
+
+def _brings(record: ConstraintRecord) -> Iterable[ET]:
+    """The kinds of blocks that a constraint wants at a certain time."""
+    wanted = any(window.kind is WindowKind.PREFER for window in record.payload.windows)
+    fixed = record.aspect is not None and record.aspect.schedule_start is not None
+    if record.payload.rule_kind is RuleKind.FIXED_BEDTIME or not (wanted or fixed):
+        return ()
+    return record.applies_event_types
+
+
+def _is_must(version: Version) -> bool:
+    return version.record.necessity is Necessity.MUST
+
+
+def _has_gaps(session: Session) -> bool:
+    """Whether some of the day's frame is neither meeting nor block."""
+    if session.plan is None or frame_mistake(session) is not None:
+        return True
+    free, end = (moment.astimezone(UTC) for moment in frame_of(session))
+    taken = [(m.start, m.end) for m in busy_meetings(session)]
+    taken += [(b.start, b.end) for b in resolve(session.plan) if b.event.type is not ET.BACKGROUND]
+    for start, stop in sorted((s.astimezone(UTC), e.astimezone(UTC)) for s, e in taken):
+        if start - free >= SHORTEST_GAP:
+            return True
+        free = max(free, stop)
+    return end - free >= SHORTEST_GAP

@@ -1,0 +1,294 @@
+"""The five tools over what a person told once (S26-S31, S118). Each takes arguments of a strict schema and the person's
+constraints, and gives one typed result. They look and think; what a change comes to is a command like that of a form,
+which its executor carries out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812  as elsewhere
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fateforger.constraints import Answer, ConstraintRecord, Version, read_record, write_record
+from fateforger.constraints.kinds import Necessity, Scope, Source, Status
+from fateforger.constraints.record import Label, Uid
+from fateforger.constraints.sections import needs_confirmation, times_words, when_words
+from fateforger.errors import BadInput
+from fateforger.plan.mistakes import first_mistake
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand
+
+_CLOSED = ConfigDict(frozen=True, extra="forbid")
+LISTED = 20
+"""Constraints that a list holds unless more are asked for."""
+
+
+class MemoryTool(StrEnum):
+    """The names of the tools."""
+
+    LIST = "memory_list_constraints"
+    GET = "memory_get_constraint"
+    UPDATE = "memory_update_constraint"
+    ARCHIVE = "memory_archive_constraint"
+    SUPERSEDE = "memory_supersede_constraint"
+
+
+class MemoryConstraintItem(BaseModel):
+    """A constraint as a tool gives it. ``description`` holds the person's own words, said on ``said_on``; ``seq`` is
+    the version that was looked at; ``when`` and ``times`` are empty if it is always."""
+
+    model_config = _CLOSED
+    uid: str
+    seq: int
+    name: str
+    description: str
+    necessity: Necessity
+    status: Status
+    scope: Scope
+    source: Source
+    confidence: float | None
+    topics: tuple[str, ...]
+    said_on: Date
+    when: str
+    times: str
+    needs_confirmation: bool
+    used_this_session: bool
+
+
+class MemoryTrouble(BaseModel):
+    """Why a tool did nothing, with a sentence for the person."""
+
+    model_config = _CLOSED
+    kind: Literal["not_found", "bad_arguments", "bad_patch"]
+    message: str
+
+
+class MemoryToolResult(BaseModel):
+    """What a tool came to. ``total`` counts all that a list could hold. When it is not ``ok``, nothing was changed and
+    ``trouble`` says why."""
+
+    model_config = _CLOSED
+    tool: MemoryTool
+    ok: bool
+    items: tuple[MemoryConstraintItem, ...] = ()
+    total: int = 0
+    trouble: MemoryTrouble | None = None
+
+
+class ListConstraints(BaseModel):
+    """All of those in force that fit; an empty filter selects nothing. ``text`` is looked for in name, words and
+    topics, whatever the case of its letters. ``statuses`` can ask for what was put away, too."""
+
+    model_config = _CLOSED
+    text: Annotated[str, Field(max_length=400)] | None = None
+    statuses: tuple[Status, ...] = (Status.LOCKED, Status.PROPOSED)
+    scopes: tuple[Scope, ...] = ()
+    necessities: tuple[Necessity, ...] = ()
+    tags: tuple[Label, ...] = ()
+    limit: int = Field(LISTED, ge=1, le=500)
+
+
+class GetConstraint(BaseModel):
+    model_config = _CLOSED
+    uid: Uid
+
+
+class UpdateConstraint(BaseModel):
+    """``patch`` is a JSON object with the parts of the record that shall be different, group by group."""
+
+    model_config = _CLOSED
+    uid: Uid
+    patch: Annotated[str, Field(max_length=100_000)]
+
+
+class ArchiveConstraint(BaseModel):
+    model_config = _CLOSED
+    uid: Uid
+    reason: Annotated[str, Field(max_length=2_000)] | None = None
+
+
+class SupersedeConstraint(BaseModel):
+    """``record`` is a JSON object: the whole record that takes the place of the old one."""
+
+    model_config = _CLOSED
+    uid: Uid
+    record: Annotated[str, Field(max_length=100_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A person's constraints by uid, each in its newest version, and those that the session follows."""
+
+    constraints: Mapping[str, Version]
+    followed: Answer
+
+    def item(self, version: Version) -> MemoryConstraintItem:
+        """A constraint as tools give it."""
+        record = version.record
+        return MemoryConstraintItem(
+            uid=version.uid,
+            seq=version.seq,
+            name=record.name,
+            description=record.words,
+            necessity=record.necessity,
+            status=record.status,
+            scope=record.scope,
+            source=record.source,
+            confidence=record.confidence,
+            topics=record.topics,
+            said_on=self.followed.context.local_day(version.created_at),
+            when=when_words(record),
+            times=times_words(record),
+            needs_confirmation=needs_confirmation(record),
+            used_this_session=version.uid in {item.uid for item in self.followed.applicable},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a call came to: the result, and the command that carries out the change, where there is one."""
+
+    result: MemoryToolResult
+    command: SessionCommand | None = None
+
+
+def call(tool: MemoryTool, arguments: Mapping[str, Any], shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+    """Call a tool by its name. ``envelope`` is what every command carries. Nothing is raised for bad arguments."""
+    schema, work = _TOOLS[tool]
+    try:
+        read = schema.model_validate(dict(arguments))
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        return _no(tool, "bad_arguments", f"{mistake.sentence} (at {mistake.where or 'the top'})")
+    return work(read, shelf, envelope)
+
+
+def declaration(tool: MemoryTool) -> dict[str, Any]:
+    """Name, description and JSON schema of the arguments, as programs that offer tools declare them."""
+    schema, _ = _TOOLS[tool]
+    described = schema.model_json_schema()
+    return {"name": tool.value, "description": _SAID[tool], "strict": True, "parameters": described}
+
+
+def _list(asked: ListConstraints, shelf: Shelf, _: Mapping[str, Any]) -> Called:
+    in_order = sorted(shelf.constraints.values(), key=lambda version: (-version.updated_at.timestamp(), version.uid))
+    first = {item.uid: place for place, item in enumerate(shelf.followed.applicable)}
+    found = sorted(
+        (version for version in in_order if _fits(version.record, asked)),
+        key=lambda version: first.get(version.uid, len(first)),
+    )
+    items = tuple(shelf.item(version) for version in found[: asked.limit])
+    return Called(MemoryToolResult(tool=MemoryTool.LIST, ok=True, items=items, total=len(found)))
+
+
+def _fits(record: ConstraintRecord, asked: ListConstraints) -> bool:
+    return (
+        record.status in asked.statuses
+        and (not asked.scopes or record.scope in asked.scopes)
+        and (not asked.necessities or record.necessity in asked.necessities)
+        and (not asked.tags or not set(record.topics).isdisjoint(asked.tags))
+        and (not asked.text or _mentions(record, asked.text))
+    )
+
+
+def _mentions(record: ConstraintRecord, words: str) -> bool:
+    known = " ".join((record.name, record.words, *record.topics)).casefold()
+    return words.strip().casefold() in known
+
+
+def _get(asked: GetConstraint, shelf: Shelf, _: Mapping[str, Any]) -> Called:
+    version = shelf.constraints.get(asked.uid)
+    return _missing(MemoryTool.GET) if version is None else _one(MemoryTool.GET, version, shelf)
+
+
+def _update(asked: UpdateConstraint, shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+    version = shelf.constraints.get(asked.uid)
+    if version is None:
+        return _missing(MemoryTool.UPDATE)
+    try:
+        record = patched(version.record, _json_object(asked.patch))
+    except BadInput as error:
+        return _no(MemoryTool.UPDATE, "bad_patch", error.message)
+    command = commands.ReviseConstraint(**envelope, uid=asked.uid, record=record, seen=version.seq or None)
+    return _one(MemoryTool.UPDATE, version.model_copy(update={"record": record}), shelf, command)
+
+
+def _archive(asked: ArchiveConstraint, shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+    version = shelf.constraints.get(asked.uid)
+    if version is None:
+        return _missing(MemoryTool.ARCHIVE)
+    command = commands.JudgeConstraint(
+        **envelope, uid=asked.uid, verdict="archive", reason=asked.reason, seen=version.seq or None
+    )
+    gone = version.record.model_copy(update={"status": Status.DECLINED})
+    return _one(MemoryTool.ARCHIVE, version.model_copy(update={"record": gone}), shelf, command)
+
+
+def _supersede(asked: SupersedeConstraint, shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+    version = shelf.constraints.get(asked.uid)
+    if version is None:
+        return _missing(MemoryTool.SUPERSEDE)
+    try:
+        record = read_record(_json_object(asked.record))
+    except BadInput as error:
+        return _no(MemoryTool.SUPERSEDE, "bad_patch", error.message)
+    record = record.model_copy(update={"lifecycle": record.lifecycle.model_copy(update={"uid": None})})
+    command = commands.RememberConstraint(**envelope, record=record, supersedes=asked.uid)
+    return _one(MemoryTool.SUPERSEDE, version, shelf, command)
+
+
+def patched(record: ConstraintRecord, patch: Mapping[str, Any]) -> ConstraintRecord:
+    """The record with the parts of a patch in their place; a group keeps what the patch does not name. The uid stays.
+    Raises ``BadInput``, also for a part that no record has."""
+    return read_record(merged(write_record(record), patch)).with_uid(record.uid)
+
+
+def merged(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with changes in it, group by group."""
+    whole = dict(document)
+    for name, value in changes.items():
+        group = whole.get(name)
+        whole[name] = merged(group, value) if isinstance(group, dict) and isinstance(value, Mapping) else value
+    return whole
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        raise BadInput("That is no JSON, so nothing was changed.") from None
+    if not isinstance(value, dict):
+        raise BadInput("That is no JSON object, so nothing was changed.")
+    return value
+
+
+def _one(tool: MemoryTool, version: Version, shelf: Shelf, command: SessionCommand | None = None) -> Called:
+    return Called(MemoryToolResult(tool=tool, ok=True, items=(shelf.item(version),), total=1), command)
+
+
+def _missing(tool: MemoryTool) -> Called:
+    return _no(tool, "not_found", "There is no such constraint (any more), so I did nothing.")
+
+
+def _no(tool: MemoryTool, kind: Literal["not_found", "bad_arguments", "bad_patch"], message: str) -> Called:
+    return Called(MemoryToolResult(tool=tool, ok=False, trouble=MemoryTrouble(kind=kind, message=message)))
+
+
+_TOOLS: Mapping[MemoryTool, tuple[type[BaseModel], Callable[[Any, Shelf, Mapping[str, Any]], Called]]] = {
+    MemoryTool.LIST: (ListConstraints, _list),
+    MemoryTool.GET: (GetConstraint, _get),
+    MemoryTool.UPDATE: (UpdateConstraint, _update),
+    MemoryTool.ARCHIVE: (ArchiveConstraint, _archive),
+    MemoryTool.SUPERSEDE: (SupersedeConstraint, _supersede),
+}
+_SAID = {
+    MemoryTool.LIST: "What is known of the person, filtered; what applies to the day at hand comes first.",
+    MemoryTool.GET: "One constraint.",
+    MemoryTool.UPDATE: "Change parts of a constraint; it stays the same constraint.",
+    MemoryTool.ARCHIVE: "Put a constraint away. It is kept and can be brought back.",
+    MemoryTool.SUPERSEDE: "Let a new constraint take the place of an old one.",
+}

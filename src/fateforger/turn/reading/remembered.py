@@ -1,0 +1,57 @@
+"""What a model gets to see of what the person told the planner once: two sections of reminders, and the list of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.constraints import Answer, Version, sections
+from fateforger.plan import zone
+from fateforger.turn.reading.facts import Row, Table, cut
+
+MOST_CONSIDERED = 30
+LONGEST_CONSIDERED = 6_000
+"""Reminders to consider: how many, and how many characters of them together. What must be followed is never cut."""
+
+
+def reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
+    """What the person told earlier, in their own words, with the day they said it (S92, S174, S195, S196), numbered
+    through both tables; none when there is nothing. ``left_out`` is how many more the answer does not hold."""
+    told = sections(answer)
+    if not (told.must_follow or told.consider):
+        return ()
+    must = [{"number": number, **reminder.row} for number, reminder in enumerate(told.must_follow, 1)]
+    consider: list[Row] = []
+    room = LONGEST_CONSIDERED
+    for number, reminder in enumerate(told.consider[:MOST_CONSIDERED], len(must) + 1):
+        words = cut(reminder.words)
+        room -= len(words)
+        if room < 0:
+            break
+        consider.append({"number": number, **reminder.row, "words": words})
+    more = len(told.consider) - len(consider) + told.left_out + left_out
+    return ("must_follow", must, 0), ("consider", consider, more)
+
+
+def shown(answer: Answer) -> tuple[Version, ...]:
+    """The constraints of :func:`reminders` in the order of their numbers."""
+    told = sections(answer)
+    by_uid = {item.uid: item.version for item in answer.applicable}
+    return tuple(by_uid[reminder.uid] for reminder in (*told.must_follow, *told.consider))
+
+
+def memory(versions: Sequence[Version], answer: Answer) -> Table:
+    """Constraints that a message may name, numbered from 1; ``applies`` tells which the day at hand follows."""
+    followed = {item.uid for item in answer.applicable}
+    rows = [
+        {
+            "number": number,
+            "name": cut(version.record.name, 80),
+            "words": cut(version.record.words),
+            "said": version.created_at.astimezone(zone(answer.context.timezone)).date().isoformat(),
+            "necessity": version.record.necessity.value,
+            "status": "put away" if version.retired else version.record.status.value,
+            "applies": "yes" if version.uid in followed else "no",
+        }
+        for number, version in enumerate(versions, 1)
+    ]
+    return "memory", rows, 0

@@ -1,0 +1,160 @@
+"""What a message wants of memory, as the very commands that the memory card and its forms make (S214). Numbers of the
+list become uids here, and the tools are called by code: a model only says what is wanted (K3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+from pydantic import ValidationError
+
+from fateforger.constraints import ConstraintRecord, Version
+from fateforger.constraints.kinds import Source, Status
+from fateforger.errors import BadInput
+from fateforger.plan.mistakes import first_mistake
+from fateforger.session import commands
+from fateforger.session.commands import SessionCommand, TimeboxingUserReply, Verdict
+from fateforger.session.model import Session
+from fateforger.session.recall import following
+from fateforger.turn.memorytools import MemoryTool, Shelf, call, merged
+from fateforger.turn.reading.meaning import envelope, numbered
+from fateforger.turn.reading.rules import MemoryWish, MemoryWords, RuleWords
+
+WHICH = "Which of them do you mean? Say it in its own words, or use the buttons beside it."
+NO_WRITE = "Nothing was written into memory here that could be taken back."
+NO_QUESTION = "There is no question open about that, so there is nothing to decide."
+_VERDICTS: Mapping[MemoryWish, Verdict] = {
+    MemoryWish.ACCEPT: "accept",
+    MemoryWish.DECLINE: "decline",
+    MemoryWish.RESTORE: "restore",
+    MemoryWish.SET_ASIDE: "set_aside",
+    MemoryWish.USE_AGAIN: "use_again",
+}
+
+
+def memory_commands(
+    reply: TimeboxingUserReply, session: Session, listed: Sequence[Version], words: MemoryWords
+) -> tuple[SessionCommand, ...]:
+    """What a message wants of memory; ``listed`` is the table that it was read with. Nothing when it only asks back.
+    Raises ``BadInput`` for a row that is not there and for a rule that cannot be written down."""
+    head = envelope(reply)
+    match words.wish:
+        case MemoryWish.LIST | MemoryWish.GET:
+            shown = tuple(numbered(listed, number).uid for number in words.numbers)
+            return (commands.ShowMemory(**head, uids=shown),)
+        case MemoryWish.REMEMBER:
+            return (commands.RememberConstraint(**head, record=new_record(words.rule, session)),)
+        case MemoryWish.UNDO:
+            return (commands.UndoMemory(**head, write=_last_write(session)),)
+        case MemoryWish.KEEP:
+            return (_decided(session, _meant(listed, words), head),)
+        case MemoryWish.UPDATE | MemoryWish.ARCHIVE | MemoryWish.SUPERSEDE:
+            shelf = Shelf({version.uid: version for version in listed}, following(session))
+            return tuple(_called(words, version, shelf, head) for version in _meant(listed, words))
+        case (
+            MemoryWish.ACCEPT
+            | MemoryWish.DECLINE
+            | MemoryWish.RESTORE
+            | MemoryWish.SET_ASIDE
+            | MemoryWish.USE_AGAIN as wish
+        ):
+            verdict = _VERDICTS[wish]
+            return tuple(
+                commands.JudgeConstraint(**head, uid=v.uid, verdict=verdict, reason=words.reason, seen=v.seq or None)
+                for v in _meant(listed, words)
+            )
+        case _:
+            assert_never(words.wish)
+
+
+def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
+    """A rule that is told in so many words, so it is confirmed. Raises ``BadInput``."""
+    if rule is None or rule.description is None:
+        raise BadInput("I did not understand what to remember; please say the rule once more.")
+    document = {
+        "name": rule.description[:80],
+        "necessity": "should",
+        "scope": "profile",
+        "status": Status.LOCKED,
+        "source": Source.USER,
+        "applicability": {"timezone": session.tz},
+    }
+    return _read(merged(document, changes_of(rule)))
+
+
+def changes_of(rule: RuleWords) -> dict[str, Any]:
+    """The parts of a record that the words speak of, group by group."""
+    scalars = _said(duration_min=rule.minutes_min, duration_max=rule.minutes_max)
+    when = _said(start_date=rule.start_date, end_date=rule.end_date, days_of_week=rule.days_of_week)
+    windows = None if rule.windows is None else [_window(window.model_dump(mode="json")) for window in rule.windows]
+    payload = _said(rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None)
+    core = _said(name=rule.name, description=rule.description, necessity=rule.necessity, scope=rule.scope)
+    routing = _said(topics=rule.topics, applies_event_types=rule.event_types)
+    groups = {"applicability": when, "payload": payload}
+    return {**core, **routing, **{name: group for name, group in groups.items() if group}}
+
+
+def _called(words: MemoryWords, version: Version, shelf: Shelf, head: Mapping[str, Any]) -> SessionCommand:
+    """The command that a tool came to. Raises ``BadInput`` with why it did nothing."""
+    arguments: dict[str, Any] = {"uid": version.uid}
+    if words.wish is MemoryWish.ARCHIVE:
+        arguments["reason"] = words.reason
+    else:
+        if words.rule is None:
+            raise BadInput("I did not understand how that rule shall be; please say it once more.")
+        changes = changes_of(words.rule)
+        if words.wish is MemoryWish.UPDATE:
+            arguments["patch"] = json.dumps(changes)
+        else:
+            arguments["record"] = json.dumps(merged(_as_new(version.record), changes))
+    called = call(MemoryTool(words.wish.value), arguments, shelf, head)
+    if called.command is None:
+        trouble = called.result.trouble
+        raise BadInput(WHICH if trouble is None else trouble.message)
+    return called.command
+
+
+def _meant(listed: Sequence[Version], words: MemoryWords) -> Sequence[Version]:
+    if not words.numbers:
+        raise BadInput(words.question or WHICH)
+    return [numbered(listed, number) for number in dict.fromkeys(words.numbers)]
+
+
+def _decided(session: Session, meant: Sequence[Version], head: Mapping[str, Any]) -> SessionCommand:
+    """The answer to the question that names all that is meant; all of two means both."""
+    uids = {version.uid for version in meant}
+    question = next((each for each in session.memory_questions if uids <= set(each.uids)), None)
+    if question is None:
+        raise BadInput(NO_QUESTION)
+    keep = None if uids == set(question.uids) else meant[0].uid
+    return commands.SettleConstraints(**head, uids=question.uids, keep=keep)
+
+
+def _last_write(session: Session) -> str:
+    if not session.memory_writes:
+        raise BadInput(NO_WRITE)
+    return session.memory_writes[-1].cause
+
+
+def _as_new(record: ConstraintRecord) -> dict[str, Any]:
+    """The old record as the beginning of a new one: what the person says now is confirmed, and lives on its own."""
+    document = record.model_dump(mode="json", by_alias=True, exclude={"lifecycle", "confidence"})
+    return {**document, "status": "locked", "source": "user"}
+
+
+def _read(document: Mapping[str, Any]) -> ConstraintRecord:
+    try:
+        return ConstraintRecord.model_validate(document)
+    except ValidationError as error:
+        raise BadInput(first_mistake(error).sentence) from None
+
+
+def _window(window: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": window["kind"], "start_time_local": window["start"], "end_time_local": window["end"]}
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    """What was said, as JSON writes it."""
+    given = {name: value for name, value in values.items() if value is not None}
+    return {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in given.items()}

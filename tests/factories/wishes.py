@@ -1,0 +1,20 @@
+"""What a model answers about what is remembered."""
+
+from __future__ import annotations
+
+from tests.factories.words import Answer
+
+
+def wish(what: str, *numbers: int, **said: object) -> Answer:
+    return {"wish": what, "numbers": list(numbers), "reason": None, "rule": None, "question": None, **said}
+
+
+def rule(**said: object) -> Answer:
+    """A rule as far as a message speaks of it."""
+    nothing = dict.fromkeys(
+        (
+            "name", "description", "necessity", "scope", "rule_kind", "windows", "minutes_min", "minutes_max",
+            "start_date", "end_date", "days_of_week", "event_types", "topics",
+        )
+    )  # fmt: skip
+    return {**nothing, **said}

@@ -1,0 +1,156 @@
+"""What a point of planning calls for, and what a session keeps of the answer (S14-S22, S46, S232)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.factories.constraints import version_of
+from tests.unit.turn.rules import CALLS, QUIET, avoiding, knowing
+from tests.unit.turn.sessions import MORNING, event, planned, session, task
+
+from fateforger.constraints import Version
+from fateforger.constraints.kinds import Necessity
+from fateforger.plan import ET
+from fateforger.session.frame import frame_of
+from fateforger.session.model import FrameFacts, InputFacts, Session
+from fateforger.session.recall import (
+    STANDING_BY,
+    day_facts,
+    drafting,
+    following,
+    nameable,
+    query_constraints,
+    recall,
+)
+from fateforger.session.skeleton import basis
+from fateforger.stages import TimeboxingStage
+
+Stage = TimeboxingStage
+STANDUP = event("Standup", "09:30", "09:45")
+
+
+def uids(now: Session) -> list[str]:
+    return [item.uid for item in following(now).applicable]
+
+
+def wanted(uid: str, *types: str, **fields: Any) -> Version:
+    """At eight each morning."""
+    windows = [{"kind": "prefer", "start": "08:00", "end": "08:30"}]
+    return version_of(uid, **{"windows": windows, "applies_event_types": list(types), **fields})
+
+
+def test_s15_what_the_day_holds() -> None:
+    """Immovables, blocks and frame; and what the person's own rules put into each such day."""
+    empty, full = session(Stage.CAPTURE_INPUTS), planned(Stage.REFINE, task("Report"), events=(STANDUP,))
+    assert day_facts(empty, ()).model_dump() == {
+        "meetings": False, "commutes": False, "sleep": True, "habits": False, "gaps": True, "blocks": (),
+    }  # fmt: skip
+    facts = day_facts(full, (wanted("school", "C"), wanted("yoga", "H"), wanted("call", "M", start_date="2027-01-01")))
+    assert (facts.meetings, facts.commutes, facts.habits) == (True, True, True)
+    assert facts.blocks == (ET.DEEP_WORK, ET.REGENERATION)
+
+
+def test_s15_a_rule_against_something_does_not_put_it_into_the_day() -> None:
+    assert day_facts(session(), (avoiding("calls", "00:00", "10:00", applies_event_types=["M"]),)).meetings is False
+
+
+def test_s15_a_day_that_is_full_has_no_gaps() -> None:
+    whole = event("Offsite", "09:00", "18:00")
+    assert day_facts(session(Stage.CAPTURE_INPUTS, whole), ()).gaps is True  # nothing is planned yet
+    now = planned(Stage.REFINE, task("A", 60), events=(whole,), frame=FrameFacts(lunch_start=None))
+    assert day_facts(now, ()).gaps is False
+    assert day_facts(now.model_copy(update={"frame": FrameFacts(day_end="19:00", lunch_start=None)}), ()).gaps is True
+
+
+@pytest.mark.parametrize(
+    ("stage", "queries"),
+    [
+        (Stage.COLLECT_CONSTRAINTS, [(("startup_prefetch",), ("profile", "datespan"), ()), ((), ("profile", "datespan"), ())]),
+        (Stage.CAPTURE_INPUTS, [((), (), ("avoid_window",))]),
+        (Stage.REFINE, [((), (), ("avoid_window",))]),
+    ],
+)  # fmt: skip
+def test_s16_s18_each_stage_has_its_queries(stage: Stage, queries: list[Any]) -> None:
+    """``query_types`` is asked at every stage but the first."""
+    from fateforger.constraints import Context
+
+    now = session(stage)
+    context = Context(user_id="U1", as_of=now.date, timezone=now.tz, session_id=now.id)
+    found = query_constraints(now, (QUIET,), context)
+    assert [(q.tags, q.scopes_any, q.type_ids) for q in found] == queries
+
+
+def test_s18_stage_1_shows_what_was_marked_for_the_start_and_what_was_said_here() -> None:
+    marked = version_of("start", topics=["startup_prefetch"])
+    here = version_of("here", scope="session", session="s1")
+    now = knowing(session(Stage.COLLECT_CONSTRAINTS, said=(here,)), marked, QUIET)
+    assert set(uids(now)) == {"start", "here"}
+    assert set(uids(knowing(now, QUIET))) == {"quiet", "here"}
+
+
+def test_s21_what_the_next_step_needs_is_kept_and_not_followed_before() -> None:
+    """Without another look at the store: another stage, or a kind of block that the plan holds by then."""
+    later = version_of("review", applies_stages=["REVIEW"])
+    now = knowing(planned(Stage.REFINE), CALLS, later, QUIET)
+    assert uids(now) == ["quiet"]
+    assert uids(now.model_copy(update={"stage": Stage.REVIEW_COMMIT})) == ["quiet", "review"]
+    assert uids(knowing(planned(Stage.REFINE, events=(STANDUP,)), CALLS)) == ["calls"]
+
+
+def test_s2_s22_what_was_said_here_counts_at_once_and_what_was_set_aside_does_not() -> None:
+    here = avoiding("here", "13:00", "14:00", scope="session", session="s1")
+    now = knowing(planned(Stage.REFINE), QUIET)
+    assert uids(now.model_copy(update={"said": (here,), "set_aside": ("quiet",)})) == ["here"]
+
+
+def test_s20_another_persons_rows_and_another_sessions_are_never_kept() -> None:
+    rows = (version_of("theirs", user="U2"), version_of("other", scope="session", session="s2"), QUIET)
+    assert [v.uid for v in recall(planned(Stage.REFINE), rows, MORNING).versions] == ["quiet"]
+
+
+def test_a_must_is_never_left_out_and_what_is_left_out_is_counted() -> None:
+    """S17, S174: 60 that must be followed and 150 that are only wished, of which 50 apply and 50 stand by."""
+    musts = tuple(avoiding(f"m{n}", "00:00", "05:00") for n in range(60))
+    wishes = tuple(version_of(f"w{n:03}", necessity="prefer") for n in range(150))
+    known = recall(planned(Stage.REFINE), (*wishes, *musts), MORNING)
+    kept = [version.record.necessity for version in known.versions]
+    assert kept.count(Necessity.MUST) == 60
+    assert len(kept) == 60 + STANDING_BY
+    assert known.left_out == 150 - STANDING_BY
+
+
+def test_what_can_be_named_begins_with_what_applies() -> None:
+    gone = version_of("gone", status="declined", event={"action": "archive", "reason": None})
+    other = version_of("other", days_of_week=["SU"])
+    now = knowing(planned(Stage.REFINE), QUIET, other)
+    found = nameable(now, (gone, other, QUIET, version_of("theirs", user="U2")))
+    assert [version.uid for version in found] == ["quiet", "other", "gone"]
+
+
+# --- the draft ---
+
+
+LISTED = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report"),)))
+
+
+def test_s46_s232_a_draft_follows_from_the_constraints_too() -> None:
+    """Said here or stored, set aside or changed: each makes another draft. Being saved makes none."""
+    here = avoiding("here", "13:00", "14:00", scope="session", session="s1")
+    lasting = avoiding("here", "13:00", "14:00")
+    said_, stored = LISTED.model_copy(update={"said": (here,)}), knowing(LISTED, lasting)
+    apart = stored.model_copy(update={"set_aside": ("here",)})
+    changed = knowing(LISTED, avoiding("here", "13:00", "15:00"))
+    assert len({basis(now) for now in (LISTED, said_, stored, changed)}) == 4
+    assert basis(apart) == basis(LISTED)
+    saved = lasting.model_copy(update={"seq": 7})
+    assert basis(knowing(LISTED, saved)) == basis(stored) == basis(LISTED.model_copy(update={"said": (lasting,)}))
+
+
+def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
+    """So that one made ahead is still good when it is asked for."""
+    now = knowing(LISTED, QUIET, CALLS)
+    drafted = planned(Stage.SKELETON, task("Report"), recalled=now.recalled)
+    assert [item.uid for item in drafting(now).applicable] == [item.uid for item in drafting(drafted).applicable]
+    assert basis(now) == basis(drafted)
+    assert frame_of(now) == frame_of(drafted)
