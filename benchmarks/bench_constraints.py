@@ -4,27 +4,42 @@ with a recurrence rule, in processor time.
 The peer, in the same run and taking turns with us, is the least that could be right on the same values: the newest
 version of each uid, five comparisons and a sort; no recurrence, no conditions, no reasons. Warm means that the months
 asked about were asked about before; cold is the first question a process ever gets.
+
+From the store: the same person's 1,000 constraints out of an SQLite file, alone and beside 100,000 rows of 500 others.
+``reading`` is what the store adds, ``whole`` what it takes to say what applies, both in processor time of all threads;
+``wall`` is the whole by the clock on the wall, which other programs on the machine lengthen. After a write means that
+another process added a version since the last question; first is the first question after opening, when rows are read.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from random import Random
+from typing import Any
 
+from sqlalchemy import Connection, insert
 from tests.factories.constraints import KINDS, RULES, STAGES, TYPES, WEEK, version_of
 
+from fateforger.adapters.store import Store, open_store
+from fateforger.adapters.store.constraint_rows import VERSION, version_values
 from fateforger.constraints import Context, Version, applicability, read_context
 from fateforger.constraints.reading import write_answer
 
 ROUNDS = 400
 CONSTRAINTS = 1_000
 TARGET_MS = 5
+FOREIGN, PEOPLE = 100_000, 500
+STORE_TARGET_MS = 15
+STORE_ROUNDS = 200
 
 
 def history() -> list[Version]:
@@ -108,6 +123,60 @@ def first_question() -> float:
     return (time.process_time() - started) * 1_000
 
 
+async def from_store(versions: Sequence[Version], asked: Sequence[Context]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state.db"
+        store = open_store(path)
+        await store.constraints.write(sorted(versions, key=lambda version: version.seq), cause="bench")
+        alone = await _asked_again_and_again(path, asked)
+        await store.database.write(lambda connection: _foreign(connection, versions))
+        beside = await _asked_again_and_again(path, asked)
+        await store.aclose()
+    return {
+        "target_p95_ms": STORE_TARGET_MS,
+        "alone": alone,
+        f"beside_{FOREIGN}_rows_of_others": beside,
+        "ratio": beside["warm_ms"]["whole"]["p50"] / alone["warm_ms"]["whole"]["p50"],
+    }
+
+
+async def _asked_again_and_again(path: Path, asked: Sequence[Context]) -> dict[str, Any]:
+    reader, writer = open_store(path), open_store(path)
+    first = await _asked(reader, asked[0])
+    warm = [await _asked(reader, asked[n % len(asked)]) for n in range(STORE_ROUNDS)]
+    after = []
+    for n in range(STORE_ROUNDS // 4):
+        written = version_of(f"new{n}", at="2026-03-01T00:00:00Z")
+        await writer.constraints.write([written], cause=f"{time.time_ns()}")
+        after.append(await _asked(reader, asked[n % len(asked)]))
+    for store in (reader, writer):
+        await store.aclose()
+    return {"first_ms": first["whole"], "warm_ms": _each(warm), "after_a_write_ms": _each(after)}
+
+
+async def _asked(store: Store, context: Context) -> dict[str, float]:
+    processor, wall = time.process_time(), time.perf_counter()
+    versions = await store.constraints.of("U1")
+    reading = time.process_time() - processor
+    applicability(versions, context)
+    whole, seen = time.process_time() - processor, time.perf_counter() - wall
+    return {"reading": reading * 1_000, "whole": whole * 1_000, "wall": seen * 1_000}
+
+
+def _each(asked: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
+    return {name: percentiles([times[name] for times in asked]) for name in asked[0]}
+
+
+def _foreign(connection: Connection, versions: Sequence[Version]) -> None:
+    """The same kind of rows, of others."""
+    for begin in range(0, FOREIGN, 5_000):
+        rows = []
+        for n in range(begin, begin + 5_000):
+            version = versions[n % len(versions)].model_copy(update={"user_id": f"U1{n % PEOPLE}"})
+            rows.append(version_values(version, f"foreign {n}", 0))
+        connection.execute(insert(VERSION), rows)
+
+
 def main() -> int:
     if "--cold" in sys.argv:
         print(first_question())
@@ -133,6 +202,7 @@ def main() -> int:
         "ratio": statistics.median(ours) / statistics.median(theirs),
         "with_the_whole_explanation_as_json_ms": percentiles(explained),
         "first_question_ms": cold,
+        "from_the_store": asyncio.run(from_store(versions, asked)),
     }
     print(json.dumps(result, indent=2))
     return 0

@@ -1,4 +1,4 @@
-"""Indexes of constraints: Mem0 over embedded Qdrant and over PostgreSQL, and a dictionary."""
+"""Indexes of constraints: Mem0 over Qdrant, embedded and as a server, and over PostgreSQL; and a dictionary."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.contracts.memory_contract import MemoryContract
+from tests.fakes import qdrant_server
 from tests.fakes.memory_index import MemoryIndex
+from tests.fakes.serving import served
 from tests.postgres import PostgresServer
 
-from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory, Pgvector
+from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory, Pgvector, QdrantServer
 from fateforger.ports import Memory
 
 
@@ -35,3 +37,15 @@ class TestPgvector(MemoryContract):
             memory = Mem0Memory(Pgvector(url), LocalNgrams(), home=tmp_path)
             yield memory
             await memory.aclose()
+
+
+@pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
+class TestQdrantServer(MemoryContract):
+    @pytest.fixture
+    async def memory(self, tmp_path: Path) -> AsyncIterator[Memory]:
+        server = qdrant_server.QdrantServer()
+        async with served(server.app) as url:
+            memory = Mem0Memory(QdrantServer(url, qdrant_server.KEY), LocalNgrams(), home=tmp_path)
+            yield memory
+            await memory.aclose()
+        server.close()

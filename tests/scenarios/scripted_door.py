@@ -168,7 +168,12 @@ class ScriptedDoor:
                     for line in lines
                     if words in line
                 ),
-                Controls(items=(Button(label="Everything", action="turn.words"),)),
+                Controls(
+                    items=(
+                        Button(label="Everything", action="turn.words"),
+                        Button(label="Look at a step", action="form.step", target="a step"),
+                    )
+                ),
             ),
         )
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.factories.told_rules import NOTHING
 from tests.fakes.openai_server import KEY, MODEL, Asked, ModelServer, Says, model_server
 
 Answers = Mapping[str, Sequence[dict[str, Any]]]
@@ -18,9 +19,11 @@ Answers = Mapping[str, Sequence[dict[str, Any]]]
 @dataclass
 class Listener:
     """Answers each message with what it means, question by question; ``says`` replaces all that, while it is set.
-    ``asked`` are the questions so far, by message."""
+    ``rules`` are what there is to remember in a message. ``asked`` are the questions so far, by message, without those
+    for rules, which nobody waits for."""
 
     answers: Answers
+    rules: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     says: Says | None = None
     asked: dict[str, list[Asked]] = field(default_factory=dict)
 
@@ -30,6 +33,8 @@ class Listener:
         if "The message:" not in asked.last:
             return Says(status=404, text="This one only reads.")  # a draft: then the house makes its own
         said = asked.last.rsplit("The message:", 1)[1].strip().splitlines()[1]
+        if "should_extract" in asked.system:
+            return Says(json.dumps(self.rules.get(said, NOTHING)))
         before = self.asked.setdefault(said, [])
         before.append(asked)
         return Says(json.dumps(self.answers[said][len(before) - 1]))

@@ -11,17 +11,19 @@ from typing import Any
 import pytest
 from tests.scenarios.chat import Chat, Person, chat_at, control, eventually, login, steps, workspace_at
 from tests.scenarios.person import texts
-from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, failing, slowly
+from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, ScriptedDoor, failing, slowly
 from tests.scenarios.store_faults import Failing
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.background.turns import APOLOGY
+from fateforger.coordinator.commands import Queued, Start
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.local.workspace import RATE_LIMITED, Fault, Workspace
 from fateforger.session.cards import Card, Prose
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
 from fateforger.slack.app import open_room
+from fateforger.slack.presence import Timing
 from fateforger.slack.sender import SENDING_LANE
 
 GENERAL = "C0000GENERAL"
@@ -367,6 +369,35 @@ async def test_a_list_is_searched_and_a_row_of_it_opened_and_pressed(chat: Chat,
         return top if top and "count deep" in texts(top["blocks"]) else None
 
     await eventually(everything, "all of the list")
+
+
+async def test_a_form_says_that_what_was_pressed_in_it_waits(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    go_on = asyncio.Event()
+
+    async def when_told(command: Queued) -> None:
+        if not isinstance(command, Start):
+            await go_on.wait()
+
+    def busy(door: ScriptedDoor) -> None:
+        door.before_handling = when_told
+
+    async def row_says(words: str) -> Json:
+        async def look() -> Json | None:
+            top = await alex.modal()
+            return top if top and any(words in text for text in texts(top["blocks"])) else None
+
+        return await eventually(look, words)
+
+    async with chat_at(workspace, tmp_path, prepare=busy, timing=Timing(form=0.1)):
+        ts = await alex.start()
+        await alex.use((await alex.thread(ts))[0], "All steps")
+        await alex.use_in(await row_says("Everything"), "Look at a step", {})
+        await alex.use_in(await row_says("Count here"), "Count here", {})
+        assert "0 steps" in str(await row_says(phrases.FORM_WAITS))
+        go_on.set()
+        assert phrases.FORM_WAITS not in str(await row_says("1 steps. Done."))
 
 
 async def test_a_form_that_slack_does_not_open_is_said_to_be_tried_again(chat: Chat, alex: Person) -> None:

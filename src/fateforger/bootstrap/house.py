@@ -27,6 +27,7 @@ from fateforger.bootstrap.memory import configured_memory
 from fateforger.bootstrap.mind import configured_model, counted, model_words
 from fateforger.bootstrap.notes import logbook_of
 from fateforger.bootstrap.pulse import Pulse
+from fateforger.bootstrap.remembering import remembering
 from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
@@ -75,6 +76,8 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         if model is not None:
             stack.push_async_callback(model.aclose)
         engine = submitter(settings, calendar, store, clock, role="house")
+        replica = replica_name(settings.data_dir)
+        memory = MemoryDesk(store.constraints, store.jobs, clock, reads_words=model is not None)
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
             submitter=engine,
@@ -82,11 +85,10 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             calendar_write=settings.calendar_write,
             calendar_owner=settings.calendar_owner,
             model=model,
-            memory=MemoryDesk(store.constraints, store.jobs, clock),
+            memory=memory,
             logbook=logbook_of(settings, clock),
         )
         stack.push_async_callback(coordinator.aclose)
-        replica = replica_name(settings.data_dir)
         await store.jobs.take_back(replica)  # the data directory is ours alone, so whoever claimed these is dead
         settling = asyncio.create_task(_settle(engine), name="recovery")
         stack.push_async_callback(_ended, settling)
@@ -103,6 +105,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         stack.push_async_callback(room.close)
         pulse.room = room
         coordinator.on_owing(room.wake)
+        await stack.enter_async_context(remembering(settings, store, clock, owner=replica, wake=room.wake))
         if settings.watch_seconds:
             watcher = Watcher(
                 sessions=store.sessions,

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from fateforger.constraints.kinds import Scope
-from fateforger.constraints.record import ConstraintRecord
+from fateforger.constraints.record import Aspect, ConstraintRecord
 
 
 def uid_for(record: ConstraintRecord, user_id: str, session_id: str | None = None) -> str:
@@ -51,8 +51,12 @@ def _rule(record: ConstraintRecord) -> dict[str, Any]:
         "days": sorted(when.days_of_week),
         "recurrence": when.recurrence,
         "zone": when.timezone,
-        "condition": aspect and [sorted(aspect.conditional_on_present), sorted(aspect.conditional_on_absent)],
+        "condition": None if aspect is None or not aspect.depends else _condition(aspect),
     }
+
+
+def _condition(aspect: Aspect) -> list[list[str]]:
+    return [sorted(aspect.conditional_on_present), sorted(aspect.conditional_on_absent)]
 
 
 def _folded(text: str) -> str:

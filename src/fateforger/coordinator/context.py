@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from fateforger.constraints.credentials import LEFT_OUT
 from fateforger.coordinator.looking import Look
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.session import commands
@@ -45,6 +46,11 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
             return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
         case _:
             return False
+
+
+def withheld_words(command: SessionCommand) -> tuple[str, ...]:
+    """What is to be said of a message from which a secret was taken out."""
+    return (LEFT_OUT,) if isinstance(command, commands.TimeboxingUserReply) and command.withheld else ()
 
 
 def contradicting(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.alone import Alone
-from fateforger.coordinator.context import contradicting, needs_day
+from fateforger.coordinator.context import contradicting, needs_day, withheld_words
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.logbook import Entry, Logbook
@@ -293,6 +293,9 @@ class PlanningCoordinator:
         elif before.status is SessionStatus.CANCELLED:
             await self._answer(before, command, ended_reply(before))
         else:
+            if self._memory is not None:
+                # Before the turn: should the program die in it, the reply is read all the same.
+                await self._memory.overhear(command)
             try:
                 await self._noted(before, command, course, tell)
             except TurnStopped:
@@ -314,7 +317,7 @@ class PlanningCoordinator:
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
         memory = None if self._memory is None else await self._memory.look(before, command)
-        turn = TurnInput(session=before, command=command, reading=reading, memory=memory)
+        turn = TurnInput(session=before, command=command, reading=reading, memory=memory, lines=withheld_words(command))
         outcome = await entry.run(turn, model)
         asking = None if look is None else contradicting(turn, look, outcome)
         if asking is not None:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from fateforger.background.extracting import extract_job
 from fateforger.background.memory import write_job
 from fateforger.constraints import Version
 from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
@@ -36,16 +37,30 @@ _WRITING = (
 
 class MemoryDesk:
     """``constraints`` are asked and written to for ``seconds`` at most. What cannot be written now is left to ``jobs``,
-    where it is tried again; the session knows it meanwhile."""
+    where it is tried again; the session knows it meanwhile. ``reads_words`` tells that somebody looks for rules in
+    what people say."""
 
     def __init__(
-        self, constraints: Constraints, jobs: Jobs | None, clock: Clock, *, seconds: float = MEMORY_WAIT
+        self,
+        constraints: Constraints,
+        jobs: Jobs,
+        clock: Clock,
+        *,
+        reads_words: bool = False,
+        seconds: float = MEMORY_WAIT,
     ) -> None:
         self._constraints = constraints
         self._jobs = jobs
         self._clock = clock
+        self._reads_words = reads_words
         self._seconds = seconds
         self._retriever = ConstraintRetriever(constraints, clock, seconds=seconds)
+
+    async def overhear(self, command: SessionCommand) -> None:
+        """See to it that a reply is read for what it says to remember, once and not now. Of one from which a secret was
+        taken nothing is."""
+        if self._reads_words and isinstance(command, commands.TimeboxingUserReply) and not command.withheld:
+            await self._jobs.enqueue(extract_job(command), now=self._clock.now())
 
     def begin(self, user_id: str) -> None:
         """Read what is known of a person before a turn asks (S102). Returns at once."""
@@ -91,10 +106,11 @@ class MemoryDesk:
         except VersionConflict:
             raise
         except StoreError as error:
-            log.warning("session %s: constraints are written later: %s", session.id, error.message)
-            if self._jobs is not None:
-                await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
+            count = len(effect.versions)
+            log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
+            await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
             return _saying(session, WRITTEN_LATER)
+        log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
         self._retriever.written(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
         numbered = dict(zip(asked, written, strict=True))

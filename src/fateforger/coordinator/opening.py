@@ -33,6 +33,7 @@ def reply_to(session_id: str, opening: Opening) -> TimeboxingUserReply:
         at=opening.at,
         session_id=session_id,
         text=opening.text,
+        withheld=opening.withheld,
     )
 
 
@@ -40,7 +41,7 @@ async def first_turn(
     opening: Opening, earlier: Sequence[Session], model: Model, logbook: Logbook, *, calendar_write: CalendarWrite
 ) -> Session | None:
     """The session that a message begins, with all that it says; ``None`` when it wants no day planned."""
-    start = Start(**opening.model_dump(exclude={"kind", "text", "addressed"}))
+    start = Start(**opening.model_dump(exclude={"kind", "text", "addressed", "withheld"}))
     session = starting.begun(start, earlier, calendar_write=calendar_write)
     reply = reply_to(session.id, opening)
     with logbook.turn(reply, session) as entry:

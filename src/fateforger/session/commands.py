@@ -39,7 +39,8 @@ class Start(BaseModel):
 
 class Opening(BaseModel):
     """The person wrote where no session ran yet; a model may read in it that they want a day planned. Only what was
-    ``addressed`` to us is read; anything else counts once a session runs in its thread. ``tz`` as in :class:`Start`."""
+    ``addressed`` to us is read; anything else counts once a session runs in its thread. ``tz`` as in :class:`Start`,
+    ``withheld`` as in :class:`TimeboxingUserReply`."""
 
     model_config = _FROZEN
     kind: Literal["opening"] = "opening"
@@ -51,6 +52,7 @@ class Opening(BaseModel):
     tz: str
     text: str
     addressed: bool = True
+    withheld: bool = False
 
 
 class InSession(BaseModel):
@@ -78,10 +80,11 @@ class TimeboxingCommitDate(InSession):
 
 
 class TimeboxingUserReply(InSession):
-    """The person wrote something in the thread."""
+    """The person wrote something in the thread. ``withheld`` tells that a key or a password was taken out of it."""
 
     kind: Literal["user_reply"] = "user_reply"
     text: str
+    withheld: bool = False
 
 
 class StageAction(InSession):

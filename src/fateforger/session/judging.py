@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from fateforger.constraints import ConstraintRecord, Event, Version
+from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.identity import rule_key
 from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.wording import quoted
@@ -21,8 +22,11 @@ CHANGED_SINCE = "{} was changed since, so I left it as it is."
 
 
 def revised(taken: Taken, uid: str, record: ConstraintRecord, seen: int | None) -> Taken:
-    """The constraint as it shall be. Raises ``BadInput`` when it is not there or not what the person had in view."""
+    """The constraint as it shall be. Raises ``BadInput`` when it is not there, not what the person had in view,
+    or when there is a secret in it."""
     before = _in_view(taken.memory, uid, seen)
+    if holds_credentials(record):
+        raise BadInput(REFUSED)
     record = record.with_uid(uid)
     if record == before.record:
         return taken.saying(f"{quoted(record.name)} stays as it is.")

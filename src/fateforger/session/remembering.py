@@ -18,6 +18,7 @@ from fateforger.constraints import (
     newest,
     uid_for,
 )
+from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.findings import Change, Finding, Kind
 from fateforger.constraints.identity import content_key
 from fateforger.constraints.kinds import Action, Scope, Status
@@ -97,7 +98,9 @@ class Taken:
 
 def remembered(taken: Taken, record: ConstraintRecord, *, supersedes: str | None = None) -> Taken:
     """Write down a constraint, or that it was said again. What it contradicts gives way where that is clear, and is
-    asked where it is not. Raises ``BadInput`` when there is nothing to supersede."""
+    asked where it is not. Raises ``BadInput`` when there is nothing to supersede, or a secret in it."""
+    if holds_credentials(record):
+        raise BadInput(REFUSED)
     memory = taken.memory
     uid = record.lifecycle.uid or uid_for(record, memory.user_id, memory.session_id)
     lines: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ class SlackRoom:
         asides = Asides(client, people)
         poster = Poster(client, Pace(pace), latest)
         desk = Desk(door, jobs, feedbacks, people, asides, errands, latest, poster, client, clock=clock)
-        forms = FormRoom(door, desk, client, asides, errands)
+        forms = FormRoom(door, desk, client, asides, errands, timing=timing)
         delivery = Delivery(outbox, sessions, poster, asides, clock=clock)
         self._jobs = jobs
         self._clock = clock

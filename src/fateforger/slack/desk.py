@@ -7,6 +7,7 @@ from datetime import date
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.background.turns import TURN_LANE
+from fateforger.constraints.credentials import taken_out
 from fateforger.coordinator.commands import COMMAND, Opening, SessionCommand, Start, TimeboxingUserReply
 from fateforger.coordinator.door import Door
 from fateforger.errors import UserError
@@ -101,12 +102,14 @@ class Desk:
             if owner is not None and said.event == "app_mention":
                 self._whisper(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
+        text, withheld = taken_out(said.text)
         reply = TimeboxingUserReply(
             command_id=said.command_id,
             user_id=said.user_id,
             at=self._clock.now(),
             session_id=session_id,
-            text=said.text,
+            text=text,
+            withheld=withheld,
         )
         await self.put(reply)
 

@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.coordinator.commands import Command
 from fateforger.coordinator.door import Door
 from fateforger.errors import StoreError, UserError
-from fateforger.session.cards import Form, FormErrors, FormRequest
+from fateforger.session.cards import Form, FormErrors, FormRequest, Prose
 from fateforger.slack import phrases
 from fateforger.slack.addresses import FormAddress, field_block
 from fateforger.slack.arrivals import FormAsked, FormFilled, FormPressed, FormTurned, Place, Shown
@@ -21,15 +21,12 @@ from fateforger.slack.calling import SlackTrouble, called
 from fateforger.slack.desk import Desk
 from fateforger.slack.errands import Errands
 from fateforger.slack.forms import modal
+from fateforger.slack.presence import Timing
 
 log = logging.getLogger(__name__)
 
 OPEN_SECONDS = 2.5
 """Slack takes a trigger for three seconds, and an acknowledgement as well."""
-DONE_SECONDS = 6.0
-LOOK_SECONDS = 0.05
-"""How long, and how often, a form that is open looks whether a command was carried out, to show what it did."""
-
 _NOWHERE = Place(None)
 """A modal stands in no channel; what has to be said beside it goes to the person's direct messages."""
 
@@ -37,12 +34,22 @@ _NOWHERE = Place(None)
 class FormRoom:
     """Each method returns what goes out with the acknowledgement. All raise ``StoreError``."""
 
-    def __init__(self, door: Door, desk: Desk, client: AsyncWebClient, asides: Asides, errands: Errands) -> None:
+    def __init__(
+        self,
+        door: Door,
+        desk: Desk,
+        client: AsyncWebClient,
+        asides: Asides,
+        errands: Errands,
+        *,
+        timing: Timing | None = None,
+    ) -> None:
         self._door = door
         self._desk = desk
         self._client = client
         self._asides = asides
         self._errands = errands
+        self._timing = timing or Timing()
 
     async def open(self, asked: FormAsked) -> None:
         """Open the form while the trigger is fresh, over the one it was asked for in, or say why not."""
@@ -126,15 +133,24 @@ class FormRoom:
         """Show forms that stand open as they are once the command was carried out. One that was closed meanwhile, or
         whose subject is gone, is left alone."""
         try:
-            async with asyncio.timeout(DONE_SECONDS):
-                while not await self._door.carried_out(command):  # noqa: ASYNC110  no event tells of another program
-                    await asyncio.sleep(LOOK_SECONDS)
-        except TimeoutError:
-            log.info("a form was not shown anew: the command %s takes its time", command.command_id)
-            return
+            if not await self._done_within(command, self._timing.form):
+                await self._show_all(command, forms, waiting=True)
+                await self._done_within(command, self._timing.patience)
         except StoreError as error:
             log.warning("a form was not shown anew: %s", error.message)
             return
+        await self._show_all(command, forms)
+
+    async def _done_within(self, command: Command, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                while not await self._door.carried_out(command):  # noqa: ASYNC110  no event tells of another program
+                    await asyncio.sleep(self._timing.look)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _show_all(self, command: Command, forms: Sequence[Shown], *, waiting: bool = False) -> None:
         for shown in forms:
             address = shown.address
             request = FormRequest(
@@ -146,7 +162,10 @@ class FormRoom:
                 done=command.command_id,
             )
             try:
-                await self._show(await self._door.open_form(request), shown.view_id, address.below)
+                form = await self._door.open_form(request)
+                if waiting:
+                    form = form.model_copy(update={"fields": (Prose(text=phrases.FORM_WAITS), *form.fields)})
+                await self._show(form, shown.view_id, address.below)
             except (UserError, StoreError) as error:
                 log.info("the form %s was not shown anew: %s", address.form, error.message)
             except SlackTrouble as trouble:

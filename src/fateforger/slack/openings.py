@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fateforger.constraints.credentials import taken_out
 from fateforger.coordinator.commands import Opening, Queued
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Jobs
@@ -33,6 +34,7 @@ class Openings:
 
 def opening(said: Said, *, tz: str, clock: Clock) -> Opening:
     """The message as a command that waits its turn."""
+    text, withheld = taken_out(said.text)
     return Opening(
         command_id=said.command_id,
         user_id=said.user_id,
@@ -40,8 +42,9 @@ def opening(said: Said, *, tz: str, clock: Clock) -> Opening:
         channel=said.channel,
         thread_ts=said.thread_ts,
         tz=tz,
-        text=said.text,
+        text=text,
         addressed=said.direct or said.mention,
+        withheld=withheld,
     )
 
 

@@ -30,6 +30,8 @@ NOT_A_DATE = (
 
 FORM_TOO_LATE = "That form took too long to open. Please press the button once more."
 
+FORM_WAITS = "That waits its turn behind something longer. I'll show it here as soon as it is done."
+
 FORM_FAILED = "Slack wouldn't open that form. Please press the button once more."
 
 NOT_STARTED = (

@@ -27,7 +27,9 @@ Handle = Callable[[Queued, Tell], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Seconds. A turn that is done ``soon`` shows nothing; after ``stop`` one can be stopped; ``gap`` is the least
-    between two words, ``refresh`` the most; ``arrival`` is how long the words wait for the card that replaces them."""
+    between two words, ``refresh`` the most; ``arrival`` is how long the words wait for the card that replaces
+    them. A form that is open says after ``form`` that what was pressed in it waits its turn; it looks for it until
+    ``patience``."""
 
     soon: float = 0.25
     stop: float = 2.0
@@ -35,6 +37,8 @@ class Timing:
     refresh: float = 60.0
     look: float = 0.05
     arrival: float = 15.0
+    form: float = 3.0
+    patience: float = 180.0
 
 
 class Turn:

@@ -18,6 +18,8 @@ PATCH_TRIES = 5
 """How often a patch that does not fit is asked for again (S72)."""
 EXTRACT_LIMIT = 60.0
 """What in a message should be remembered; nobody waits for it."""
+UNDERSTAND_LIMIT = 90.0
+"""The same with everything around it; then it is tried again."""
 DRAFT_LIMIT = 120.0
 """A first plan of the day; after that the solver's own is shown (S120)."""
 MOST_STEPS = 12

@@ -170,7 +170,9 @@ def _deciding_with(model: Model | None) -> Work:
             return _refusing(step, given, notice)
         first, *rest = heard.commands
         asking = _asking(step, given.model_copy(update={"command": first}), first)
-        return asking.model_copy(update={"rest": tuple(rest), "lines": heard.lines, "heard": heard.commands})
+        return asking.model_copy(
+            update={"rest": tuple(rest), "lines": (*step.lines, *heard.lines), "heard": heard.commands}
+        )
 
     return decision
 

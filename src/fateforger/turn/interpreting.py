@@ -4,12 +4,13 @@ S94, S101). What becomes of it is for others; nothing is stored here."""
 from __future__ import annotations
 
 from datetime import date as Date  # noqa: N812  as elsewhere
+from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.constraints import ConstraintRecord, uid_for
-from fateforger.constraints.kinds import Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
+from fateforger.constraints.kinds import Dimension, Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
 from fateforger.errors import BadInput
 from fateforger.plan import ET
 from fateforger.plan.mistakes import first_mistake
@@ -36,6 +37,16 @@ class WindowWords(BaseModel):
     end: Clock
 
 
+class Slot(StrEnum):
+    """What a person has one of at a time, so that a new one takes the place of the old one."""
+
+    WAKE_UP = "wake_up"
+    WORK_START = "work_start"
+    LUNCH = "lunch"
+    WORK_END = "work_end"
+    BEDTIME = "bedtime"
+
+
 class ConstraintWords(BaseModel):
     """One rule, as far as the message says it."""
 
@@ -44,6 +55,8 @@ class ConstraintWords(BaseModel):
     description: Annotated[str, Field(min_length=1, max_length=2000)]
     necessity: Necessity
     rule_kind: RuleKind | None
+    slot: Slot | None
+    dimension: Dimension
     windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)]
     minutes_min: int | None
     minutes_max: int | None
@@ -57,10 +70,12 @@ class ConstraintWords(BaseModel):
 
 
 class ConstraintInterpretation(BaseModel):
-    """Whether there is something to remember, how far it reaches, and what. What is unclear is asked (S94)."""
+    """Whether there is something to remember, how far it reaches, and what. What is unclear is asked (S94). Of a
+    message that ``holds_secret`` nothing is remembered."""
 
     model_config = _CLOSED
     should_extract: bool
+    holds_secret: bool
     scope: Scope
     constraints: Annotated[tuple[ConstraintWords, ...], Field(max_length=MOST_CONSTRAINTS)]
     question: Spoken | None
@@ -87,8 +102,9 @@ async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) 
 
 def records(interpretation: ConstraintInterpretation, session: Session) -> tuple[ConstraintRecord, ...]:
     """What was said as constraint records of the person, proposed until they are confirmed, each under its uid. Pure
-    (S5). Nothing when there was nothing to extract. Raises ``BadInput`` for what cannot be written down."""
-    if not interpretation.should_extract:
+    (S5). Nothing when there was nothing to extract, or a secret in it. Raises ``BadInput`` for what cannot be written
+    down."""
+    if not interpretation.should_extract or interpretation.holds_secret:
         return ()
     return tuple(_record(words, interpretation.scope, session) for words in interpretation.constraints)
 
@@ -116,6 +132,7 @@ def _record(words: ConstraintWords, scope: Scope, session: Session) -> Constrain
             "windows": [{"kind": w.kind, "start": w.start, "end": w.end} for w in words.windows],
         },
         "applies_event_types": words.event_types,
+        "aspect": {"aspect_id": words.slot, "frame_slot": words.slot, "dimension": words.dimension},
     }
     try:
         record = ConstraintRecord.model_validate(document)

@@ -23,7 +23,7 @@ VERSIONS: Mapping[str, int] = {
     "facts": 3,
     "memory": 1,
     "patch": 3,
-    "rules": 1,
+    "rules": 2,
     "start": 1,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which

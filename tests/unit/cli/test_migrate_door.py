@@ -188,7 +188,7 @@ async def test_progress_is_for_terminals(tmp_path: Path) -> None:
 
 async def test_killed_in_between_it_goes_on(tmp_path: Path) -> None:
     """kill -9 while it writes: what was written stays, the next run writes the rest, and nothing twice."""
-    total = 2000
+    total = 1200
     with_tables(tmp_path / "data")
     path = mirror_file(tmp_path / "old.db", *({"hints": f'{{"uid": "tb_{number}"}}'} for number in range(total)))
     arguments = (*PROGRAM, "--source", "sqlite", "--file", str(path), "--apply")

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories.constraints import context_of, version_of
+from tests.factories.told_rules import found, rule
 from tests.unit.constraints.conftest import Kept
 from tests.unit.turn.sessions import session
-from tests.unit.turn.test_interpreting import found, rule
 
 from fateforger.adapters.store import open_store
 from fateforger.config import read_settings

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import text
 from tests.fakes.google_calendar import GoogleCalendarFake
 
 from fateforger.adapters.store import Store, open_store
+from fateforger.background.extracting import extract_workers
+from fateforger.background.lane import LanePolicy, LaneWorkers
+from fateforger.background.memory import memory_workers
+from fateforger.background.turns import turn_workers
 from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.door import Door
 from fateforger.coordinator.logbook import Kept, Logbook
 from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.understanding import understanding
 from fateforger.ports import Calendar, Constraints, Model, Sent
 from fateforger.session.cards import (
     Button,
@@ -62,6 +69,10 @@ class House:
     kept: Kept | None = None
     constraints: Constraints | None = None
     """What stands in for the store's own."""
+    extractor: Model | None = None
+    """Reads replies for rules, in the background."""
+    patience: float = 20.0
+    """Seconds that the store of constraints and the extractor are given."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
 
@@ -80,9 +91,47 @@ class House:
             clock=self.clock,
             calendar_write=self.calendar_write,
             model=self.model,
-            memory=MemoryDesk(self.constraints or self.store.constraints, self.store.jobs, self.clock),
+            memory=MemoryDesk(
+                self.remembered,
+                self.store.jobs,
+                self.clock,
+                reads_words=self.extractor is not None,
+                seconds=self.patience,
+            ),
             logbook=Logbook(self.clock, self.kept),
         )
+
+    @property
+    def remembered(self) -> Constraints:
+        return self.constraints or self.store.constraints
+
+    def lanes(self) -> tuple[LaneWorkers, ...]:
+        """The workers of the program's background, not started yet."""
+        jobs, sessions, clock = self.store.jobs, self.store.sessions, self.clock
+        policy = LanePolicy(tries=3, backoff_seconds=0.01, idle_seconds=0.02)
+        turns = turn_workers(jobs, sessions, self.coordinator.handle, owner="w", clock=clock, policy=policy)
+        writers = memory_workers(jobs, self.remembered, sessions, owner="w", clock=clock, policy=policy)
+        if self.extractor is None:
+            return turns, writers
+        understand = understanding(self.extractor, seconds=self.patience)
+        return turns, writers, extract_workers(jobs, sessions, understand, owner="w", clock=clock, policy=policy)
+
+    async def work(self) -> None:
+        """Let everything be done that waits on a lane and may run by now; a clock that stands still is moved on."""
+        lanes = self.lanes()
+        for lane in lanes:
+            lane.start()
+        async with asyncio.timeout(20):
+            while await self.waiting() or any(lane.busy for lane in lanes):
+                await asyncio.sleep(0.01)
+                self.clock.at += timedelta(milliseconds=10)
+        for lane in lanes:
+            await lane.stop()
+
+    async def waiting(self) -> int:
+        """Jobs that are open."""
+        count = text("SELECT count(*) FROM job WHERE state = 'open'")
+        return await self.store.database.read(lambda connection: connection.execute(count).scalar_one())
 
     async def sleep(self, seconds: float) -> None:
         """Waiting takes no time."""

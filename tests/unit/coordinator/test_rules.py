@@ -85,7 +85,8 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
         "Your rules for Monday 2 March",
         "I'll remember “No calls before 10”.",
         "**1 rule**: 1 is used for this day. Deny / Edit opens one rule: confirm it, change it, or tell me not to use it.",
-        "**No calls before 10** · Must · on Monday and Tuesday · avoid 00:00–10:00",
+        "**No calls before 10**",
+        "Must · on Monday and Tuesday · avoid 00:00–10:00",
         "_used for this day · said on 2 March 2026_",
     ]
     await anna.press_beside("memory", "Undo")

@@ -6,6 +6,7 @@ from datetime import date, time
 from typing import Any
 
 import pytest
+from tests.factories.told_rules import NOTHING, found, rule
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.turn.sessions import said, session
 
@@ -15,30 +16,6 @@ from fateforger.errors import ModelUnusable
 from fateforger.plan import ET
 from fateforger.ports import Role
 from fateforger.turn.interpreting import ConstraintInterpretation, interpret, records
-
-NOTHING = {"should_extract": False, "scope": "session", "constraints": [], "question": None}
-
-
-def rule(name: str, words: str, **more: Any) -> dict[str, Any]:
-    nothing: dict[str, Any] = {
-        "necessity": "should",
-        "rule_kind": None,
-        "windows": [],
-        "minutes_min": None,
-        "minutes_max": None,
-        "start_date": None,
-        "end_date": None,
-        "days_of_week": [],
-        "recurrence": None,
-        "event_types": [],
-        "topics": [],
-        "confidence": 0.9,
-    }
-    return {"name": name, "description": words, **nothing, **more}
-
-
-def found(*rules: dict[str, Any], scope: str = "profile", question: str | None = None) -> dict[str, Any]:
-    return {"should_extract": True, "scope": scope, "constraints": list(rules), "question": question}
 
 
 async def read(text: str, *lines: Line) -> tuple[ConstraintInterpretation, ScriptedModel]:
@@ -147,3 +124,16 @@ async def test_s94_what_is_unclear_is_asked() -> None:
 async def test_s116_it_is_the_background_clients_work() -> None:
     _, model = await read("Hi!", NOTHING)
     assert [p.role for p in model.prompts] == [Role.EXTRACT]
+
+
+async def test_nothing_is_remembered_of_a_message_with_a_secret() -> None:
+    """Whichever form it has: that is for the model to see."""
+    told = found(rule("Wifi", "the wifi password is hunter2")) | {"holds_secret": True}
+    assert await records_of("the wifi password is hunter2", told) == ()
+
+
+async def test_what_one_has_one_of_and_what_it_is_about_are_typed() -> None:
+    """S177, S179: so that a new one replaces the old one, and nothing looks at words for it."""
+    (record,) = await records_of("I stop at five", found(rule("Stop at five", "I stop at five", slot="work_end")))
+    assert record.aspect is not None
+    assert (record.aspect.frame_slot, record.aspect.dimension) == ("work_end", "policy")

@@ -13,6 +13,7 @@ from qdrant_client import QdrantClient
 
 from fateforger.adapters.memory.embedders import Embedder
 from fateforger.adapters.memory.places import Embedded, Pgvector, Place, QdrantServer
+from fateforger.adapters.memory.rows import KEY
 from fateforger.errors import InternalError, MemoryUnavailable
 
 COLLECTION = "fateforger_constraints"
@@ -41,6 +42,7 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
         self.reranker = None
         self._entity_store = None
         self._place = place
+        self._index_keys()
 
     def _remove_memory_from_entity_store(self, memory_id: str, filters: dict[str, Any]) -> None:
         """There are no entities: they need spaCy, are English, and would be a second collection."""
@@ -61,6 +63,12 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
     def clear(self) -> None:
         """Remove every memory, and make the collection anew for vectors of today's length."""
         self.vector_store.reset()
+        self._index_keys()
+
+    def _index_keys(self) -> None:
+        """Mem0 lets a Qdrant server index its own fields only; in strict mode it filters by no other."""
+        if isinstance(self._place, QdrantServer):
+            self.vector_store.client.create_payload_index(COLLECTION, KEY, field_schema="keyword")
 
     def let_go(self) -> None:
         """Close files and connections; Mem0's own ``close`` leaves those of the store open."""

@@ -142,7 +142,7 @@ def _told(book: RuleBook, version: Version) -> str:
     why = " ".join(used.reasons) if used is not None else "" if out is None else f"Not used: {out.reason}"
     ask = f" It needs your word: {CONFIRM}." if reminder.unsure and not version.retired else ""
     row = book.rule(version.uid)[0]
-    return f"**{plain(row.name, 200)}** · {about(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
+    return f"**{plain(row.name, 200)}**\n{about(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
 
 
 def _verdicts(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:

@@ -116,7 +116,7 @@ def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -
     """The record that was filled in, or ``None`` when something is wrong; then ``filled`` has a sentence for each
     field. Nothing but what was changed differs from ``before``. Without ``tz`` its times are the planned day's own."""
     words = _words(filled, before)
-    name = filled.text("name", MAX_NAME) or (_short(words) if before is None else before.name)
+    name = _name(filled, words, before)
     kind = _kind(filled.choice("kind") or kind_of(before))
     payload = _payload(filled, kind, before)
     when = _when(filled, before, tz)
@@ -181,6 +181,13 @@ def _words(filled: Filled, before: ConstraintRecord | None) -> str:
     if before is not None and words == before.words[:MAX_WORDS].strip():
         return before.description
     return words
+
+
+def _name(filled: Filled, words: str, before: ConstraintRecord | None) -> str:
+    name = filled.text("name", MAX_NAME)
+    if before is None:
+        return name or _short(words)
+    return before.name if not name or name == before.name[:MAX_NAME].strip() else name
 
 
 def _short(words: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fateforger.constraints import Version, newest
+from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.identity import content_key, rule_key
 from fateforger.constraints.wording import quoted
 from fateforger.errors import BadInput, UserError
@@ -18,6 +19,7 @@ from fateforger.session.remembering import Memory, Taken, remembered
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import Effect, MemoryReading, StageInput, StageOutput, WriteMemory
+from fateforger.turn.nodes.turn_init import with_memory
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
 DECLINED_BEFORE = "You did not want that rule before, so I leave it out; Memory brings it back."
@@ -58,6 +60,9 @@ def understood(
     done = {content_key(v.record) for v in mine} | {_asked_for(v) for v in mine}
     for record in heard.records:
         before = taken.memory.newest.get(record.uid)
+        if holds_credentials(record):
+            taken = taken.saying(REFUSED)
+            continue
         if content_key(record) in done or (rule_key(record), record.applies_event_types) in done:
             continue
         if before is not None and content_key(before.record) == content_key(record):
@@ -95,7 +100,7 @@ def put_in(
         changes["memory_writes"] = _with(session.memory_writes, write)
     else:
         session = _saying(session, taken.lines)
-    session = session.model_copy(update=changes)
+    session = _recalling_anew(session.model_copy(update=changes), reading, taken)
     if session.memory is not None:
         view = session.memory.model_copy(update={"lines": taken.lines})
         session = session.model_copy(update={"memory": viewed(session, taken.memory.versions, view)})
@@ -103,9 +108,18 @@ def put_in(
     return session, (WriteMemory(versions=lasting, expected=_expected(lasting, reading)),) if lasting else ()
 
 
+def _recalling_anew(session: Session, reading: MemoryReading | None, taken: Taken) -> Session:
+    """What was replaced before may apply again, and the other way round."""
+    if reading is None or reading.error is not None or not taken.versions:
+        return session
+    lasting = tuple(version for version in taken.versions if not version.flat.session_only)
+    anew = with_memory(session, MemoryReading(versions=(*reading.versions, *lasting)), taken.memory.at)
+    return session.model_copy(update={"recalled": anew.recalled})
+
+
 def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | Understood) -> Memory:
     """All that is known of the person when a command is carried out."""
-    stored = () if reading is None or reading.error is not None else reading.versions
+    stored = () if reading is None else reading.versions
     return Memory(
         user_id=session.user_id,
         session_id=session.id,

@@ -134,7 +134,7 @@ def _row(row: MemoryRow) -> tuple[Part, ...]:
     edit = Button(
         label="Deny / Edit", action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"Deny or edit “{row.name}”"
     )
-    return (Prose(text=f"**{plain(row.name)}** · {about(row)}{said}\n_{marks(row)}_", control=edit),)
+    return (Prose(text=f"**{plain(row.name)}**{said}\n{about(row)}\n_{marks(row)}_", control=edit),)
 
 
 def _rest(view: MemoryView) -> tuple[Part, ...]:

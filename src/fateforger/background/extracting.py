@@ -1,0 +1,82 @@
+"""The workers that have each reply read for what it says to remember, while the conversation goes on (S1, S4, S116)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from pydantic import ValidationError
+
+from fateforger.background.lane import LanePolicy, LaneWorkers
+from fateforger.background.memory import understood_job
+from fateforger.errors import InternalError
+from fateforger.ports import Clock, Job, Jobs, NewJob, Sessions
+from fateforger.session.commands import COMMAND, TimeboxingUserReply, Understood
+from fateforger.session.model import Session
+
+log = logging.getLogger(__name__)
+
+EXTRACT_LANE = "extract"
+UNHURRIED = LanePolicy(workers=2, tries=5, backoff_seconds=2.0, longest_backoff_seconds=60.0)
+UNREAD = "I could not look for rules in your last message, so I remember nothing of it; the rest of it counts as usual."
+
+Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[Understood | None]]
+"""What there is to remember in a reply; ``None`` when there is nothing. Raises as
+:data:`~fateforger.background.lane.Perform` does."""
+
+
+def extract_job(reply: TimeboxingUserReply) -> NewJob:
+    """A reply that is to be read; each is read once."""
+    payload = COMMAND.dump_python(reply, mode="json")
+    return NewJob(lane=EXTRACT_LANE, key=reply.session_id, dedupe=reply.command_id, payload=payload)
+
+
+def understood_id(reply_id: str) -> str:
+    """The id of what a reply comes to, the same whenever it is read."""
+    return f"{reply_id}/understood"
+
+
+def extract_workers(
+    jobs: Jobs,
+    sessions: Sessions,
+    interpret: Interpret,
+    *,
+    owner: str,
+    clock: Clock,
+    policy: LanePolicy = UNHURRIED,
+) -> LaneWorkers:
+    """Workers that read replies and put what they find on the lane of their session. A reply that cannot be read in the
+    end is said to be unread, once."""
+
+    async def perform(job: Job) -> None:
+        reply = _reply(job)
+        session = await sessions.load(reply.session_id)
+        if session is None:
+            return
+        heard = await interpret(reply, session)
+        if heard is not None:
+            await jobs.enqueue(understood_job(heard), now=clock.now())
+
+    async def given_up(job: Job, error: str) -> None:
+        log.warning("job %s: a reply is not read for rules: %s", job.id, error)
+        reply = _reply(job)
+        heard = Understood(
+            command_id=understood_id(reply.command_id),
+            session_id=reply.session_id,
+            of=reply.command_id,
+            at=reply.at,
+            trouble=UNREAD,
+        )
+        await jobs.enqueue(understood_job(heard), now=clock.now())
+
+    return LaneWorkers(jobs, EXTRACT_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
+
+
+def _reply(job: Job) -> TimeboxingUserReply:
+    try:
+        reply = COMMAND.validate_python(job.payload)
+    except ValidationError as error:
+        raise InternalError(f"job {job.id} holds no reply: {error.error_count()} problems") from error
+    if not isinstance(reply, TimeboxingUserReply):
+        raise InternalError(f"job {job.id} holds a {type(reply).__name__}, not a reply")
+    return reply

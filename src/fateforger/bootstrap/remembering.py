@@ -1,0 +1,34 @@
+"""What goes on about constraints in the background of the whole program."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fateforger.adapters.store import Store
+from fateforger.background.extracting import extract_workers
+from fateforger.background.memory import memory_workers
+from fateforger.bootstrap.mind import configured_model, counted
+from fateforger.config import Settings
+from fateforger.coordinator.understanding import understanding
+from fateforger.ports import Clock
+
+
+@asynccontextmanager
+async def remembering(
+    settings: Settings, store: Store, clock: Clock, *, owner: str, wake: Callable[[], None]
+) -> AsyncIterator[None]:
+    """Read replies for what they say to remember, where there is a model, by a client that no turn waits for; and write
+    what could not be written at once. ``wake`` is called when a message may be due."""
+    async with AsyncExitStack() as stack:
+        writers = memory_workers(store.jobs, store.constraints, store.sessions, owner=owner, clock=clock, after=wake)
+        writers.start()
+        stack.push_async_callback(writers.stop)
+        model = counted(configured_model(settings), store, clock, settings)
+        if model is not None:
+            stack.push_async_callback(model.aclose)
+            readers = extract_workers(store.jobs, store.sessions, understanding(model), owner=owner, clock=clock)
+            readers.start()
+            # Who waits for a model's answer can be asked again by the next program.
+            stack.push_async_callback(readers.stop, grace_seconds=1.0)
+        yield

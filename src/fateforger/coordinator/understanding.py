@@ -1,0 +1,53 @@
+"""A reply read in the background for what it says to remember, by a client of its own (S1, S116)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from fateforger.background.extracting import Interpret, understood_id
+from fateforger.background.lane import TryLater
+from fateforger.constraints.credentials import REFUSED
+from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, UserError
+from fateforger.ports import Model
+from fateforger.session.commands import TimeboxingUserReply, Understood
+from fateforger.session.model import Session
+from fateforger.turn.constants import UNDERSTAND_LIMIT
+from fateforger.turn.interpreting import interpret, records
+
+log = logging.getLogger(__name__)
+
+
+def understanding(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Interpret:
+    """How replies are understood with that model, each within that time."""
+
+    async def understand(reply: TimeboxingUserReply, session: Session) -> Understood | None:
+        try:
+            async with asyncio.timeout(seconds):
+                interpretation = await interpret(reply, session, model)
+        except TimeoutError:
+            raise TryLater("The language model took too long.") from None
+        except (ModelAuthFailed, ModelRejected) as error:
+            # Its message may quote what the model said, and with that the person's own words.
+            raise UserError(f"The language model refuses ({type(error).__name__}).") from None
+        except ModelError as error:
+            wait = error.retry_after if isinstance(error, ModelBusy) else None
+            raise TryLater(f"The language model gave no answer ({type(error).__name__}).", wait) from None
+        found = records(interpretation, session)
+        trouble = REFUSED if interpretation.holds_secret else None
+        # A secret may be in the question as well.
+        question = None if trouble else interpretation.question
+        log.info("constraints extracted session=%s command=%s count=%d", session.id, reply.command_id, len(found))
+        if not (found or question or trouble):
+            return None
+        return Understood(
+            command_id=understood_id(reply.command_id),
+            session_id=session.id,
+            of=reply.command_id,
+            at=reply.at,
+            records=found,
+            question=question,
+            trouble=trouble,
+        )
+
+    return understand

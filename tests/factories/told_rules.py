@@ -1,0 +1,31 @@
+"""What a model answers when it looks for rules in a message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NOTHING = {"should_extract": False, "holds_secret": False, "scope": "session", "constraints": [], "question": None}
+
+
+def rule(name: str, words: str, **more: Any) -> dict[str, Any]:
+    nothing: dict[str, Any] = {
+        "necessity": "should",
+        "rule_kind": None,
+        "slot": None,
+        "dimension": "policy",
+        "windows": [],
+        "minutes_min": None,
+        "minutes_max": None,
+        "start_date": None,
+        "end_date": None,
+        "days_of_week": [],
+        "recurrence": None,
+        "event_types": [],
+        "topics": [],
+        "confidence": 0.9,
+    }
+    return {"name": name, "description": words, **nothing, **more}
+
+
+def found(*rules: dict[str, Any], scope: str = "profile", question: str | None = None) -> dict[str, Any]:
+    return {**NOTHING, "should_extract": True, "scope": scope, "constraints": list(rules), "question": question}
