@@ -1,4 +1,4 @@
-"""``fateforger plan``: resolve, patch and check. PLAN and PATCH are files in the wire form, or ``-``."""
+"""``fateforger plan``: resolve, patch, check and draft. PLAN, PATCH and INSTANCE are files, or ``-``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fateforger.plan.resolve import overlap_sentence
 
 @click.group("plan")
 def command() -> None:
-    """Resolve, patch and check plans."""
+    """Resolve, patch, check and draft plans."""
 
 
 @command.command("resolve")
@@ -73,11 +73,15 @@ def patch_door(plan: str, patch: str, as_json: bool) -> None:
 
 @command.command("check")
 @click.argument("plan")
+@click.option("--constraints", metavar="FILE", help="What was said: records, or what `constraints query` prints.")
 @click.option("--exit-code", is_flag=True, help="Exit with status 1 when the plan is not ok.")
 @as_json
-def check_door(plan: str, exit_code: bool, as_json: bool) -> None:
-    """Whether PLAN holds together, and how good it is."""
-    result = check(read_document(plan))
+def check_door(plan: str, constraints: str | None, exit_code: bool, as_json: bool) -> None:
+    """Whether PLAN holds together, keeps what was said, and how good it is."""
+    if plan == constraints == "-":
+        raise BadInput("Only one of plan and constraints can come from stdin.")
+    said = None if constraints is None else read_document(constraints)
+    result = check(read_document(plan), said)
     if as_json:
         write_json(result)
     else:
@@ -93,10 +97,11 @@ def check_door(plan: str, exit_code: bool, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def check(document: Any) -> dict[str, Any]:
+def check(document: Any, said: Any = None) -> dict[str, Any]:
     """``{"ok","errors":[{"message","events"}],"findings":[..],"quality":{"level","label","next_step"}}``.
 
-    Mistakes inside a block are errors of the plan; a document that is no plan at all raises ``PlanInvalid``.
+    Mistakes inside a block are errors of the plan, and so is a must of ``said`` that it does not keep; any other
+    constraint that it does not keep is a finding. A document that is no plan at all raises ``PlanInvalid``.
     """
     errors: list[dict[str, Any]] = []
     resolved: tuple[Resolved, ...] = ()
@@ -111,7 +116,39 @@ def check(document: Any) -> dict[str, Any]:
     for first, second in overlaps(resolved):
         errors.append({"message": overlap_sentence(first, second), "events": [first.index, second.index]})
     findings, quality = _judged(None if errors else day, resolved)
+    if said is not None and day is not None:
+        from fateforger.drafting.keeping import unkept  # noqa: PLC0415  only with --constraints
+
+        for breach in unkept(day, resolved, said):
+            told = {"message": breach.text, "events": [day.position(key) for key in breach.keys]}
+            (errors if breach.rule.must else findings).append(told)
     return {"ok": not errors, "errors": errors, "findings": findings, "quality": quality}
+
+
+@command.command("draft")
+@click.argument("instance", required=False)
+@click.option("--batch", metavar="FILE", help="One instance a line (JSON lines); one result document a line.")
+@click.option("--days", type=click.IntRange(1, 7), help="So many days in a row, with the same frame and tasks.")
+@click.option("--steps", type=click.IntRange(0, 10_000_000), help="How long to improve; the same steps, the same plan.")
+@click.option("--budget", metavar="MS", type=click.IntRange(0), help="Stop improving after so many milliseconds.")
+@as_json
+def draft_door(
+    instance: str | None, batch: str | None, days: int | None, steps: int | None, budget: int | None, as_json: bool
+) -> None:
+    """Draft a day from INSTANCE (its schema: docs/instance.schema.json): what fits where, and what does not fit."""
+    from fateforger.cli.drafting import drafted, tell  # noqa: PLC0415  only this door needs it
+
+    if (instance is None) == (batch is None):
+        raise click.UsageError("Give an INSTANCE file (or - for stdin), or --batch FILE.")
+    if batch is not None:
+        _each_line(batch, lambda document: drafted(document, days, steps, budget))
+        return
+    assert instance is not None  # noqa: S101  checked above; for the type checker
+    document = read_document(instance)
+    if as_json:
+        write_json(drafted(document, days, steps, budget))
+    else:
+        tell(document, days, steps, budget)
 
 
 def _judged(day: TBPlan | None, resolved: Sequence[Resolved]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -1,4 +1,5 @@
-"""A day from its meetings, frame, lunch and tasks: deterministic, nothing overlaps, nothing is left out unsaid.
+"""A session's day from its meetings, frame, lunch and tasks, by the engine: nothing overlaps, nothing is left out
+unsaid.
 
 Meetings stay where they are (S121). The one thing comes first and early, then deep work, then shallow work, each in the
 order of priority. Work without minutes gets a usual length, so that a day without any numbers still plans (S106).
@@ -6,47 +7,35 @@ order of priority. Work without minutes gets a usual length, so that a day witho
 
 from __future__ import annotations
 
-from fateforger.drafting.blocks import block, work_block
-from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
-from fateforger.drafting.lunch import LUNCH, lunch_stretch, wants_lunch
-from fateforger.drafting.minutes import in_words, instant
-from fateforger.drafting.model import Day, Draft, Left, Work
-from fateforger.drafting.place import Board, on_grid, place
-from fateforger.plan import ET, TBEvent, TBPlan
+from dataclasses import replace
 
-USUAL_DEEP = 60
-USUAL_SHALLOW = 30
+from fateforger.drafting.compile import USUAL_DEEP, USUAL_SHALLOW
+from fateforger.drafting.free import Stretch, blocked, frame_of
+from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task
+from fateforger.drafting.leftover import why_left
+from fateforger.drafting.lunch import LUNCH, lunch_stretch, wants_lunch
+from fateforger.drafting.minutes import instant
+from fateforger.drafting.model import Day, Draft, Left, Work
+from fateforger.drafting.place import PIECE, SPLITTABLE, Board, on_grid
+from fateforger.drafting.policy import Policy
+from fateforger.drafting.solve import draft_instance
+from fateforger.plan import ET, TBPlan
+
+STEPS = 600
+"""A person waits for this draft."""
+_POLICY = Policy(lunch=None, before_deep=0, after_meal=0, shutdown=0, longest_focus=None, deep_blocks=None)
 
 
 def draft(day: Day) -> Draft:
     """Place what fits and name what does not. The order of ``day.busy`` does not matter."""
     frame = frame_of(day)
-    board = Board(frame, list(blocked(day.busy)))
-    blocks: list[tuple[Stretch, TBEvent]] = []
-    unplaced: list[Left] = []
-    if day.lunch is not None and wants_lunch(frame, day.lunch):
-        lunch = lunch_stretch(board, day.lunch)
-        if lunch is None:
-            unplaced.append(Left(day.lunch.key, LUNCH, "meetings leave no 20 minutes free around that time"))
-        else:
-            board.taken.append(lunch)
-            start = instant(lunch.start)
-            event = block(day, start, lunch.minutes, key=day.lunch.key, name=LUNCH, kind=ET.REGENERATION)
-            blocks.append((lunch, event))
-    longest = max((g.minutes for g in gaps(frame, board.taken)), default=0)
-    for work in in_order(day.works):
-        pieces = place(board, on_grid(length(work)), deep=work.deep)
-        if pieces:
-            blocks.extend(zip(pieces, _events(day, work, pieces), strict=True))
-        else:
-            unplaced.append(Left(work.id, work.title, why_left(length(work), frame.minutes, longest, board.room())))
-    blocks.sort(key=lambda b: b[0])
-    return Draft(TBPlan(date=day.date, tz=day.tz, events=tuple(e for _, e in blocks)), tuple(unplaced))
-
-
-def in_order(works: tuple[Work, ...]) -> list[Work]:
-    """The one thing, then deep work, then the rest; otherwise as given."""
-    return sorted(works, key=lambda w: (not w.first, not w.deep))
+    lunch = _lunch(day, frame)
+    missing = () if lunch is not None or not _asks_for_lunch(day, frame) else (_no_lunch(day),)
+    if frame.minutes == 0:
+        left = tuple(Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
+        return Draft(TBPlan(date=day.date, tz=day.tz), (*missing, *left))
+    result = draft_instance(_instance(day, lunch), steps=STEPS)
+    return replace(result, unplaced=(*missing, *result.unplaced))
 
 
 def length(work: Work) -> int:
@@ -54,28 +43,48 @@ def length(work: Work) -> int:
     return work.minutes or (USUAL_DEEP if work.deep else USUAL_SHALLOW)
 
 
-def _events(day: Day, work: Work, pieces: tuple[Stretch, ...]) -> list[TBEvent]:
-    over = sum(p.minutes for p in pieces) - length(work)
-    return [
-        work_block(
-            day,
-            instant(piece.start),
-            piece.minutes - (over if number == len(pieces) else 0),
-            work,
-            number=number,
-            of=len(pieces),
-        )
-        for number, piece in enumerate(pieces, start=1)
-    ]
+def _asks_for_lunch(day: Day, frame: Stretch) -> bool:
+    return day.lunch is not None and wants_lunch(frame, day.lunch)
 
 
-def why_left(minutes: int, frame: int, longest: int, left: int) -> str:
-    """Why work of that length found no place: the whole frame, its longest free stretch before any work was placed, and
-    the longest one that is left, in minutes."""
-    if minutes > frame:
-        return f"it needs {in_words(minutes)}, and the whole day has {in_words(frame)}"
-    if minutes > longest:
-        return f"it needs {in_words(minutes)}, and the longest free stretch of the day is {in_words(longest)}"
-    if left == 0:
-        return "the day is full"
-    return f"it needs {in_words(minutes)}, and the longest stretch still free is {in_words(left)}"
+def _lunch(day: Day, frame: Stretch) -> Stretch | None:
+    if day.lunch is None or not wants_lunch(frame, day.lunch):
+        return None
+    return lunch_stretch(Board(frame, list(blocked(day.busy))), day.lunch)
+
+
+def _no_lunch(day: Day) -> Left:
+    assert day.lunch is not None  # noqa: S101  only asked for a day with one
+    return Left(day.lunch.key, LUNCH, "meetings leave no 20 minutes free around that time")
+
+
+def _instance(day: Day, lunch: Stretch | None) -> Instance:
+    busy = (Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end)
+    return Instance(
+        date=day.date,
+        tz=day.tz,
+        frame=Frame(start=day.start, end=day.end),
+        immovables=tuple(busy),
+        tasks=tuple(_task(work, place, len(day.works)) for place, work in enumerate(day.works)),
+        policy=_POLICY,
+        pinned=() if lunch is None or day.lunch is None else (_pin(day.lunch.key, lunch),),
+    )
+
+
+def _pin(key: str, lunch: Stretch) -> Pin:
+    return Pin(key=key, title=LUNCH, type=ET.REGENERATION, start=instant(lunch.start), minutes=lunch.minutes)
+
+
+def _task(work: Work, place: int, of: int) -> Task:
+    return Task(
+        id=work.id,
+        title=work.title,
+        minutes=length(work),
+        type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
+        splittable=work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE,
+        min_chunk=PIECE,
+        max_pieces=6,
+        priority=1 + 5 * place // of,
+        one_thing=work.first,
+        notes=work.notes,
+    )

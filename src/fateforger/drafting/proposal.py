@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from fateforger.drafting.blocks import block, work_block
-from fateforger.drafting.draft import draft, length, why_left
+from fateforger.drafting.draft import draft, length
 from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
+from fateforger.drafting.leftover import why_left
 from fateforger.drafting.minutes import in_words, minute_of
 from fateforger.drafting.model import Busy, Day, Draft, Left, Work
 from fateforger.drafting.place import PIECE, SPLITTABLE, on_grid

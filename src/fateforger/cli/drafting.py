@@ -1,0 +1,51 @@
+"""The door that drafts: an instance in, a draft out, for people and for programs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from fateforger.drafting.instance import read_instance
+from fateforger.drafting.model import Draft
+from fateforger.drafting.solve import STEPS, draft_instance
+from fateforger.drafting.writing import write_draft
+from fateforger.plan import resolve
+
+
+def drafted(document: Any, days: int | None, steps: int | None, budget: int | None) -> dict[str, Any]:
+    """The document of ``plan draft``. ``budget`` is in milliseconds; without it only ``steps`` end the search."""
+    return write_draft(_draft(document, days, steps, budget))
+
+
+def tell(document: Any, days: int | None, steps: int | None, budget: int | None) -> None:
+    """The same for people."""
+    draft = _draft(document, days, steps, budget)
+    for plan in (draft.plan, *draft.later):
+        click.echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")
+        for block in resolve(plan):
+            kind = block.event.type.words
+            click.echo(f"{block.start:%H:%M}–{block.end:%H:%M}  {block.event.name}  ({kind}, {block.minutes} min)")
+    for left in draft.unplaced:
+        click.echo(f"✗ {left.title}: {left.reason}. {' · '.join(choice.label for choice in left.choices)}")
+    if draft.conflict is not None:
+        click.echo(f"! {draft.conflict.sentence}")
+    for broken in draft.broken:
+        click.echo(f"• {broken.text}")
+    if not draft.finished:
+        click.echo("→ Time was up; this is the best day found so far.")
+
+
+def _draft(document: Any, days: int | None, steps: int | None, budget: int | None) -> Draft:
+    if days is not None and isinstance(document, dict):
+        document = {**document, "days": days}
+    return draft_instance(read_instance(document), steps=STEPS if steps is None else steps, stop=_until(budget))
+
+
+def _until(budget: int | None) -> Callable[[], bool] | None:
+    if budget is None:
+        return None
+    end = time.monotonic() + budget / 1000
+    return lambda: time.monotonic() >= end

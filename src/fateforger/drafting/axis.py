@@ -1,0 +1,109 @@
+"""The time line in slots of five minutes, and sets of slots as the bits of one integer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from fateforger.drafting.minutes import GRID, ceil, floor, instant
+from fateforger.plan import instant_of
+
+_CHANGE = timedelta(hours=3)
+"""How near to a window a change of the clock matters to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Slot ``n`` begins ``n`` times five minutes after ``origin``, a minute since the epoch on the grid."""
+
+    origin: int
+    slots: int
+
+    def outward(self, start: datetime, end: datetime) -> int:
+        """The slots that a stretch of time touches."""
+        return self._span(floor(start), ceil(end)) if start.astimezone(UTC) < end.astimezone(UTC) else 0
+
+    def inward(self, start: datetime, end: datetime) -> int:
+        """The slots that lie whole within a stretch of time."""
+        return self._span(ceil(start), floor(end)) if start.astimezone(UTC) < end.astimezone(UTC) else 0
+
+    def _span(self, start: int, end: int) -> int:
+        return span((start - self.origin) // GRID, min((end - self.origin) // GRID, self.slots))
+
+    def slot(self, when: datetime) -> int:
+        """The slot that holds an instant; it may lie outside of the axis."""
+        return (floor(when) - self.origin) // GRID
+
+    def when(self, slot: int) -> datetime:
+        """The instant at which a slot begins, in UTC."""
+        return instant(self.origin + slot * GRID)
+
+
+def span(first: int, end: int) -> int:
+    """The slots from ``first`` to before ``end``."""
+    first = max(0, first)
+    return ((1 << (end - first)) - 1) << first if end > first else 0
+
+
+def runs(free: int, length: int) -> int:
+    """The slots at which ``length`` free slots in a row begin."""
+    have = 1
+    while have < length and free:
+        step = min(have, length - have)
+        free &= free >> step
+        have += step
+    return free
+
+
+def slots_of(mask: int) -> Iterator[int]:
+    """Each slot of a set, in time order."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def stretches(mask: int) -> Iterator[tuple[int, int]]:
+    """The runs of a set as pairs of first slot and length, in time order."""
+    at = 0
+    while mask:
+        skip = (mask & -mask).bit_length() - 1
+        mask >>= skip
+        at += skip
+        length = (~mask & -~mask).bit_length() - 1
+        yield at, length
+        mask >>= length
+        at += length
+
+
+def wall(day: date, clock: time, tz: ZoneInfo) -> datetime:
+    """The instant of a wall clock, in UTC. A reading that the spring change skips is the instant of the change."""
+    local = datetime.combine(day, clock)
+    there = instant_of(local, tz)
+    if there.replace(tzinfo=None) == local:
+        return there.astimezone(UTC)
+    after = there.utcoffset()
+    at = there.astimezone(UTC)
+    while (at - timedelta(minutes=1)).astimezone(tz).utcoffset() == after:
+        at -= timedelta(minutes=1)
+    return at
+
+
+def window(axis: Axis, day: date, start: time, end: time, tz: ZoneInfo, *, whole: bool) -> int:
+    """The slots in a window of a local day, as the clock on the wall shows it; an end that is not after the start is
+    the next day's. With ``whole`` only slots that lie in it from beginning to end, otherwise all that it touches."""
+    first, last = datetime.combine(day, start), datetime.combine(day if end > start else day + timedelta(days=1), end)
+    begin, finish = wall(day, start, tz), wall(last.date(), end, tz)
+    near, far = begin - _CHANGE, finish + _CHANGE
+    if near.astimezone(tz).utcoffset() == far.astimezone(tz).utcoffset():
+        return axis.inward(begin, finish) if whole else axis.outward(begin, finish)
+    mask = 0
+    for slot in range(max(0, axis.slot(near)), min(axis.slots, axis.slot(far))):
+        at = axis.when(slot)
+        walls = [(at + timedelta(minutes=n)).astimezone(tz).replace(tzinfo=None) for n in range(GRID)]
+        hit = [first <= one < last for one in walls]
+        if all(hit) if whole else any(hit):
+            mask |= 1 << slot
+    return mask

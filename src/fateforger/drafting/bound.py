@@ -1,0 +1,48 @@
+"""What no plan can do better than: each item at its cheapest place as if it were alone, and as much left out as does
+not fit into the day at all."""
+
+from __future__ import annotations
+
+from fateforger.drafting.items import Item
+from fateforger.drafting.problem import Problem
+
+
+def at_least(problem: Problem) -> int:
+    """Points that every placement costs."""
+    alone = {item.index: _alone(item) for item in problem.items}
+    total = sum(alone.values())
+    return total + _too_much(problem, alone)
+
+
+def _alone(item: Item) -> int:
+    """The least that an item costs: its cheapest place in one piece, less when it may be cut, or being left out."""
+    if item.most_pieces > 1:
+        return 0 if item.domain.bit_count() >= item.slots else item.reward
+    costs = [
+        price + min((item.points(start, length) for start in item.priced(length)), default=item.reward)
+        for length, price in item.lengths
+    ]
+    return min(item.reward, *costs)
+
+
+def _too_much(problem: Problem, alone: dict[int, int]) -> int:
+    """What has to be left out because there is not enough time: the cheapest slots first, parts allowed."""
+    room = 0
+    for item in problem.items:
+        room |= item.domain
+    shortest = {item.index: min(length for length, _ in item.lengths) for item in problem.items}
+    over = sum(shortest[item.index] for item in problem.items) - room.bit_count()
+    if over <= 0:
+        return 0
+    worth = sorted(
+        ((item.reward - alone[item.index]), shortest[item.index]) for item in problem.items if not item.required
+    )
+    worth.sort(key=lambda pair: pair[0] / pair[1])
+    lost = 0
+    for points, slots in worth:
+        if over <= 0:
+            break
+        part = min(slots, over)
+        lost += points * part // slots
+        over -= part
+    return lost

@@ -1,0 +1,155 @@
+"""Whether blocks keep what was said: each rule that they break, with the blocks that do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from itertools import combinations
+
+from fateforger.constraints.kinds import RuleKind
+from fateforger.constraints.wording import listed, quoted
+from fateforger.drafting.ground import Ground
+from fateforger.drafting.minutes import GRID, in_words
+from fateforger.drafting.model import Block
+from fateforger.drafting.rules import Rule
+from fateforger.plan import ET, zone
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that is not kept, by the blocks of ``keys``. ``text`` is a sentence."""
+
+    rule: Rule
+    keys: tuple[str, ...]
+    text: str
+
+
+def breaches(ground: Ground, blocks: Sequence[Block]) -> tuple[Breach, ...]:
+    """Every rule of the ground that the blocks break, in the order of the rules."""
+    look = _Check(ground, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
+    return tuple(breach for rule in ground.rules for breach in look.of(rule))
+
+
+@dataclass(frozen=True)
+class _Check:
+    ground: Ground
+    blocks: list[Block]
+
+    def of(self, rule: Rule) -> Iterator[Breach]:
+        mine = [b for b in self.blocks if rule.about(b.type, b.id) and self._mask(b) & rule.on and not self._fact(b)]
+        hit = [b for b in mine if self._mask(b) & rule.closed]
+        if rule.around:
+            near = self._around(rule)
+            hit += [b for b in self.blocks if self._mask(b) & near and not self._fact(b) and b not in hit]
+        if hit:
+            yield self._breach(rule, hit, f"{self._lie(hit)} in the time that this is about")
+        yield from self._lengths(rule, mine)
+        if rule.gap:
+            yield from self._gaps(rule, mine)
+        yield from self._counts(rule, mine)
+        yield from self._order(rule, mine)
+
+    def _fact(self, block: Block) -> bool:
+        """Whether it follows from the calendar alone, like a way to a meeting."""
+        return block.type is ET.COMMUTE and block.key.startswith("way-")
+
+    def _mask(self, block: Block) -> int:
+        return self.ground.axis.outward(block.start, block.start + timedelta(minutes=block.minutes))
+
+    def _around(self, rule: Rule) -> int:
+        near = within = 0
+        for event in self.ground.events:
+            if event.kind is ET.MEETING:
+                within |= event.mask
+                for n in range(rule.around + 1):
+                    near |= event.mask << n | event.mask >> n
+        return near & ~within & rule.on
+
+    def _lengths(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+        long = [b for b in mine if rule.longest is not None and b.minutes > rule.longest * GRID]
+        short = [b for b in mine if rule.shortest is not None and -(-b.minutes // GRID) < rule.shortest]
+        if long:
+            yield self._breach(rule, long, f"{self._names(long)} {_is(long)} longer than that")
+        if short:
+            yield self._breach(rule, short, f"{self._names(short)} {_is(short)} shorter than that")
+        if rule.whole:
+            cut = [b for b in mine if sum(o.id == b.id for o in mine) > 1]
+            if cut:
+                yield self._breach(rule, cut, f"{self._names(cut[:1])} is done in pieces")
+
+    def _gaps(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+        close = []
+        for block in mine:
+            end = (self._mask(block)).bit_length()
+            area = ((1 << rule.gap) - 1) << end
+            others = [self._mask(b) for b in self.blocks if b is not block]
+            if any(area & mask for mask in others) or any(area & event.mask for event in self.ground.events):
+                close.append(block)
+        if close:
+            yield self._breach(rule, close, f"there is less time than that behind {self._names(close)}")
+
+    def _counts(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+        if not rule.types:
+            mine = [b for b in mine if b.type not in {ET.REGENERATION, ET.BUFFER}]
+        for day in self.ground.days:
+            on = day.slots & rule.on
+            if not on:
+                continue
+            here = [b for b in mine if self._mask(b) & -self._mask(b) & on]
+            masks = [e.mask & on for e in self.ground.events if e.kind in rule.types and e.mask & on]
+            there = 0
+            for mask in masks:
+                there |= mask
+            slots = sum(-(-b.minutes // GRID) for b in here) + there.bit_count()
+            most = None if rule.most is None else max(rule.most, there.bit_count())
+            if most is not None and slots > most and here:
+                yield self._breach(rule, here, f"it is {in_words(slots * GRID)} on that day")
+            if rule.least is not None and slots < rule.least:
+                yield self._breach(rule, here, f"it is only {in_words(slots * GRID)} on that day")
+            if rule.count is not None and len(here) + len(masks) > max(rule.count, len(masks)):
+                yield self._breach(rule, here, f"there are {len(here) + len(masks)} of them on that day")
+
+    def _order(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+        wrong: list[Block] = []
+        places: Sequence[object] = rule.order
+        if not rule.order and rule.kind is RuleKind.SEQUENCING:
+            places = rule.tasks
+        if len(places) < 2:
+            return
+        for one, two in combinations(mine, 2):
+            same_day = any(self._mask(one) & d.slots and self._mask(two) & d.slots for d in self.ground.days)
+            named = [block.type if rule.order else block.id for block in (one, two)]
+            if same_day and all(n in places for n in named) and places.index(named[0]) > places.index(named[1]):
+                wrong += [one, two]
+        for block in mine:
+            wrong += [block] if self._beside_meetings(rule, block) else []
+        if wrong:
+            unique = list(dict.fromkeys(wrong))
+            yield self._breach(rule, unique, f"{self._names(unique)} are the other way round")
+
+    def _beside_meetings(self, rule: Rule, block: Block) -> bool:
+        if ET.MEETING not in rule.order or block.type not in rule.order or block.type is ET.MEETING:
+            return False
+        first = rule.order.index(block.type) < rule.order.index(ET.MEETING)
+        start, end = block.start.astimezone(UTC), block.start.astimezone(UTC) + timedelta(minutes=block.minutes)
+        for day in self.ground.days:
+            here = [e for e in self.ground.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
+            if self._mask(block) & day.slots and any(end > e.start if first else start < e.end for e in here):
+                return True
+        return False
+
+    def _breach(self, rule: Rule, blocks: Sequence[Block], what: str) -> Breach:
+        return Breach(rule, tuple(b.key for b in blocks), f"You said {quoted(rule.words)}, and {what}.")
+
+    def _names(self, blocks: Sequence[Block]) -> str:
+        return listed([quoted(b.title) for b in blocks])
+
+    def _lie(self, blocks: Sequence[Block]) -> str:
+        local = zone(self.ground.instance.tz)
+        said = [f"{quoted(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
+        return f"{listed(said)} {'lies' if len(blocks) == 1 else 'lie'}"
+
+
+def _is(blocks: Sequence[Block]) -> str:
+    return "is" if len(blocks) == 1 else "are"

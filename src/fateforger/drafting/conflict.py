@@ -1,0 +1,80 @@
+"""Musts that cannot all be kept: a smallest set of them, in the person's words, and what to give up.
+
+The set is found by splitting (QuickXplain): it cannot be kept as a whole, and without any one of its members it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fateforger.constraints.wording import day_words, listed, quoted
+from fateforger.drafting.compile import compiled, minutes_of, must_ids
+from fateforger.drafting.feasible import NODES, Verdict, feasible
+from fateforger.drafting.ground import Ground
+from fateforger.drafting.minutes import in_words
+from fateforger.drafting.model import Conflict, Member
+
+_ASSUMED, _TASK, _SAID, _PINNED = range(4)
+
+
+def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: int = NODES) -> Conflict | None:
+    """A smallest set of musts in conflict, ``None`` when there is none (or none that could be proved)."""
+    musts = [must for must in must_ids(ground) if must not in relaxed]
+
+    def kept(some: Sequence[str]) -> bool:
+        left_out = frozenset(musts).difference(some) | relaxed
+        return feasible(compiled(ground, left_out), nodes)[0] is not Verdict.NO
+
+    if kept(musts):
+        return None
+    members = tuple(_smallest(kept, [], [], musts))
+    told = sorted((_member(ground, each) for each in members), key=lambda m: members.index(m.id))
+    least = min(told, key=lambda m: _cost(ground, m.id))
+    return Conflict(tuple(told), least.id, _sentence(told, least))
+
+
+def _smallest(
+    kept: Callable[[Sequence[str]], bool], ground: Sequence[str], added: Sequence[str], rest: list[str]
+) -> list[str]:
+    """Which of ``rest``, of which not all can be kept beside ``ground``, it takes for that; ``added`` is new in it."""
+    if added and not kept(ground):
+        return []
+    if len(rest) == 1:
+        return rest
+    one, other = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+    second = _smallest(kept, [*ground, *one], one, other)
+    first = _smallest(kept, [*ground, *second], second, one)
+    return [*first, *second]
+
+
+def _member(ground: Ground, must: str) -> Member:
+    rule = next((r for r in ground.rules if r.id == must and r.must), None)
+    if rule is not None:
+        when = "" if rule.said_on is None else f" (you said so on {day_words(rule.said_on)})"
+        return Member(must, rule.words, f"{quoted(rule.words)}{when}", "let this rule go for the day")
+    task = next((t for t in ground.instance.tasks if t.id == must and t.required), None)
+    if task is not None:
+        long = in_words(minutes_of(task, ground.instance.policy.block))
+        due = "" if task.deadline is None else f", due by {task.deadline:%H:%M}"
+        return Member(must, task.title, f"{quoted(task.title)} has to be done ({long}{due})", "let it wait")
+    pin = next(p for p in ground.instance.pinned if p.key == must)
+    title = pin.title or next((b.event.name for b in ground.previous if b.key == pin.key), pin.key)
+    return Member(must, title, f"{quoted(title)} stays where it is", "let it move")
+
+
+def _cost(ground: Ground, must: str) -> tuple[int, int, float]:
+    """What is given up most easily: what is only assumed, the least important task, what was said, what is pinned."""
+    rule = next((r for r in ground.rules if r.id == must and r.must), None)
+    if rule is not None:
+        return (_ASSUMED if rule.assumed else _SAID), 0, rule.confidence
+    task = next((t for t in ground.instance.tasks if t.id == must and t.required), None)
+    if task is not None:
+        return _TASK, -task.priority, 0.0
+    return _PINNED, 0, 0.0
+
+
+def _sentence(members: Sequence[Member], least: Member) -> str:
+    if len(members) == 1:
+        return f"There is no way to keep this on that day: {members[0].said}."
+    what = listed([member.said for member in members])
+    return f"These cannot all be kept: {what}. The easiest to give up is {quoted(least.words)}: {least.remedy}."

@@ -1,0 +1,191 @@
+"""What an instance leaves to nobody's choice: the days, what is busy, what lies behind, and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from fateforger.drafting.axis import Axis, span, wall
+from fateforger.drafting.instance import Immovable, Instance
+from fateforger.drafting.minutes import GRID, ceil, floor
+from fateforger.drafting.rules import PlannedDay, Rule, rules_of
+from fateforger.errors import BadInput
+from fateforger.plan import ET, Resolved, instant_of, resolve, zone
+
+_NIGHT = timedelta(hours=12)
+_LATE = timedelta(hours=18)
+_SMALL_HOURS = time(6, 0)
+_MARGIN = 24
+"""Slots before the first frame and behind the last one, for what is near their edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Something that does not move, on the axis. ``way``: a commute, ``late``: it collides with another event."""
+
+    id: str
+    title: str
+    kind: ET
+    start: datetime
+    end: datetime
+    mask: int
+    way: bool = False
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """``events`` take time; ``ways`` are the commutes, which become blocks; ``past`` are blocks of the previous plan
+    that began before now. ``free``: the slots in frames that nothing takes."""
+
+    instance: Instance
+    axis: Axis
+    days: tuple[PlannedDay, ...]
+    now: datetime | None
+    events: tuple[Taken, ...]
+    ways: tuple[Taken, ...]
+    past: tuple[Resolved, ...]
+    previous: tuple[Resolved, ...]
+    busy: int
+    free: int
+    rules: tuple[Rule, ...]
+
+    def instant(self, clock: time | datetime) -> datetime:
+        """A clock value of the instance, in UTC."""
+        return _instant(self.instance, clock)
+
+
+def ground_of(instance: Instance) -> Ground:
+    """Raises :class:`BadInput` for a frame that ends before it starts, and ``PlanInvalid`` for a broken previous
+    plan."""
+    now = None if instance.now is None else _instant(instance, instance.now)
+    frames = [_frame(instance, number) for number in range(instance.days)]
+    axis, days = _days(instance, frames, now)
+    events = tuple(_events(instance, axis))
+    taken = 0
+    for event in events:
+        taken |= event.mask
+    ways = tuple(_ways(instance, axis, taken))
+    blocks = () if instance.previous is None else resolve(instance.previous)
+    past = tuple(b for b in blocks if now is not None and b.start.astimezone(UTC) < now)
+    for each in ways:
+        taken |= 0 if each.late else each.mask
+    for block in past:
+        taken |= axis.outward(block.start, block.end)
+    free = 0
+    for day in days:
+        free |= day.frame
+    return Ground(
+        instance=instance,
+        axis=axis,
+        days=days,
+        now=now,
+        events=events,
+        ways=ways,
+        past=past,
+        previous=tuple(b for b in blocks if b not in past),
+        busy=taken,
+        free=free & ~taken,
+        rules=rules_of(instance.constraints, days, axis, instance.tz),
+    )
+
+
+def _instant(instance: Instance, clock: time | datetime) -> datetime:
+    local = clock if isinstance(clock, datetime) else datetime.combine(instance.date, clock)
+    return instant_of(local, zone(instance.tz)).astimezone(UTC)
+
+
+def _on(instance: Instance, clock: time | datetime, number: int) -> datetime:
+    """A clock value of the first day on the ``number``-th one, in UTC."""
+    if isinstance(clock, time):
+        return wall(instance.date + timedelta(days=number), clock, zone(instance.tz))
+    if number == 0:
+        return _instant(instance, clock)
+    local = instant_of(clock, zone(instance.tz)).replace(tzinfo=None) + timedelta(days=number)
+    return instant_of(local, zone(instance.tz)).astimezone(UTC)
+
+
+def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetime]:
+    """Start and end of a day's frame, and the start of the day after it."""
+    frame = instance.frame
+    start, end = _on(instance, frame.start, number), _on(instance, frame.end, number)
+    if end <= start and isinstance(frame.end, time):
+        end = _on(instance, frame.end, number + 1)
+        if end - start > (_LATE if frame.end <= _SMALL_HOURS else _NIGHT):
+            raise BadInput("The frame ends before it starts; choose an end after the start.", where="frame.end")
+    if end <= start:
+        raise BadInput("The frame ends before it starts; choose an end after the start.", where="frame.end")
+    if end - start > timedelta(hours=36):
+        raise BadInput("The frame is longer than 36 hours, which no day is.", where="frame.end")
+    return start, end, _on(instance, frame.start if frame.next_start is None else frame.next_start, number + 1)
+
+
+def _days(
+    instance: Instance, frames: list[tuple[datetime, datetime, datetime]], now: datetime | None
+) -> tuple[Axis, tuple[PlannedDay, ...]]:
+    tz = zone(instance.tz)
+    midnights = [wall(instance.date + timedelta(days=n), time(), tz) for n in range(instance.days + 1)]
+    first = min(floor(midnights[0]), floor(frames[0][0])) - _MARGIN * GRID
+    last = max(ceil(midnights[-1]), ceil(frames[-1][1])) + _MARGIN * GRID
+    axis = Axis(first, (last - first) // GRID)
+    behind = 0 if now is None else span(0, -(-(ceil(now) - first) // GRID))
+    days: list[PlannedDay] = []
+    at = 0
+    for number, (start, end, next_start) in enumerate(frames):
+        until = axis.slots
+        if number + 1 < len(frames):
+            until = max(axis.slot(midnights[number + 1]), -(-(ceil(end) - first) // GRID))
+        frame = axis.inward(start, end) & span(at, until)
+        day = instance.date + timedelta(days=number)
+        days.append(PlannedDay(day, start, end, next_start, frame & ~behind, span(at, until)))
+        at = until
+    return axis, tuple(days)
+
+
+def _events(instance: Instance, axis: Axis) -> Iterator[Taken]:
+    for number, event in enumerate(instance.immovables, 1):
+        if not event.busy or event.type is ET.BACKGROUND:
+            continue
+        start, end = _times(instance, event)
+        mask = axis.outward(start, end)
+        if mask:
+            yield Taken(event.id or f"event-{number}", event.title, event.type, start, end, mask)
+
+
+def _times(instance: Instance, event: Immovable) -> tuple[datetime, datetime]:
+    if event.all_day:
+        tz = zone(instance.tz)
+        first = event.start.date() if isinstance(event.start, datetime) else instance.date
+        last = event.end.date() if isinstance(event.end, datetime) else first
+        return wall(first, time(), tz), wall(max(last, _next(first)), time(), tz)
+    assert event.start is not None  # noqa: S101  the value has been checked; for the type checker
+    assert event.end is not None  # noqa: S101  as above
+    start, end = _instant(instance, event.start), _instant(instance, event.end)
+    if end < start and isinstance(event.end, time):
+        end = _instant(instance, datetime.combine(_next(instance.date), event.end))
+    return start, end
+
+
+def _next(day: date) -> date:
+    return day + timedelta(days=1)
+
+
+def _ways(instance: Instance, axis: Axis, taken: int) -> Iterator[Taken]:
+    """The commutes, each unless another event is in the way."""
+    if not instance.policy.commute:
+        return
+    for number, event in enumerate(instance.immovables, 1):
+        if not event.busy or event.type is ET.BACKGROUND or event.all_day:
+            continue
+        start, end = _times(instance, event)
+        name = event.id or f"event-{number}"
+        for side, minutes in (("to", event.commute_before), ("from", event.commute_after)):
+            if minutes:
+                way = timedelta(minutes=minutes)
+                begin, finish = (start - way, start) if side == "to" else (end, end + way)
+                mask = axis.outward(begin, finish) & ~axis.outward(start, end)
+                title = f"Way {side} {event.title}"[:300]
+                late = bool(mask & taken)
+                yield Taken(f"way-{side}-{name}"[:64], title, ET.COMMUTE, begin, finish, mask, way=True, late=late)
+                taken |= 0 if late else mask

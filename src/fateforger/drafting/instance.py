@@ -1,0 +1,173 @@
+"""A day, or a few days in a row, to be drafted: everything the engine follows, as one JSON document.
+
+A clock value is ``09:30`` on the first day, a local date-time, or a date-time with offset; minutes are elapsed ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from fateforger.constraints import ConstraintRecord
+from fateforger.drafting.policy import Between, Policy
+from fateforger.errors import BadInput
+from fateforger.plan import ET, TBPlan, zone
+from fateforger.plan.mistakes import first_mistake
+from fateforger.plan.timing import ClockField
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+MOST_TASKS = 300
+MOST_EVENTS = 1_000
+WEEK = 7
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Title = Annotated[str, Field(min_length=1, max_length=300)]
+Type = Annotated[ET, BeforeValidator(lambda v: v.upper() if isinstance(v, str) else v)]
+
+
+class Frame(BaseModel):
+    """When planned time begins and ends, each day; an end before the start lies in the night that follows.
+    ``next_start``: when the day after begins, for the sleep between; by default as early as this one."""
+
+    model_config = _FROZEN
+    start: ClockField
+    end: ClockField
+    next_start: ClockField | None = None
+
+
+class Immovable(BaseModel):
+    """Something on the calendar. It stays where it is; what is not busy, and background, takes no time. With commutes
+    it also takes the way there and back, in minutes."""
+
+    model_config = _FROZEN
+    id: Id | None = None
+    title: Title = "Meeting"
+    start: ClockField | None = None
+    end: ClockField | None = None
+    all_day: bool = False
+    busy: bool = True
+    type: Type = ET.MEETING
+    commute_before: Annotated[int, Field(ge=0, le=720)] = 0
+    commute_after: Annotated[int, Field(ge=0, le=720)] = 0
+
+    @model_validator(mode="after")
+    def _has_a_time(self) -> Self:
+        if not self.all_day and (self.start is None or self.end is None):
+            raise ValueError(f"“{self.title}” needs a start and an end, or all_day")
+        return self
+
+
+class Task(BaseModel):
+    """Something to do. Without ``minutes`` it takes ``blocks`` of the policy's length, or else the usual time.
+
+    ``priority`` 1 comes first, 5 last. A ``required`` task has to be on the plan; ``after`` names tasks that have to be
+    done before it. ``energy`` is when it is best done. Pieces of a split task are ``min_chunk`` minutes or longer, and
+    ``max_pieces`` at most; ``splittable`` left open means deep work of an hour or more.
+    """
+
+    model_config = _FROZEN
+    id: Id
+    title: Title
+    minutes: Annotated[int, Field(ge=1, le=WEEK * 24 * 60)] | None = None
+    blocks: Annotated[int, Field(ge=1, le=100)] | None = None
+    type: Type = ET.DEEP_WORK
+    splittable: bool | None = None
+    min_chunk: Annotated[int, Field(ge=5, le=1440)] = 30
+    max_pieces: Annotated[int, Field(ge=1, le=6)] = 4
+    priority: Annotated[int, Field(ge=1, le=5)] = 3
+    required: bool = False
+    one_thing: bool = False
+    start: ClockField | None = None
+    not_before: ClockField | None = None
+    deadline: ClockField | None = None
+    energy: tuple[Between, ...] = ()
+    after: tuple[Id, ...] = ()
+    notes: str = Field("", max_length=8_000)
+
+
+class Told(BaseModel):
+    """A constraint that counts on these days, with the day the person said it. ``tasks`` narrows it to some tasks; for
+    sequencing they are the order. What ``constraints query`` prints can stand here as it is."""
+
+    model_config = _FROZEN
+    uid: str | None = Field(None, min_length=1, max_length=400)
+    constraint_record: ConstraintRecord
+    said_on: Date | None = None
+    tasks: tuple[Id, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_be_a_record(cls, document: object) -> object:
+        if isinstance(document, Mapping) and "constraint_record" not in document:
+            return {"constraint_record": document}
+        return document
+
+    @property
+    def id(self) -> str:
+        """How conflicts and reasons name it."""
+        return self.uid or self.constraint_record.lifecycle.uid or self.constraint_record.name
+
+
+class Pin(BaseModel):
+    """A block that does not move: one of ``previous`` by its key alone, or with its own time. ``task``: whose it is."""
+
+    model_config = _FROZEN
+    key: Annotated[str, Field(min_length=1, max_length=64)]
+    title: Title | None = None
+    type: Type | None = None
+    start: ClockField | None = None
+    minutes: Annotated[int, Field(ge=1, le=1440)] | None = None
+    task: Id | None = None
+
+
+class Instance(BaseModel):
+    """What is to be drafted. With ``now`` nothing is planned before it, and what of ``previous`` began before it stays.
+    ``days`` in a row share frame, policy and tasks."""
+
+    model_config = _FROZEN
+    date: Date
+    tz: Annotated[str, AfterValidator(lambda name: zone(name).key)]
+    days: Annotated[int, Field(ge=1, le=WEEK)] = 1
+    frame: Frame
+    immovables: tuple[Immovable, ...] = Field((), max_length=MOST_EVENTS)
+    tasks: tuple[Task, ...] = Field((), max_length=MOST_TASKS)
+    constraints: tuple[Told, ...] = Field((), max_length=200)
+    policy: Policy = Policy()
+    pinned: tuple[Pin, ...] = Field((), max_length=200)
+    previous: TBPlan | None = None
+    now: ClockField | None = None
+
+    @model_validator(mode="after")
+    def _names_each_thing_once(self) -> Self:
+        ids = [task.id for task in self.tasks]
+        told = [each.id for each in self.constraints]
+        for what, names in (("tasks", ids), ("constraints", told), ("pinned blocks", [p.key for p in self.pinned])):
+            if len(set(names)) != len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise ValueError(f"two {what} are called “{twice}”; each needs its own id")
+        unknown = next((a for t in self.tasks for a in t.after if a not in ids), None)
+        if unknown is not None:
+            raise ValueError(f"a task comes after “{unknown}”, and there is no such task")
+        return self
+
+
+def read_instance(document: object) -> Instance:
+    """An instance from its parsed JSON. Raises :class:`BadInput` with the first mistake and where it is."""
+    if not isinstance(document, dict):
+        raise BadInput("An instance is a JSON object with date, tz, frame and tasks.")
+    try:
+        return Instance.model_validate(document)
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise BadInput(mistake.sentence, where=mistake.where or None) from None
+    except RecursionError:
+        raise BadInput("This instance is nested too deeply to be one.") from None
+
+
+def instance_schema() -> dict[str, Any]:
+    """The JSON schema of the document that :func:`read_instance` takes."""
+    return Instance.model_json_schema(mode="validation", by_alias=True)

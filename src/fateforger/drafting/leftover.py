@@ -1,0 +1,184 @@
+"""What found no place: why, and what could be done about it. Each choice is tried before it is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fateforger.constraints.wording import listed, quoted
+from fateforger.drafting import weights
+from fateforger.drafting.axis import runs, slots_of, span, stretches
+from fateforger.drafting.compile import LUNCH, compiled
+from fateforger.drafting.ground import Ground
+from fateforger.drafting.items import Item, pieces_of
+from fateforger.drafting.layout import Layout
+from fateforger.drafting.minutes import GRID, in_words
+from fateforger.drafting.model import Choice, Left, Way
+from fateforger.drafting.problem import Placed, Problem
+
+SHORTEST = 3
+"""Slots: nothing is shrunk to less than a quarter of an hour."""
+LONGER = 36
+"""Slots by which a day may be offered to grow: three hours."""
+
+
+def left_out(ground: Ground, problem: Problem, placed: Placed) -> tuple[Left, ...]:
+    """Everything without a place, in the order of the items, and ways that collide with an event."""
+    layout = Layout(problem, placed)
+    found = [
+        Left(item.id, item.title, _why(ground, problem, layout, item), tuple(_choices(ground, problem, layout, item)))
+        for item in problem.items
+        if not placed[item.index]
+    ]
+    found += [
+        Left(way.id, way.title, "another event leaves no time for it", (Choice(Way.DROP, "Do without"),))
+        for way in ground.ways
+        if way.late
+    ]
+    return tuple(found)
+
+
+def why_left(minutes: int, frame: int, longest: int, left: int) -> str:
+    """Why work of that length found no place: the whole frame, its longest free stretch before any work was placed, and
+    the longest one that is left, in minutes."""
+    if minutes > frame:
+        return f"it needs {in_words(minutes)}, and the whole day has {in_words(frame)}"
+    if minutes > longest:
+        return f"it needs {in_words(minutes)}, and the longest free stretch of the day is {in_words(longest)}"
+    if left == 0:
+        return "the day is full"
+    return f"it needs {in_words(minutes)}, and the longest stretch still free is {in_words(left)}"
+
+
+def _why(ground: Ground, problem: Problem, layout: Layout, item: Item) -> str:
+    minutes = item.slots * GRID - item.over
+    if item.id.startswith(f"{LUNCH}-"):
+        return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
+    missing = [problem.items[n].title for n in item.needs if not layout.placed[n]]
+    if missing:
+        return f"it comes after {listed([quoted(t) for t in missing])}, which found no place"
+    frame = sum(day.frame.bit_count() for day in ground.days)
+    pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.pinned)
+    open_time = ground.free & ~pieces_of(pinned)
+    longest = _longest(open_time)
+    if item.slots > frame or (item.slots > longest and item.most_pieces == 1):
+        return why_left(minutes, frame * GRID, longest * GRID, 0)
+    closing = _closing(problem, item)
+    if not _could(item):
+        if closing:
+            return f"{listed(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
+        return f"it needs {in_words(minutes)}, and there is not that much time {_where(ground, item)}"
+    left = _longest(item.domain & ~(layout.taken | layout.kept))
+    spot = _spot(layout, item)
+    if spot is not None and spot > item.lost():
+        return "the only time left for it is not what you want" + _wishes(problem, item)
+    if left and closing and _longest(ground.free & ~layout.taken) >= item.slots:
+        return f"{listed(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
+    if left >= item.slots:
+        return "what it has to come before or after leaves it no time"
+    return why_left(minutes, minutes, minutes, left * GRID)
+
+
+def _wishes(problem: Problem, item: Item) -> str:
+    said = [quoted(rule.words) for rule in problem.rules if not rule.must and rule.about(item.kind, item.task)]
+    return f": {listed(said)}" if said else ""
+
+
+def _where(ground: Ground, item: Item) -> str:
+    task = next((t for t in ground.instance.tasks if t.id == item.task), None)
+    if task is not None and task.start is not None:
+        return f"free at {task.start:%H:%M}"
+    if task is not None and task.deadline is not None:
+        return f"free before {task.deadline:%H:%M}"
+    if task is not None and task.not_before is not None:
+        return f"free after {task.not_before:%H:%M}"
+    return "on that day"
+
+
+def _longest(mask: int) -> int:
+    return max((length for _, length in stretches(mask)), default=0)
+
+
+def _could(item: Item) -> bool:
+    """Whether it has a place on a day without anything else to do."""
+    if item.starts(item.slots):
+        return True
+    return item.most_pieces > 1 and sum(n for _, n in stretches(item.domain) if n >= item.shortest) >= item.slots
+
+
+def _spot(layout: Layout, item: Item) -> int | None:
+    found = layout.best(item, item.slots)
+    return None if found is None else found[0]
+
+
+def _closing(problem: Problem, item: Item) -> list[str]:
+    """The musts that cut into where it may lie, quoted."""
+    mine = [rule for rule in problem.rules if rule.must and rule.about(item.kind, item.task)]
+    cutting = [
+        rule
+        for rule in mine
+        if rule.closed or rule.gap or rule.around or (rule.shortest or 0) > item.slots or rule.most is not None
+    ]
+    return [quoted(rule.words) for rule in cutting[:3]]
+
+
+def _choices(ground: Ground, problem: Problem, layout: Layout, item: Item) -> Iterator[Choice]:
+    if item.task is None:
+        yield Choice(Way.DROP, "Do without")
+        return
+    yield Choice(Way.DEFER, "Another day")
+    yield Choice(Way.DROP, "Drop it")
+    short = _shrunk(layout, item)
+    if short is not None:
+        yield Choice(Way.SHRINK, f"Make it {in_words(short * GRID)}", minutes=short * GRID)
+    if item.most_pieces == 1 and item.slots >= 2 * item.shortest and _fits_in_pieces(layout, item):
+        yield Choice(Way.SPLIT, "Do it in pieces")
+    more = _extended(ground, layout, item)
+    if more is not None:
+        yield Choice(Way.EXTEND, f"Work {in_words(more)} longer", minutes=more)
+    for rule in problem.rules:
+        if rule.must and rule.about(item.kind, item.task) and _fits_without(ground, problem, layout, item, rule.id):
+            yield Choice(Way.RELAX, f"Just today without {quoted(rule.words)}", rule=rule.id)
+
+
+def _shrunk(layout: Layout, item: Item) -> int | None:
+    """The most slots that it still has room for, where that is half of it at least."""
+    for length in range(item.slots - 1, max(SHORTEST, -(-item.slots // 2)) - 1, -1):
+        if layout.best(item, length) is not None:
+            return length
+    return None
+
+
+def _fits_in_pieces(layout: Layout, item: Item) -> bool:
+    trial = Layout(layout.problem, layout.placed)
+    item.most_pieces = 4
+    try:
+        return trial.insert(item, cut=True)
+    finally:
+        item.most_pieces = 1
+
+
+def _extended(ground: Ground, layout: Layout, item: Item) -> int | None:
+    """By how many minutes the last day would have to be longer for it."""
+    end = ground.axis.slot(ground.days[-1].end)
+    free = (item.domain | span(end, end + LONGER)) & ~(layout.taken | layout.kept | ground.busy)
+    closed = 0
+    for rule in layout.problem.rules:
+        if rule.must and rule.about(item.kind, item.task):
+            closed |= rule.closed
+    starts = runs(free & ~closed & span(0, ground.axis.slots), item.slots)
+    late = [start for start in slots_of(starts) if start + item.slots > end and item.firm is None]
+    return (late[0] + item.slots - end) * GRID if late else None
+
+
+def _fits_without(ground: Ground, problem: Problem, layout: Layout, item: Item, rule: str) -> bool:
+    looser = compiled(ground, frozenset({rule, *(frozenset(_all_musts(ground)) - problem.in_force)}))
+    same = next((i for i in looser.items if i.id == item.id and not i.pinned), None)
+    if same is None or len(looser.items) != len(problem.items):
+        return False
+    trial = Layout(looser, layout.placed)
+    spot = trial.best(same, same.slots)
+    return spot is not None and spot[0] <= same.reward * weights.SCALE
+
+
+def _all_musts(ground: Ground) -> frozenset[str]:
+    return frozenset(rule.id for rule in ground.rules if rule.must)

@@ -1,0 +1,115 @@
+"""Drafting a day: what holds at once, what is better after some steps, and what does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fateforger.drafting.bound import at_least
+from fateforger.drafting.check import breaches
+from fateforger.drafting.compile import compiled
+from fateforger.drafting.conflict import conflict_of
+from fateforger.drafting.feasible import Verdict, feasible
+from fateforger.drafting.ground import Ground, ground_of
+from fateforger.drafting.instance import Instance
+from fateforger.drafting.layout import Layout
+from fateforger.drafting.leftover import left_out
+from fateforger.drafting.model import Broken, Conflict, Draft
+from fateforger.drafting.outcome import blocks_of, plans_of
+from fateforger.drafting.problem import Placed, Problem
+from fateforger.drafting.search import Found, first, improved
+
+STEPS = 10_000
+"""How often a place for something is looked for, unless another number is asked for: about a quarter of a second."""
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The problem that could be kept, where everything lies, and what had to be let go for that."""
+
+    ground: Ground
+    problem: Problem
+    found: Found
+    conflict: Conflict | None
+    relaxed: tuple[str, ...]
+
+
+def draft_instance(instance: Instance, *, steps: int = STEPS, stop: Stop | None = None) -> Draft:
+    """A plan for the instance. The same instance and ``steps`` give the same plan everywhere; ``stop`` may end the
+    search early, and then the draft says that it is not finished.
+
+    Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
+    """
+    return told(solved(ground_of(instance), steps=steps, stop=stop))
+
+
+def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None) -> Solved:
+    """Where everything lies."""
+    relaxed: tuple[str, ...] = ()
+    conflict: Conflict | None = None
+    while True:
+        problem = compiled(ground, frozenset(relaxed))
+        layout = first(problem)
+        if lacks(problem, layout.placed):
+            found = _kept(problem)
+            if found is None:
+                clash = conflict_of(ground, frozenset(relaxed))
+                if clash is not None:
+                    conflict = conflict or clash
+                    relaxed = (*relaxed, clash.relax)
+                    continue
+            else:
+                layout = found
+        return Solved(ground, problem, improved(problem, layout, steps, stop), conflict, relaxed)
+
+
+def lacks(problem: Problem, placed: Placed) -> bool:
+    """Whether something that has to be kept is not."""
+    return any(item.required and not placed[item.index] for item in problem.items) or bool(problem.short_of(placed))
+
+
+def _kept(problem: Problem) -> Layout | None:
+    """A layout with everything that is required, and whatever else there is room for."""
+    verdict, placed = feasible(problem)
+    if verdict is not Verdict.YES or placed is None:
+        return None
+    layout = Layout(problem, placed)
+    for item in sorted(problem.items, key=lambda i: (-i.rank, i.index)):
+        if not layout.placed[item.index]:
+            layout.insert(item)
+    return layout
+
+
+def told(result: Solved) -> Draft:
+    """What came of it, as a draft."""
+    ground, problem, placed = result.ground, result.problem, result.found.placed
+    blocks = blocks_of(ground, problem, placed)
+    plans = plans_of(ground, problem, blocks)
+    points, least = _points(problem, placed), at_least(problem)
+    worth = sum(item.reward for item in problem.items)
+    return Draft(
+        plan=plans[0],
+        unplaced=left_out(ground, problem, placed),
+        later=plans[1:],
+        placed=blocks,
+        conflict=result.conflict,
+        relaxed=result.relaxed,
+        optimal=points <= least,
+        gap=0.0 if points <= least else round((points - least) / max(1, worth - least), 4),
+        finished=result.found.finished,
+        broken=tuple(
+            Broken(b.rule.id, b.rule.words, b.text) for b in breaches(ground, blocks) if b.rule.id not in result.relaxed
+        ),
+    )
+
+
+def _points(problem: Problem, placed: Placed) -> int:
+    """What a placement costs without the price of being late in the day."""
+    total = problem.shared(placed)
+    for item, pieces in zip(problem.items, placed, strict=True):
+        if pieces:
+            total += problem.shape(item, pieces) + sum(item.points(*piece) for piece in pieces)
+        else:
+            total += item.reward
+    return total

@@ -1,0 +1,35 @@
+"""What counts how much: whole numbers, so that every machine adds them up to the same sum.
+
+In descending weight: the one thing, what should be, placed time by priority, the shape of a good day, wishes, as few
+pieces as possible, and where nothing else decides, the earlier.
+"""
+
+from __future__ import annotations
+
+SCALE = 1 << 30
+"""One point, in parts of which the earlier start decides between plans that are equal otherwise."""
+
+PLACED = 100
+PLACED_SLOT = {1: 40, 2: 30, 3: 20, 4: 14, 5: 10}
+DUE_SLOT = 10
+ONE_THING = 3_000
+ONE_THING_SLOT = 200
+ONE_THING_LATE = 2_000
+LUNCH = 700
+LUNCH_SHORT = 100
+LUNCH_SLOT = 2
+SHUTDOWN = 150
+SHOULD = 400
+SHOULD_SLOT = 40
+PREFER = 10
+PREFER_SLOT = 3
+ENERGY_SLOT = 6
+FOCUS_SLOT = 3
+SHALLOW_SLOT = 5
+BREAK_SLOT = 4
+PIECE = 12
+LONG_SLOT = 3
+DEEP_BLOCK = 10
+MOVED = 8
+MOVED_SLOT = 1
+MOVED_FAR = 24

@@ -1,0 +1,154 @@
+"""What holds for every draft of the engine: judged by a checker that shares nothing with it (S10, S106, S206-S208)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from tests.factories.instances import Document, any_day, day_of
+from tests.laws.drafting_checker import Judge, Piece
+
+from fateforger.drafting.instance import read_instance
+from fateforger.drafting.solve import draft_instance
+from fateforger.drafting.writing import write_draft
+from fateforger.plan import read_plan, resolve_strict
+
+DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
+"""How many days are drawn; more with DRAFTING_DAYS=20000."""
+SHARES = 4
+MINUTE = timedelta(minutes=1)
+
+
+def drafted(document: Document, steps: int = 60) -> dict[str, Any]:
+    return write_draft(draft_instance(read_instance(document), steps=steps))
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_every_must_is_kept_or_in_a_conflict(share: int) -> None:
+    conflicts = 0
+    for seed in range(share, DAYS, SHARES):
+        document = any_day(seed)
+        result = drafted(document)
+        assert Judge(document).faults(result) == [], seed
+        resolve_strict(read_plan(result["plan"]))
+        conflicts += result["conflict"] is not None
+    assert DAYS // SHARES // 20 < conflicts < DAYS // SHARES // 2
+
+
+def with_musts(document: Document, musts: set[str]) -> Document:
+    """The same day with only those musts: other rules and pinned blocks gone, other tasks free to be left out."""
+    return {
+        **document,
+        "constraints": [
+            c for c in document["constraints"] if c["constraint_record"]["necessity"] != "must" or c["uid"] in musts
+        ],
+        "tasks": [{**t, "required": t["required"] and t["id"] in musts} for t in document["tasks"]],
+        "pinned": [p for p in document.get("pinned", ()) if p["key"] in musts],
+    }
+
+
+def test_a_conflict_is_no_larger_than_it_has_to_be() -> None:
+    """Without any one of its members, all the others are kept, as the checker sees it."""
+    seen = 0
+    for seed in range(250):
+        document = any_day(seed)
+        conflict = drafted(document, steps=0)["conflict"]
+        if conflict is None:
+            continue
+        seen += 1
+        assert drafted(with_musts(document, set(conflict)), steps=0)["conflict"] is not None
+        for member in conflict:
+            fewer = with_musts(document, set(conflict) - {member})
+            result = drafted(fewer, steps=0)
+            assert result["conflict"] is None, (seed, member)
+            assert Judge(fewer).faults(result) == [], (seed, member)
+    assert seen > 30
+
+
+def test_a_conflict_is_one() -> None:
+    """Every way to place what is required, tried one after another on the five-minute grid, breaks one of the musts."""
+    proved = 0
+    for seed in range(1200):
+        document = any_day(seed)
+        conflict = drafted(document, steps=0)["conflict"]
+        if proved == 25:
+            break
+        if conflict is None:
+            continue
+        alone = with_musts(document, set(conflict))
+        needed = [t for t in alone["tasks"] if t["required"]]
+        asks = any(
+            "duration_min" in c["constraint_record"]["payload"]["scalar_params"]
+            and c["constraint_record"]["payload"]["rule_kind"] == "capacity"
+            for c in alone["constraints"]
+        )
+        if len(needed) > 2 or asks or any(t.get("splittable") or t.get("after") for t in needed):
+            continue
+        proved += 1
+        assert not any(kept(alone, way) for way in ways(alone, needed)), seed
+    assert proved > 15
+
+
+def ways(document: Document, needed: list[dict[str, Any]]) -> Any:
+    """Each combination of starts for the tasks, with the pinned blocks where they are."""
+    judge = Judge(document)
+    pins = [pinned(judge, pin) for pin in document.get("pinned", ())]
+    starts = []
+    at = judge.start
+    while at < judge.end:
+        if int(at.timestamp()) % 300 == 0:
+            starts.append(at)
+        at += MINUTE
+    for chosen in product(starts, repeat=len(needed)):
+        yield [*pins, *(placed(task, start) for task, start in zip(needed, chosen, strict=True))]
+
+
+def pinned(judge: Judge, pin: dict[str, Any]) -> Piece:
+    start = judge.instant(pin["start"])
+    return Piece(pin["key"], pin["key"], pin["type"], start, start + pin["minutes"] * MINUTE)
+
+
+def placed(task: dict[str, Any], start: Any) -> Piece:
+    minutes = task.get("minutes", 60 if task["type"] == "DW" else 30)
+    return Piece(task["id"], task["id"], task["type"], start, start + minutes * MINUTE)
+
+
+def kept(document: Document, pieces: list[Piece]) -> bool:
+    result = {
+        "placed": [
+            {"id": p.task, "key": p.key, "type": p.type, "start": p.start.isoformat(), "minutes": p.minutes}
+            for p in pieces
+        ],
+        "unplaced": [{"id": t["id"]} for t in document["tasks"] if all(t["id"] != p.task for p in pieces)],
+        "relaxed": [],
+        "conflict": None,
+    }
+    return not Judge(document).faults(result)
+
+
+@pytest.mark.parametrize("family", ["light", "typical", "heavy"])
+def test_the_days_of_the_benchmark_are_right_as_well(family: str) -> None:
+    for seed in range(4):
+        result = drafted(day_of(family, seed), steps=300)
+        resolve_strict(read_plan(result["plan"]))
+        assert result["conflict"] is None
+
+
+def test_the_same_day_is_drafted_the_same_in_another_process() -> None:
+    """Whatever the seed of hashes, and again in the same process."""
+    documents = [day_of("typical", 1), day_of("heavy", 2), any_day(7)]
+    here = [[drafted(document, steps=400) for document in documents] for _ in range(2)]
+    assert here[0] == here[1]
+    lines = "\n".join(json.dumps(document) for document in documents)
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-m", "fateforger", "plan", "draft", "--batch", "-", "--steps", "400"],
+            input=lines, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
+        )  # fmt: skip
+        assert [json.loads(line) for line in done.stdout.splitlines()] == here[0]
