@@ -1,0 +1,167 @@
+"""``plan draft`` and ``plan check --constraints`` as programs see them (S10, S106; shapes of the doors)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fateforger.cli.plan import command
+from fateforger.drafting.instance import instance_schema
+from fateforger.errors import FateforgerError
+
+ROOT = Path(__file__).resolve().parents[3]
+DAY: dict[str, Any] = {
+    "date": "2026-03-02",
+    "tz": "Europe/Amsterdam",
+    "frame": {"start": "09:00", "end": "12:00"},
+    "immovables": [{"id": "m", "title": "Standup", "start": "09:30", "end": "10:00"}],
+    "tasks": [
+        {"id": "mail", "title": "Mail", "minutes": 30, "type": "SW"},
+        {"id": "report", "title": "Report", "minutes": 90, "one_thing": True},
+        {"id": "book", "title": "Book", "minutes": 90},
+    ],
+    "policy": {"lunch": None, "shutdown": 0},
+}
+
+
+def said(necessity: str, start: str, end: str, uid: str = "c1", **more: Any) -> dict[str, Any]:
+    payload = {"rule_kind": "avoid_window", "windows": [{"kind": "avoid", "start": start, "end": end}]}
+    record = {"name": uid, "description": f"nothing from {start}", "necessity": necessity, "payload": payload, **more}
+    return {"uid": uid, "constraint_record": record}
+
+
+def run(document: Any, *options: str) -> Result:
+    text = document if isinstance(document, str) else json.dumps(document)
+    return CliRunner().invoke(command, ["draft", "-", *options], input=text)
+
+
+def drafted(document: Any, *options: str) -> Any:
+    result = run(document, "--json", *options)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def shown(result: Any) -> list[str]:
+    return [f"{b['start'][11:16]} {b['title']} {b['minutes']}" for b in result["placed"]]
+
+
+def test_draft_has_the_shape_of_the_contract() -> None:
+    result = drafted(DAY)
+    assert shown(result) == ["09:00 Mail 30", "10:00 Report 90"]
+    assert [e["key"] for e in result["plan"]["events"]] == ["mail", "report"]
+    assert [(u["id"], u["reason"]) for u in result["unplaced"]] == [
+        ("book", "it needs 1 h 30 min, and the longest stretch still free is 30 min")
+    ]
+    assert (result["conflict"], result["finished"], result["relaxed"]) == (None, True, [])
+    assert [choice["way"] for choice in result["unplaced"][0]["choices"]] == ["defer", "drop", "extend"]
+
+
+def test_a_batch_answers_line_by_line() -> None:
+    lines = "\n".join([json.dumps(DAY), "{", json.dumps({**DAY, "tz": "Mars"})])
+    result = CliRunner().invoke(command, ["draft", "--batch", "-"], input=lines)
+    documents = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [sorted(d) == ["error"] for d in documents] == [False, True, True]
+    assert documents[0] == drafted(DAY)
+
+
+def test_a_budget_of_nothing_still_gives_a_plan_and_says_so() -> None:
+    result = drafted(DAY, "--budget", "0")
+    assert (result["finished"], len(result["placed"])) == (False, 2)
+    assert "Time was up" in run(DAY, "--budget", "0").output
+
+
+def test_several_days() -> None:
+    result = drafted(
+        {**DAY, "tasks": [{**t, "id": f"{t['id']}{n}"} for t in DAY["tasks"] for n in range(2)]}, "--days", "2"
+    )
+    assert [plan["date"] for plan in result["plans"]] == ["2026-03-02", "2026-03-03"]
+    assert result["plans"][0] == result["plan"]
+    assert all(plan["events"] for plan in result["plans"])
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"tasks": [{"id": "a", "title": "A", "minutes": -5}]}, "“minutes” cannot be used: input should be greater than or equal to 1."),
+        ({"frame": {"start": "18:00", "end": "09:00"}}, "The frame ends before it starts; choose an end after the start."),
+        ({"frame": {"start": "09:00", "end": "09:00"}}, "The frame ends before it starts; choose an end after the start."),
+        ({"tasks": [{"id": "a", "title": "A"}] * 2}, "Two tasks are called “a”; each needs its own id."),
+        ({"tasks": [{"id": "a", "title": "A", "after": ["b"]}]}, "A task comes after “b”, and there is no such task."),
+        ({"immovables": [{"title": "M"}]}, "“M” needs a start and an end, or all_day."),
+        ({"tz": "Mars"}, "“Mars” is not a time zone I know; use an IANA name such as Europe/Amsterdam."),
+        ({"colour": "red"}, "“colour” is not a field I know here."),
+        ({"pinned": [{"key": "x"}]}, "The pinned block “x” is not in the previous plan; give its start and minutes."),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    error = run({**DAY, **change}, "--json").exception
+    assert isinstance(error, FateforgerError)
+    assert error.message == sentence
+
+
+@pytest.mark.parametrize(
+    ("change", "placed"),
+    [
+        ({"tasks": [{"id": "a", "title": "A", "minutes": 1800}]}, []),
+        ({"tasks": [{"id": f"t{n}", "title": f"T{n}", "minutes": 10, "type": "SW"} for n in range(200)]}, 15),
+        ({"immovables": [{"title": "Trip", "all_day": True}]}, []),
+        ({"immovables": [{"title": "Birthday", "all_day": True, "busy": False}]}, 2),
+        ({"immovables": [{"start": "09:00", "end": "11:00"}, {"start": "10:00", "end": "11:30"}]}, ["11:30 Mail 30"]),
+        ({"tasks": []}, []),
+        ({"date": "2026-03-29", "frame": {"start": "01:00", "end": "04:00"}}, ["01:00 Mail 30", "03:00 Report 60"]),
+    ],
+    ids=["30 hours", "200 tasks", "all day", "birthday", "overlapping", "nothing", "spring"],
+)
+def test_strange_days_get_a_plan(change: dict[str, Any], placed: Any) -> None:
+    """Issue: bad input gets a clear answer each."""
+    document = {**DAY, **change}
+    if "date" in change:
+        document["tasks"] = [DAY["tasks"][0], {**DAY["tasks"][1], "minutes": 60, "splittable": False}]
+        document["immovables"] = [{"start": "01:30", "end": "03:00"}]
+    result = drafted(document)
+    assert (len(result["placed"]) if isinstance(placed, int) else shown(result)) == placed
+    assert len(result["unplaced"]) == len(document["tasks"]) - len(result["placed"])
+
+
+def test_musts_that_cannot_be_kept_are_named_in_the_persons_words() -> None:
+    document = {
+        **DAY,
+        "tasks": [{"id": "report", "title": "Report", "minutes": 90, "required": True, "splittable": False}],
+        "constraints": [said("must", "09:45", "11:00"), said("should", "09:00", "09:30", uid="c2")],
+    }
+    result = drafted(document)
+    assert result["conflict"] == ["c1", "report"]
+    assert result["conflict_text"] == (
+        "These cannot all be kept: “nothing from 09:45” and “Report” has to be done (1 h 30 min)."
+        " The easiest to give up is “nothing from 09:45”: let this rule go for the day."
+    )
+    assert (result["relaxed"], shown(result)) == (["c1"], ["10:00 Report 90"])
+
+
+def check(plan: Any, said: Any, tmp_path: Path) -> Any:
+    (tmp_path / "said.json").write_text(json.dumps(said))
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    arguments = ["check", str(tmp_path / "plan.json"), "--constraints", str(tmp_path / "said.json"), "--json"]
+    return json.loads(CliRunner().invoke(command, arguments).stdout)
+
+
+def test_check_holds_a_plan_to_what_was_said(tmp_path: Path) -> None:
+    """A must is an error, a should a finding; records alone, or what ``constraints query`` prints."""
+    plan = drafted(DAY)["plan"]
+    broken = {
+        "message": "You said “nothing from 10:00”, and “Report” (10:00) lies in the time that this is about.",
+        "events": [1],
+    }
+    must = check(plan, [said("must", "10:00", "11:00")], tmp_path)
+    assert (must["ok"], must["errors"]) == (False, [broken])
+    should = check(plan, {"constraints": [said("should", "10:00", "11:00")]}, tmp_path)
+    assert (should["ok"], should["errors"], broken in should["findings"]) == (True, [], True)
+    assert check(plan, [said("must", "11:30", "12:00")["constraint_record"]], tmp_path)["ok"]
+
+
+def test_the_schema_in_the_repository_is_the_one_that_holds() -> None:
+    assert json.loads((ROOT / "docs" / "instance.schema.json").read_text()) == instance_schema()
