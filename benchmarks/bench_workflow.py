@@ -2,7 +2,7 @@
 
 The peer, in the same run and taking turns with us, evaluates the formula of each rule step by step, by definition
 (``tests.laws.ltlf``). Since that takes long it gets fewer rules, and its time is multiplied; that both give the same
-verdicts and steps is checked.
+verdicts and steps is checked. What a turn pays is the check of its commit, of the write, and of its end, in Stage 4.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from typing import Any, TypeVar
 
 from tests.factories import rules as draw
 from tests.laws import ltlf
+from tests.unit.turn.sessions import planned, task
 
+from fateforger.coordinator.keeping import ended
+from fateforger.session import guard
+from fateforger.session.gates import gate
+from fateforger.session.model import Session
+from fateforger.stages import TimeboxingStage
+from fateforger.turn.model import TurnOutcome
 from fateforger.workflow import Step, check, declared, read_rule, stated
 
 RULES = 1_000
@@ -26,6 +33,8 @@ STEPS = 1_000
 ROUNDS = 12
 PEER_RULES = 10
 TARGET_MS = 100
+GATES = 4
+"""How often a turn asks how its stage stands."""
 T = TypeVar("T")
 
 
@@ -45,6 +54,24 @@ def long_trace(random: Random) -> list[dict[str, list[str]]]:
 
 def peer(drawn: Sequence[draw.Rule], trace: Any, *, closed: bool) -> list[tuple[str, list[int]]]:
     return [ltlf.judged(*rule, trace, closed=closed) for rule in drawn]
+
+
+def turn(before: Session) -> Session:
+    """What a commit is held against: itself, the write, the end of its turn; and what its card offers."""
+    guard.objections(before, "commit")
+    guard.objections(before, "write")
+    for _ in range(GATES):
+        gate(before)
+    outcome = TurnOutcome(session=before, gate=gate(before))
+    return ended(before, outcome, before, ())[0]
+
+
+def of_a_turn() -> float:
+    """Milliseconds, each time with another plan."""
+    sessions = [planned(TimeboxingStage.REFINE, *(task(f"{n} {m}", 45) for m in range(8))) for n in range(50)]
+    for _ in range(guard.MOST_STEPS):
+        sessions = [guard.remembered(each, guard.step(each, "write")) for each in sessions]
+    return statistics.median(measured(partial(turn, each))[0] for each in sessions)
 
 
 def main() -> int:
@@ -78,6 +105,7 @@ def main() -> int:
         "times_faster": statistics.median(theirs) / statistics.median(ours),
         "answers_that_differ": differ,
         "reading_the_rules_ms": reading,
+        "a_turn_ms": of_a_turn(),
     }
     print(json.dumps(result, indent=2))
     return 0 if differ == 0 else 1

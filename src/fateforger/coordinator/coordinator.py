@@ -12,6 +12,7 @@ from fateforger.coordinator.alone import Alone
 from fateforger.coordinator.context import contradicting, needs_day, withheld_words
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
+from fateforger.coordinator.keeping import ended, told
 from fateforger.coordinator.logbook import Entry, Logbook
 from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.memory import MemoryDesk
@@ -339,6 +340,10 @@ class PlanningCoordinator:
         after = without_stale_sketch(aged(before, after)).touched(command.command_id, command.at)
         messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
         after, messages = messages_of(before, after, command.command_id)
+        after, broke = ended(before, outcome, after, messages)
+        if broke:
+            log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
+            after, messages = messages_of(before, told(after, broke), command.command_id)
         messages = rateable(messages, command.command_id, () if model is None else model.prompts)
         after = await self._sessions.save(after, expected=before.version, outgoing=messages)
         self._drafts.prepare(after)

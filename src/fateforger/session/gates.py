@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
+from fateforger.session import guard
 from fateforger.session.days import day_words
 from fateforger.session.frame import frame_mistake, frame_words
 from fateforger.session.meetings import on_calendar
@@ -11,12 +12,30 @@ from fateforger.session.model import Session
 from fateforger.stages import StageGateOutput, TimeboxingStage
 
 
+class _Words(NamedTuple):
+    """How a stage stands, for people."""
+
+    summary: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    question: str | None = None
+
+
 def gate(session: Session) -> StageGateOutput:
-    """How the session's current stage stands."""
-    stage = session.stage
-    match stage:
+    """How the session's current stage stands. It is ready when no rule keeps it from going on."""
+    words, forward = _words(session), guard.FORWARD.get(session.stage)
+    no = () if forward is None else guard.objections(session, forward)
+    if not no:
+        return StageGateOutput(stage=session.stage, ready=True, summary=words.summary)
+    missing = words.missing or tuple(each.remedy for each in no)
+    return StageGateOutput(
+        stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
+    )
+
+
+def _words(session: Session) -> _Words:
+    match session.stage:
         case TimeboxingStage.DATE:
-            return StageGateOutput(stage=stage, ready=True, summary=(f"{day_words(session.date)}, {session.tz}",))
+            return _Words((f"{day_words(session.date)}, {session.tz}",))
         case TimeboxingStage.COLLECT_CONSTRAINTS:
             return _collect(session)
         case TimeboxingStage.CAPTURE_INPUTS:
@@ -26,63 +45,52 @@ def gate(session: Session) -> StageGateOutput:
         case TimeboxingStage.REFINE:
             return _refine(session)
         case TimeboxingStage.REVIEW_COMMIT:
-            return StageGateOutput(stage=stage, ready=True, summary=(_counts(session),))
+            return _Words((_counts(session),))
         case _:
-            assert_never(stage)
+            assert_never(session.stage)
 
 
-def _collect(session: Session) -> StageGateOutput:
-    mistake = frame_mistake(session)
-    return StageGateOutput(
-        stage=session.stage,
-        ready=mistake is None,
-        summary=(frame_words(session), calendar_words(session)),
-        missing=() if mistake is None else (mistake,),
-        question=None if mistake is None else "When does your day start, and when does it end?",
-    )
+def _collect(session: Session) -> _Words:
+    summary, mistake = (frame_words(session), calendar_words(session)), frame_mistake(session)
+    if mistake is None:
+        return _Words(summary)
+    return _Words(summary, (mistake,), "When does your day start, and when does it end?")
 
 
-def _capture(session: Session) -> StageGateOutput:
+def _capture(session: Session) -> _Words:
     count = len(session.inputs.tasks)
     if not count:
-        return StageGateOutput(
-            stage=session.stage,
-            ready=False,
-            summary=("Nothing to do yet",),
-            missing=("There is nothing on your list yet, so there is nothing to plan.",),
-            question=f"What do you want to get done on {day_words(session.date)}?",
+        return _Words(
+            ("Nothing to do yet",),
+            ("There is nothing on your list yet, so there is nothing to plan.",),
+            f"What do you want to get done on {day_words(session.date)}?",
         )
     one = next((t for t in session.inputs.tasks if t.one_thing), None)
     summary = [f"{count} task{'' if count == 1 else 's'}"]
     if one is not None:
         summary.append(f"The one thing: {one.title}")
-    return StageGateOutput(stage=session.stage, ready=True, summary=tuple(summary))
+    mistake = frame_mistake(session)
+    return _Words(tuple(summary), () if mistake is None else (mistake,))
 
 
-def _skeleton(session: Session) -> StageGateOutput:
+def _skeleton(session: Session) -> _Words:
     if session.plan is None:
-        return StageGateOutput(
-            stage=session.stage,
-            ready=False,
-            summary=("No draft yet",),
-            missing=("There is no draft of this day yet.",),
-            question="Shall I draft it again? Redo does that.",
+        return _Words(
+            ("No draft yet",), ("There is no draft of this day yet.",), "Shall I draft it again? Redo does that."
         )
     summary = [block_words(session)]
     if session.unplaced:
         summary.append(f"{len(session.unplaced)} did not fit")
-    return StageGateOutput(stage=session.stage, ready=True, summary=tuple(summary))
+    return _Words(tuple(summary))
 
 
-def _refine(session: Session) -> StageGateOutput:
+def _refine(session: Session) -> _Words:
     if session.plan is not None and (session.plan.events or session.written):
-        return StageGateOutput(stage=session.stage, ready=True, summary=(block_words(session),))
-    return StageGateOutput(
-        stage=session.stage,
-        ready=False,
-        summary=("No blocks",),
-        missing=("The plan has no blocks, so there is nothing to put on your calendar.",),
-        question="Which block shall I add first?",
+        return _Words((block_words(session),))
+    return _Words(
+        ("No blocks",),
+        ("The plan has no blocks, so there is nothing to put on your calendar.",),
+        "Which block shall I add first?",
     )
 
 

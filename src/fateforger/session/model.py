@@ -17,6 +17,7 @@ from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.conflicts import Conflict
 from fateforger.sync.model import Snapshot
+from fateforger.workflow.trace import Step
 
 SCHEMA_VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -233,6 +234,8 @@ class Session(BaseModel):
     """What was written into memory from here and can be taken back, the latest last."""
     memory_questions: tuple[MemoryQuestion, ...] = ()
     """Contradicting constraints that only the person can decide about."""
+    trace: tuple[Step, ...] = ()
+    """What was done lately, as rules are judged on it (:mod:`fateforger.session.guard`)."""
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""
     handled: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from fateforger.session.model import (
 from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
+from fateforger.workflow import Step
 
 
 def test_every_field_survives_saving() -> None:
@@ -60,6 +61,7 @@ def test_every_field_survives_saving() -> None:
         memory=MemoryView(asked="c3", total=1),
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),
         memory_questions=(MemoryQuestion(uids=("a", "b"), names=("A", "B"), sentence="Which one?"),),
+        trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
         root_line="Planning",
         handled=("c1",),
     )

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from fateforger.errors import UserError
-from fateforger.session.gates import gate
 from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import StageInput, StageOutput
-from fateforger.turn.nodes import besides, capture_inputs, collect_constraints, date, refine, review_commit, skeleton
+from fateforger.turn.nodes import (
+    besides,
+    capture_inputs,
+    collect_constraints,
+    date,
+    guarding,
+    refine,
+    review_commit,
+    skeleton,
+)
 
 Stage = Callable[[StageInput], StageOutput]
 
@@ -25,17 +33,17 @@ STAGES: Mapping[TimeboxingStage, Stage] = {
 
 def run_stage(stage: StageInput) -> StageOutput:
     """Let the session's stage deal with its input. Input that cannot be used becomes a sentence on the card and changes
-    nothing; Cancel and a Proceed that comes too early are the same everywhere."""
+    nothing; so do Cancel, and what a rule of the session stands against, everywhere."""
+    return guarding.stopped(stage) or guarding.guarded(stage, _run(stage))
+
+
+def _run(stage: StageInput) -> StageOutput:
     session = stage.session
     if stage.command is not None and (aside := besides.run(stage, stage.command)) is not None:
         return refine.resumed(stage, aside)
     if stage.asked is Move.CANCEL:
         ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None}
         return StageOutput(session=session.model_copy(update=ended))
-    if stage.asked is Move.PROCEED:
-        standing = gate(session)
-        if not standing.ready:
-            return refused(session, *standing.missing, *([standing.question] if standing.question else []))
     try:
         return STAGES[session.stage](stage)
     except UserError as error:

@@ -33,7 +33,15 @@ KEPT = frozenset(
         *("channel", "thread_ts", "handled", "asked", "seen", "newest", "transaction", "transactions", "group"),
         *("write_group", "draft_basis", "basis", "version", "tz", "color_id", "event_type"),
         *("uid", "uids", "supersedes", "supersedes_uids", "set_aside", "put_aside", "taken_up", "cause", "of", "write"),
-        *("timezone", "recurrence", "applies_stages", "Session.brakes", "SettleConstraints.keep", "MemoryView.only"),
+        *(
+            "timezone",
+            "recurrence",
+            "applies_stages",
+            "Session.brakes",
+            "Session.trace",
+            "SettleConstraints.keep",
+            "MemoryView.only",
+        ),
     }
 )
 """Fields that no person fills with words: ids, names of ours, zones. Every other text is hidden, but for literals."""

@@ -1,0 +1,52 @@
+"""After a turn: what it came to is held against the rules of the session, and remembered. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fateforger.coordinator.messages import ROOT
+from fateforger.session.guard import all_rules, broken, refusal, remembered, step
+from fateforger.session.model import Notice, Outgoing, Session
+from fateforger.session.moves import offered
+from fateforger.stages import Move
+from fateforger.sync.model import EventImage, OwnedId
+from fateforger.turn.model import Effect, TurnOutcome, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.workflow import Checked
+
+_WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
+_OFFERS = {
+    Move.UNDO_SYNC: "offer_undo",
+    Move.UNDO_LAST_UPDATE: "offer_undo",
+    Move.RETRY: "offer_to_try_again",
+}
+
+
+def ended(
+    before: Session, outcome: TurnOutcome, after: Session, messages: Sequence[Outgoing]
+) -> tuple[Session, tuple[Checked, ...]]:
+    """The session with the end of its turn remembered, and the rules that the turn broke. ``after`` is the session with
+    the effects of the ``outcome``. A turn in which nothing was done is not remembered."""
+    holds = {
+        "one_message_per_turn": sum(not message.beside and message.slot != ROOT for message in messages) <= 1,
+        "foreign_event_changed": _only_writes(outcome.effects) and _foreign(outcome.session) != _foreign(after),
+    }
+    offers = dict.fromkeys(_OFFERS[move] for move in offered(after) if move in _OFFERS)
+    last = step(after, "end_turn", *offers, also=tuple(name for name, so in holds.items() if so))
+    broke = broken(after, (last,), all_rules(), closed=True)
+    return (after if after.trace == before.trace else remembered(after, last)), broke
+
+
+def told(session: Session, broke: Sequence[Checked]) -> Session:
+    """The session that says which rules its turn broke."""
+    lines = () if session.notice is None else session.notice.lines
+    return session.model_copy(update={"notice": Notice(lines=(*lines, *refusal(broke)))})
+
+
+def _only_writes(effects: Sequence[Effect]) -> bool:
+    """Then nothing but our own writing can have changed what the session knows of the calendar."""
+    return bool(effects) and all(isinstance(effect, _WRITES) for effect in effects)
+
+
+def _foreign(session: Session) -> Mapping[str, EventImage]:
+    events = () if session.snapshot is None else session.snapshot.events
+    return {event.id: event for event in events if not OwnedId.is_one(event.id)}

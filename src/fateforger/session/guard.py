@@ -1,0 +1,127 @@
+"""What the rules of ``workflows/timeboxing.yaml`` say to what a session is about to do, and to what a turn came to.
+
+A session keeps its latest steps as a trace: the facts as each began, and what was done in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from fateforger.errors import PlanInvalid
+from fateforger.plan import TBPlan, resolve
+from fateforger.session.frame import frame_mistake
+from fateforger.session.model import Session, SessionStatus
+from fateforger.stages import TimeboxingStage
+from fateforger.workflow import (
+    AtomKind,
+    Checked,
+    Rule,
+    RuleKind,
+    StatedRule,
+    Step,
+    Verdict,
+    Vocabulary,
+    check,
+    shipped,
+)
+from fateforger.workflow.expressions import names_in
+
+WORKFLOW = "timeboxing"
+MOST_STEPS = 16
+"""How far back a session remembers what was done."""
+FORWARD = {
+    TimeboxingStage.DATE: "confirm_date",
+    TimeboxingStage.COLLECT_CONSTRAINTS: "confirm_frame",
+    TimeboxingStage.CAPTURE_INPUTS: "draft",
+    TimeboxingStage.SKELETON: "refine",
+    TimeboxingStage.REFINE: "commit",
+}
+"""What Proceed does at each stage that has a next one."""
+_FAILED = frozenset({"partial", "failed"})
+
+
+def step(session: Session, *actions: str, also: Collection[str] = ("one_message_per_turn",)) -> Step:
+    """What is done now, and the facts as it begins. ``also`` are facts that a session does not know itself: unless said
+    otherwise, that each turn so far had one message."""
+    return Step(do=actions, true=(*facts(session), *also))
+
+
+def facts(session: Session) -> tuple[str, ...]:
+    """The states of the workflow that hold, as far as a session knows them."""
+    report = session.last_sync
+    told = {
+        "session_active": session.status is SessionStatus.ACTIVE,
+        "date_confirmed": session.stage is not TimeboxingStage.DATE,
+        "frame_valid": frame_mistake(session) is None,
+        "something_to_do": bool(session.inputs.tasks),
+        "plan_drafted": session.plan is not None,
+        "plan_valid": session.plan is not None and _resolves(session.plan),
+        "something_to_write": session.written is not None or bool(session.plan and session.plan.events),
+        "change_to_undo": bool(session.refine_undo),
+        "blocks_on_calendar": session.written is not None,
+        "something_failed": session.problem is not None or (report is not None and report.status in _FAILED),
+        "sync_failed": report is not None and report.status == "partial" and session.written is not None,
+        "write_stopped": session.problem is not None,
+    }
+    return tuple(name for name, holds in told.items() if holds)
+
+
+def objections(session: Session, *actions: str) -> tuple[Checked, ...]:
+    """The rules that keep these actions from being done now: a must that they would break, or may break for all that
+    is known."""
+    return broken(session, (step(session, *actions),), rules_about(frozenset(actions)))
+
+
+def broken(
+    session: Session, steps: Sequence[Step], rules: Sequence[StatedRule], *, closed: bool = False
+) -> tuple[Checked, ...]:
+    """The must-rules that these further steps of the session break, or may. With ``closed`` nothing more is to come."""
+    vocabulary = shipped(WORKFLOW).vocabulary
+    past = session.trace if any(_looks_back(each.rule, vocabulary) for each in rules) else ()
+    report = check(rules, (*past, *steps), vocabulary, closed=closed)
+    return tuple(each for each in report.rules if each.blocks and _late(each, len(past)))
+
+
+def all_rules() -> tuple[StatedRule, ...]:
+    """All of them."""
+    return shipped(WORKFLOW).rules
+
+
+def remembered(session: Session, *steps: Step) -> Session:
+    """The session with these steps done."""
+    return session.model_copy(update={"trace": (*session.trace, *steps)[-MOST_STEPS:]})
+
+
+def refusal(checked: Sequence[Checked], *instead: str) -> tuple[str, ...]:
+    """What a person reads: what to do (or ``instead``, where it is known better), and which rule says so."""
+    remedies = instead or tuple(each.remedy for each in checked)
+    return (*dict.fromkeys(remedies), *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
+
+
+@lru_cache(maxsize=64)
+def rules_about(actions: frozenset[str]) -> tuple[StatedRule, ...]:
+    """The rules that speak of one of these actions."""
+    return tuple(stated for stated in shipped(WORKFLOW).rules if not actions.isdisjoint(stated.rule.names))
+
+
+def _looks_back(rule: Rule, vocabulary: Vocabulary) -> bool:
+    """Whether what it says of a step depends on earlier ones."""
+    if rule.kind is RuleKind.BEFORE:
+        return any(vocabulary.kind_of(name) is AtomKind.ACTION for name in names_in(rule.target))
+    return rule.kind is RuleKind.ON
+
+
+def _late(checked: Checked, first: int) -> bool:
+    """Whether the rule is broken at that step or later."""
+    steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
+    return any(at >= first for at in steps)
+
+
+@lru_cache(maxsize=64)
+def _resolves(plan: TBPlan) -> bool:
+    try:
+        resolve(plan)
+    except PlanInvalid:
+        return False
+    return True

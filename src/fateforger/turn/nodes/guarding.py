@@ -1,0 +1,69 @@
+"""The gates: what a stage is about to do is held against the rules of the session first (S56, S139)."""
+
+from __future__ import annotations
+
+from fateforger.session.gates import gate
+from fateforger.session.guard import FORWARD, broken, objections, refusal, remembered, rules_about, step
+from fateforger.session.model import Notice, Session
+from fateforger.stages import Move
+from fateforger.turn.model import Effect, GoBack, StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
+
+_ASKED = {Move.UNDO_LAST_UPDATE: "undo_change", Move.UNDO_SYNC: "undo_all", Move.RETRY: "try_again"}
+
+
+def stopped(stage: StageInput) -> StageOutput | None:
+    """The refusal of a move that a rule stands against, by its name and with what to do; ``None`` for any other."""
+    asked = _asked(stage)
+    no = () if asked is None else objections(stage.session, asked)
+    if not no:
+        return None
+    standing = gate(stage.session) if stage.asked is Move.PROCEED else None
+    question = () if standing is None or standing.question is None else (standing.question,)
+    return _refused(stage.session, *refusal(no, *(() if standing is None else standing.missing), *question))
+
+
+def guarded(stage: StageInput, output: StageOutput) -> StageOutput:
+    """The output with what it does remembered. When a rule stands against that, the session as it was, and why."""
+    if output.session.notice is not None and output.session.notice.refused:
+        return output
+    asked = _asked(stage)
+    actions = _actions(stage, output)
+    steps = [step(stage.session, asked)] if asked is not None else []
+    if actions:
+        steps.append(step(output.session, *actions))
+        no = broken(stage.session, steps, rules_about(frozenset(actions)))
+        if no:
+            return _refused(stage.session, *refusal(no))
+    if not steps:
+        return output
+    return output.model_copy(update={"session": remembered(output.session, *steps)})
+
+
+def _asked(stage: StageInput) -> str | None:
+    """The action that the person's move is."""
+    return FORWARD.get(stage.session.stage) if stage.asked is Move.PROCEED else _ASKED.get(stage.asked)
+
+
+def _actions(stage: StageInput, output: StageOutput) -> tuple[str, ...]:
+    """What is done beyond the move that was asked for."""
+    asked = _asked(stage)
+    onward = FORWARD.get(stage.session.stage) if output.move is Move.PROCEED is not stage.asked else None
+    return tuple(name for name in (onward, *map(_action, output.effects)) if name not in {None, asked})
+
+
+def _action(effect: Effect) -> str | None:
+    match effect:
+        case WriteCalendar():
+            return "write"
+        case UndoUpdate():
+            return "undo_change"
+        case UndoGroup():
+            return "undo_all"
+        case GoBack(redo=redo):
+            return "redo_write" if redo else "undo_write"
+        case _:
+            return None
+
+
+def _refused(session: Session, *lines: str) -> StageOutput:
+    return StageOutput(session=session.model_copy(update={"notice": Notice(lines=lines, refused=True)}))

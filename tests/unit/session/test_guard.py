@@ -1,0 +1,266 @@
+"""The gates of the stage machine are the rules of ``timeboxing.yaml`` (S56, S139, S162): what a session is about to do is
+held against them, and what a turn came to."""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+
+import pytest
+from tests.unit.turn.sessions import at, event, planned, session, task
+
+from fateforger.coordinator.keeping import ended, told
+from fateforger.plan import ET, AfterPrevious, FixedStart, TBEvent, TBPlan
+from fateforger.session import guard
+from fateforger.session.cards import Card
+from fateforger.session.frame import frame_mistake
+from fateforger.session.gates import gate
+from fateforger.session.model import FrameFacts, Outgoing, RefineUpdate, Session, SyncReport, Written
+from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
+from fateforger.sync.model import Snapshot
+from fateforger.turn.model import Effect, StageInput, StageOutput, TurnOutcome, WriteCalendar
+from fateforger.turn.nodes.stage import run_stage
+from fateforger.workflow import AtomKind, shipped
+from fateforger.workflow.predicates import SessionState
+
+HOUR = timedelta(hours=1)
+REFINE, REVIEW, SKELETON = TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT, TimeboxingStage.SKELETON
+TIMEBOXING = shipped(guard.WORKFLOW)
+DANGLING = TBPlan(
+    date=session().date,
+    tz=session().tz,
+    events=(
+        TBEvent(name="Report", type=ET.DEEP_WORK, timing=AfterPrevious(duration=HOUR)),
+        TBEvent(name="Mail", type=ET.SHALLOW_WORK, timing=FixedStart(start=time(11), duration=HOUR)),
+    ),
+)
+"""A plan whose first block follows nothing."""
+
+
+def asked(move: Move, before: Session, arrived: Move | None = None) -> StageOutput:
+    return run_stage(StageInput(session=before, asked=move, command=None, cause="c1", now=at("08:00"), arrived=arrived))
+
+
+def lines(output: StageOutput) -> tuple[str, ...]:
+    notice = output.session.notice
+    return () if notice is None or not notice.refused else notice.lines
+
+
+def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
+    """Every stage that has a next one has a gate, and every fact is a state that the session can tell."""
+    assert set(guard.FORWARD) == {stage for stage, moves in TRANSITIONS.items() if Move.PROCEED in moves}
+    names = TIMEBOXING.vocabulary
+    actions = {*guard.FORWARD.values(), "write", "undo_change", "undo_all", "undo_write", "redo_write", "try_again"}
+    assert {names.kind_of(name) for name in actions} == {AtomKind.ACTION}
+    everything = planned(
+        REVIEW,
+        refine_undo=(RefineUpdate(plan_before=DANGLING, sentence="It moved."),),
+        written=Written(created=1),
+        last_sync=SyncReport(status="partial"),
+        problem="Away.",
+    )
+    states = {*guard.facts(everything), "one_message_per_turn", "foreign_event_changed"}
+    assert states == set(TIMEBOXING.predicates)
+    assert all(p.checks == (SessionState(name),) for name, p in TIMEBOXING.predicates.items())
+
+
+WRONG = FrameFacts(day_start=time(14), day_end=time(13))
+TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
+
+
+@pytest.mark.parametrize(
+    ("before", "move", "said"),
+    [
+        (
+            session(TimeboxingStage.COLLECT_CONSTRAINTS, frame=WRONG),
+            Move.PROCEED,
+            (
+                TOO_EARLY,
+                "When does your day start, and when does it end?",
+                "Rule: The frame of the day makes sense before anything is put into it.",
+            ),
+        ),
+        (
+            session(TimeboxingStage.CAPTURE_INPUTS),
+            Move.PROCEED,
+            (
+                "There is nothing on your list yet, so there is nothing to plan.",
+                "What do you want to get done on Monday 2 March?",
+                "Rule: There is something to do before a day is drafted.",
+            ),
+        ),
+        (
+            session(SKELETON),
+            Move.PROCEED,
+            (
+                "There is no draft of this day yet.",
+                "Shall I draft it again? Redo does that.",
+                "Rule: There is a draft before it is refined.",
+            ),
+        ),
+        (
+            planned(REFINE, plan=DANGLING),
+            Move.PROCEED,
+            (
+                "Mend the plan so that every block has its time, then commit.",
+                "Rule: The day is confirmed and the plan holds together before it is committed.",
+            ),
+        ),
+        (
+            planned(REFINE, plan=DANGLING.replace(())),
+            Move.PROCEED,
+            (
+                "The plan has no blocks, so there is nothing to put on your calendar.",
+                "Which block shall I add first?",
+                "Rule: There is something to put on the calendar before a commit.",
+            ),
+        ),
+        (
+            planned(REFINE, plan=DANGLING, problem="Away."),
+            Move.RETRY,
+            (
+                "Confirm the day, and mend the plan so that every block has its time.",
+                "Rule: Nothing reaches the calendar but a plan that holds together, of a day that was confirmed.",
+            ),
+        ),
+        (
+            planned(REFINE),
+            Move.RETRY,
+            ("Nothing went wrong; go on as you like.", "Rule: Something went wrong before it is tried again."),
+        ),
+        (
+            planned(REFINE),
+            Move.UNDO_LAST_UPDATE,
+            ("Change something first; then I can take it back.", "Rule: There is a change before it is taken back."),
+        ),
+        (
+            planned(REVIEW),
+            Move.UNDO_SYNC,
+            (
+                "Nothing of this plan is on your calendar, so it is as you want it already.",
+                "Rule: There is something of this plan on the calendar before it is taken off.",
+            ),
+        ),
+    ],
+)
+def test_a_gate_refuses_with_the_remedy_and_the_name_of_its_rule(
+    before: Session, move: Move, said: tuple[str, ...]
+) -> None:
+    """S139: nothing is done and nothing is remembered of it."""
+    output = asked(move, before)
+    assert lines(output) == said
+    assert (output.move, output.effects, output.session.model_copy(update={"notice": None})) == (Move.STAY, (), before)
+
+
+def test_no_way_leads_around_a_gate() -> None:
+    """A commit on arrival is held against the rules as well, however the session came there."""
+    output = asked(Move.STAY, planned(REVIEW, plan=DANGLING), arrived=Move.PROCEED)
+    assert output.effects == ()
+    assert lines(output)[-1].startswith("Rule: Nothing reaches the calendar")
+
+
+def test_what_the_rules_allow_is_done_and_remembered() -> None:
+    """From Refine to the calendar: the commit, then the write, each with the facts as it began."""
+    refined = asked(Move.PROCEED, planned(REFINE))
+    assert (refined.move, [step.do for step in refined.session.trace]) == (Move.PROCEED, [("commit",)])
+    arrived = refined.session.model_copy(update={"stage": REVIEW})
+    written = asked(Move.STAY, arrived, arrived=Move.PROCEED)
+    assert [effect.kind for effect in written.effects] == ["write_calendar"]
+    assert [step.do for step in written.session.trace] == [("commit",), ("write",)]
+    assert "plan_valid" in written.session.trace[-1].true
+
+
+def test_a_session_remembers_only_so_much() -> None:
+    busy = planned(REFINE)
+    for _ in range(3 * guard.MOST_STEPS):
+        busy = guard.remembered(busy, guard.step(busy, "write"))
+    assert len(busy.trace) == guard.MOST_STEPS
+
+
+@pytest.mark.parametrize("stage", list(TimeboxingStage))
+def test_a_stage_is_ready_when_no_rule_stands_against_going_on(stage: TimeboxingStage) -> None:
+    """What a card offers and what a turn does follow from the same rules."""
+    sessions = [session(stage), session(stage, frame=WRONG), planned(stage), planned(stage, plan=DANGLING)]
+    forward = guard.FORWARD.get(stage)
+    for each in sessions:
+        assert gate(each).ready == (forward is None or not guard.objections(each, forward))
+        assert gate(each).ready == (forward is None or not lines(asked(Move.PROCEED, each)))
+
+
+# --- after a turn ---
+
+
+def outgoing(slot: str, *, beside: bool = False) -> Outgoing:
+    return Outgoing(id=slot, session_id="s1", channel="C1", slot=slot, card=Card(text="x", parts=()), beside=beside)
+
+
+ONE = (outgoing("root"), outgoing("stage:4"), outgoing("history", beside=True))
+
+
+def broke(before: Session, after: Session, *effects: Effect, messages: tuple[Outgoing, ...] = ONE) -> list[str]:
+    outcome = TurnOutcome(session=before, gate=gate(before), effects=effects)
+    return [each.stated.id for each in ended(before, outcome, after, messages)[1]]
+
+
+WRITE = WriteCalendar(group="g", commit=True)
+
+
+def test_a_foreign_event_that_a_write_changed_is_said() -> None:
+    """NEVER: foreign_event_changed. What a look shows is another matter."""
+    before = planned(REVIEW, events=(event("Standup", "09:30", "10:00"),), written=Written(created=1))
+    moved = Snapshot(day=before.date, tz=before.tz, events=(event("Standup", "09:00", "10:00"),))
+    after = before.model_copy(update={"snapshot": moved})
+    assert (broke(before, after, WRITE), broke(before, before, WRITE), broke(before, after)) == (
+        ["foreign-events"],
+        [],
+        [],
+    )
+    outcome = TurnOutcome(session=before, gate=gate(before), effects=(WRITE,))
+    notice = told(*ended(before, outcome, after, ONE)).notice
+    assert notice is not None
+    assert notice.lines == (
+        "Please look at your calendar, and take this write back with Undo.",
+        "Rule: Events that are not ours are never changed.",
+    )
+
+
+def test_a_turn_has_one_message() -> None:
+    """S115, ALWAYS: one_message_per_turn; the first message's line and what stands beside the plan do not count."""
+    both = (*ONE, outgoing("stage:5"))
+    assert (broke(planned(REFINE), planned(REFINE)), broke(planned(REFINE), planned(REFINE), messages=both)) == (
+        [],
+        ["one-message"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (planned(REVIEW, last_sync=SyncReport(status="partial"), written=Written(created=1), problem="Away."), []),
+        (planned(REVIEW, last_sync=SyncReport(status="failed"), problem="Away."), []),
+        (
+            planned(SKELETON, last_sync=SyncReport(status="partial"), written=Written(created=1), problem="Away."),
+            ["offer-undo", "offer-to-try-again"],
+        ),
+    ],
+)
+def test_a_write_that_broke_off_offers_its_undo(after: Session, expected: list[str]) -> None:
+    """ON sync_failed: INVOKE offer_undo, in the same turn; and only when it begins to be so."""
+    before = planned(REVIEW)
+    assert broke(before, after, WRITE) == expected
+    known = guard.remembered(after, guard.step(after, "end_turn", "offer_undo", "offer_to_try_again"))
+    assert broke(known, known) == []
+
+
+def test_a_turn_in_which_nothing_was_done_leaves_no_trace() -> None:
+    idle, busy = planned(REFINE), guard.remembered(planned(REFINE), guard.step(planned(REFINE), "write"))
+    kept = [ended(idle, TurnOutcome(session=after, gate=gate(after)), after, ONE)[0].trace for after in (idle, busy)]
+    assert [[step.do for step in trace] for trace in kept] == [[], [("write",), ("end_turn",)]]
+
+
+def test_tasks_of_a_day_can_be_planned_again() -> None:
+    """S133: back and forth in any order breaks nothing."""
+    told_so_far = planned(TimeboxingStage.CAPTURE_INPUTS, task("Report"))
+    there = asked(Move.PROCEED, told_so_far)
+    back = asked(Move.BACK, there.session.model_copy(update={"stage": SKELETON}))
+    again = asked(Move.PROCEED, back.session.model_copy(update={"stage": TimeboxingStage.CAPTURE_INPUTS}))
+    assert [step.do for step in again.session.trace] == [("draft",), ("draft",)]
