@@ -343,7 +343,7 @@ class PlanningCoordinator:
         after, broke = ended(before, outcome, after, messages)
         if broke:
             log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
-            after, messages = messages_of(before, told(after, broke), command.command_id)
+            after, messages = owed(before, told(after, broke), command.command_id)
         messages = rateable(messages, command.command_id, () if model is None else model.prompts)
         after = await self._sessions.save(after, expected=before.version, outgoing=messages)
         self._drafts.prepare(after)
