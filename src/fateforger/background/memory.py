@@ -1,4 +1,5 @@
-"""The workers of memory: what could not be written when it was said is written as soon as the store lets us (S117)."""
+"""The workers of memory: what could not be written when it was said is written as soon as the store lets us (S117); and
+what is over is put away."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import logging
 from collections.abc import Callable, Sequence
 
 from fateforger.background.lane import LanePolicy, LaneWorkers
+from fateforger.background.memory_lane import MEMORY_LANE, TIDY, WRITE
+from fateforger.background.tidying import tidy
 from fateforger.background.turns import TURN_LANE, tell_session
 from fateforger.constraints import Version, read_version, write_version
 from fateforger.errors import BadInput, InternalError
@@ -14,8 +17,6 @@ from fateforger.session.commands import COMMAND, Understood
 
 log = logging.getLogger(__name__)
 
-MEMORY_LANE = "memory"
-WRITE = "write"
 PATIENT = LanePolicy(workers=2, tries=1_000, backoff_seconds=1.0, longest_backoff_seconds=300.0)
 """More than three days of trying."""
 LOST = "I could not write down for other days what you told me to remember; please tell me once more."
@@ -38,10 +39,13 @@ def memory_workers(
     after: Callable[[], None] = lambda: None,
     policy: LanePolicy = PATIENT,
 ) -> LaneWorkers:
-    """Workers that write what waits, oldest first for each person; its session shows it from then on. ``after`` is
-    called when a message may be due."""
+    """Workers that write what waits, oldest first for each person, which its session shows from then on, and that tidy
+    up. ``after`` is called when a message may be due."""
 
     async def perform(job: Job) -> None:
+        if job.payload.get("kind") == TIDY:
+            await tidy(job, constraints, clock.now())
+            return
         versions = _versions(job)
         # When something newer was written meanwhile, this is history: the instants say which came first.
         await constraints.write(versions, cause=job.payload["cause"])
@@ -54,6 +58,8 @@ def memory_workers(
         await jobs.enqueue(understood_job(landed), now=clock.now())
 
     async def given_up(job: Job, error: str) -> None:
+        if job.payload.get("kind") == TIDY:
+            return  # the next day's does the same
         log.error("constraints of job %s are lost: %s", job.id, error)
         if await tell_session(sessions, job, LOST):
             after()

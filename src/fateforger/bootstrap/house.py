@@ -77,7 +77,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             stack.push_async_callback(model.aclose)
         engine = submitter(settings, calendar, store, clock, role="house")
         replica = replica_name(settings.data_dir)
-        memory = MemoryDesk(store.constraints, store.jobs, clock, reads_words=model is not None)
+        memory = pulse.desk = MemoryDesk(store.constraints, store.jobs, clock, reads_words=model is not None)
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
             submitter=engine,

@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from fateforger.background.indexing import Indexing
+from fateforger.coordinator.memory import MemoryDesk
 from fateforger.errors import StoreError
 from fateforger.ports import Sessions
 from fateforger.slack.app import SlackRoom
@@ -16,12 +17,13 @@ PATH = "/health"
 
 class Pulse:
     """Answers 200 while the database answers and a socket to Slack is open, else 503; in JSON, which of them. How the
-    index of constraints is, is said beside that: planning goes on without it."""
+    store of constraints and its index are, is said beside that: planning goes on without them."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self.room: SlackRoom | None = None
         self.indexing: Indexing | None = None
+        self.desk: MemoryDesk | None = None
 
     @property
     def route(self) -> Route:
@@ -30,7 +32,15 @@ class Pulse:
     async def _answer(self, _request: Request) -> Response:
         well = {"database": await self._database(), "slack": self.room is not None and await self.room.connected()}
         memory = None if self.indexing is None else self.indexing.trouble
-        said = {"ok": all(well.values()), **well, "memory": memory is None, "memory_trouble": memory}
+        rules = None if self.desk is None else self.desk.trouble
+        said = {
+            "ok": all(well.values()),
+            **well,
+            "memory": memory is None,
+            "memory_trouble": memory,
+            "constraints": rules is None,
+            "constraints_trouble": rules,
+        }
         return JSONResponse(said, status_code=200 if said["ok"] else 503)
 
     async def _database(self) -> bool:

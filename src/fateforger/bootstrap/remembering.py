@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fateforger.adapters.store import Store
 from fateforger.background.extracting import extract_workers
 from fateforger.background.memory import memory_workers
+from fateforger.background.tidying import Tidying
 from fateforger.bootstrap.mind import configured_model, counted
 from fateforger.config import Settings
 from fateforger.coordinator.understanding import understanding
@@ -18,12 +20,16 @@ from fateforger.ports import Clock
 async def remembering(
     settings: Settings, store: Store, clock: Clock, *, owner: str, wake: Callable[[], None]
 ) -> AsyncIterator[None]:
-    """Read replies for what they say to remember, where there is a model, by a client that no turn waits for; and write
-    what could not be written at once. ``wake`` is called when a message may be due."""
+    """Read replies for what they say to remember, where there is a model, by a client that no turn waits for; write
+    what could not be written at once; once a day put away what is over. ``wake`` is called when a message may be due.
+    """
     async with AsyncExitStack() as stack:
         writers = memory_workers(store.jobs, store.constraints, store.sessions, owner=owner, clock=clock, after=wake)
         writers.start()
         stack.push_async_callback(writers.stop)
+        tidying = Tidying(store.constraints, store.sessions, store.jobs, clock, tz=settings.time_zone)
+        daily = asyncio.create_task(tidying.run(asyncio.sleep), name="tidying")
+        stack.push_async_callback(_ended, daily)
         model = counted(configured_model(settings), store, clock, settings)
         if model is not None:
             stack.push_async_callback(model.aclose)
@@ -32,3 +38,8 @@ async def remembering(
             # Who waits for a model's answer can be asked again by the next program.
             stack.push_async_callback(readers.stop, grace_seconds=1.0)
         yield
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -27,6 +27,8 @@ def command(ctx: click.Context, port: int | None) -> None:
     if ill:
         raise WorldError(f"The program runs, but this does not answer: {', '.join(ill)}. fateforger doctor says more.")
     click.echo("It is well.")
+    if said.get("constraints_trouble"):
+        click.echo(f"Only what it should remember has to wait: {said['constraints_trouble']}")
     if said.get("memory_trouble"):
         click.echo(f"Only searching what it remembers does not work: {said['memory_trouble']}")
 

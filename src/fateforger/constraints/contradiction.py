@@ -7,6 +7,7 @@ back: the newer one takes the older one's place if it is at least as binding; ot
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +17,7 @@ from fateforger.constraints.overlap import can_meet, comparable_clocks, covered,
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Event, Version, newest
 from fateforger.constraints.wording import listed, quoted
+from fateforger.plan import ET
 
 _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
 
@@ -54,7 +56,7 @@ def _between(older: Version, newer: Version) -> Finding | None:
     apart = single or _windows_clash(older.record, newer.record) or _bounds_clash(older.record, newer.record)
     if not apart or _knows(older, newer) or not can_meet(older, newer):
         return None
-    return _effect(older, newer)
+    return _effect(older, newer, single=single)
 
 
 def _comparable(one: ConstraintRecord, other: ConstraintRecord) -> bool:
@@ -99,19 +101,47 @@ def _bounds_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     return False
 
 
-def _effect(older: Version, newer: Version) -> Finding:
+def _effect(older: Version, newer: Version, *, single: bool) -> Finding:
     names = f"{quoted(newer.record.name)} and {quoted(older.record.name)}"
     uids = (newer.uid, older.uid)
     if newer.record.necessity.weakness > older.record.necessity.weakness:
         sentence = f"{names} cannot both be followed, and the older one is more binding. Which one counts?"
         return Finding(Kind.CONTRADICTION, uids, sentence)
-    rest = weekdays(older) - weekdays(newer)
-    if not rest:
+    days = weekdays(older) - weekdays(newer)
+    types = () if single else _types_left(older, newer)
+    if not days and not types:
         sentence = f"{quoted(newer.record.name)} takes the place of {quoted(older.record.name)}."
         return Finding(Kind.REPLACED, uids, sentence, superseding(newer, older))
-    days = tuple(day for place, day in enumerate(WEEK) if place in rest)
-    when = older.record.applicability.model_copy(update={"days_of_week": days})
-    record = older.record.model_copy(update={"applicability": when})
-    sentence = f"{quoted(older.record.name)} is for {listed([day.words for day in days])} only from now on."
+    if (days and types) or not _outlasts(newer, older):
+        return Finding(Kind.CONTRADICTION, uids, f"{names} cannot always both be followed. Which one counts?")
+    return _narrowed(older, newer, days, types)
+
+
+def _narrowed(older: Version, newer: Version, days: AbstractSet[int], types: tuple[ET, ...]) -> Finding:
+    """The older one goes on for what the newer one is not about."""
+    name = quoted(older.record.name)
+    if days:
+        left = tuple(day for place, day in enumerate(WEEK) if place in days)
+        when = older.record.applicability.model_copy(update={"days_of_week": left})
+        record = older.record.model_copy(update={"applicability": when})
+        sentence = f"{name} is for {listed([day.words for day in left])} only from now on."
+    else:
+        record = older.record.model_copy(update={"applies_event_types": types})
+        gone = [kind.words for kind in newer.record.applies_event_types]
+        sentence = f"{name} is no longer about {listed(gone)}."
     follows = Change(older, record, Event(action=Action.UPDATE, reason=f"narrowed by {newer.uid}"))
-    return Finding(Kind.NARROWED, uids, sentence, follows)
+    return Finding(Kind.NARROWED, (newer.uid, older.uid), sentence, follows)
+
+
+def _types_left(older: Version, newer: Version) -> tuple[ET, ...]:
+    """The event types that only the older one is about."""
+    taken = newer.record.applies_event_types
+    mine = older.record.applies_event_types or tuple(ET)
+    return tuple(kind for kind in mine if kind not in taken) if taken else ()
+
+
+def _outlasts(newer: Version, older: Version) -> bool:
+    """Whether what the older one is narrowed by is there from now on and for as long as it is."""
+    first, second = newer.flat, older.flat
+    begun = first.start <= max(second.start, newer.updated_at.date())
+    return begun and first.end >= second.end and first.ttl_days is None and first.recurrence is None

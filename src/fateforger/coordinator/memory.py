@@ -55,6 +55,8 @@ class MemoryDesk:
         self._reads_words = reads_words
         self._seconds = seconds
         self._retriever = ConstraintRetriever(constraints, clock, seconds=seconds)
+        self.trouble: str | None = None
+        """Why the store could not be used the last time, in a sentence."""
 
     async def overhear(self, command: SessionCommand) -> None:
         """See to it that a reply is read for what it says to remember, once and not now. Of one from which a secret was
@@ -121,9 +123,17 @@ class MemoryDesk:
     async def _in_time(self, asking: Awaitable[T]) -> T:
         try:
             async with asyncio.timeout(self._seconds):
-                return await asking
+                answer = await asking
         except TimeoutError:
+            self.trouble = TOO_LONG
             raise StoreUnavailable(TOO_LONG) from None
+        except VersionConflict:
+            raise
+        except StoreError as error:
+            self.trouble = error.message
+            raise
+        self.trouble = None
+        return answer
 
 
 def _saying(session: Session, line: str) -> Session:

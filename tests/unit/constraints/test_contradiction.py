@@ -103,6 +103,31 @@ def test_what_is_less_binding_replaces_nothing_by_itself() -> None:
     )
 
 
+def test_a_rule_about_some_things_leaves_the_others_to_the_old_one() -> None:
+    """No calls before noon, but deep work from nine: calls stay where they were."""
+    older = window("a", "avoid", "08:00", "12:00", at=OLD)
+    newer = window("b", "prefer", "09:00", "11:00", at=NEW, applies_event_types=["DW"])
+    (finding,) = contradictions([older, newer], "U1")
+    assert finding.kind is Kind.NARROWED
+    assert finding.sentence == "“Rule a” is no longer about deep work."
+    assert finding.follows is not None
+    after = [older, newer, finding.follows.at(LATER, seq=9)]
+    assert [i.uid for i in applicability(after, context_of(event_types=["DW"])).applicable] == ["b"]
+    assert [i.uid for i in applicability(after, context_of(event_types=["M"])).applicable] == ["a"]
+    assert contradictions(after, "U1") == ()
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"end_date": "2026-03-31"}, {"start_date": "2026-05-01"}, {"ttl_days": 30}],
+)
+def test_what_narrows_for_a_time_only_is_asked(limits: dict[str, Any]) -> None:
+    """Or the old one would not come back on those days."""
+    older, newer = bed("a", "22:00", at=OLD), bed("b", "23:30", at=NEW, days_of_week=["FR"], **limits)
+    (finding,) = contradictions([older, newer], "U1")
+    assert (finding.kind, finding.follows) == (Kind.CONTRADICTION, None)
+
+
 def test_a_rule_for_some_days_leaves_the_others_to_the_old_one() -> None:
     """A replacement holds on all days of its dates (A4), so the old one is narrowed instead."""
     older, newer = bed("a", "22:00", at=OLD), bed("b", "23:30", at=NEW, days_of_week=["FR", "SA"])
