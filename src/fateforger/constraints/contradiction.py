@@ -22,13 +22,16 @@ from fateforger.plan import ET
 _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
 
 
-def contradictions(versions: Iterable[Version], user_id: str, *, about: str | None = None) -> tuple[Finding, ...]:
+def contradictions(
+    versions: Iterable[Version], user_id: str, *, about: str | None = None, repeated: bool = False
+) -> tuple[Finding, ...]:
     """Each pair of constraints in force that contradict each other and of which none replaces the other yet; only those
-    with the constraint ``about`` when one is given."""
+    with the constraint ``about`` when one is given. With ``repeated`` also two that say the same of a thing that one
+    has one of: then only one of them needs to be in force."""
     mine = [version for version in newest(versions, user_id).values() if not version.retired]
     in_order = sorted(mine, key=lambda version: (version.updated_at, version.seq, version.uid))
     pairs = combinations(in_order, 2) if about is None else _pairs_with(about, in_order)
-    found = (_between(older, newer) for older, newer in pairs)
+    found = (_between(older, newer, repeated=repeated) for older, newer in pairs)
     return tuple(finding for finding in found if finding is not None)
 
 
@@ -48,15 +51,21 @@ def slot_of(record: ConstraintRecord) -> str | None:
     return None if record.aspect is None else record.aspect.frame_slot
 
 
-def _between(older: Version, newer: Version) -> Finding | None:
+def _between(older: Version, newer: Version, *, repeated: bool) -> Finding | None:
     if not _comparable(older.record, newer.record):
         return None
     slot = slot_of(older.record)
-    single = slot is not None and slot == slot_of(newer.record) and _value(older.record) != _value(newer.record)
-    apart = single or _windows_clash(older.record, newer.record) or _bounds_clash(older.record, newer.record)
+    single = slot is not None and slot == slot_of(newer.record)
+    alike = single and _value(older.record) == _value(newer.record)
+    apart = (
+        (single and (repeated or not alike))
+        or _windows_clash(older.record, newer.record)
+        or _bounds_clash(older.record, newer.record)
+    )
     if not apart or _knows(older, newer) or not can_meet(older, newer):
         return None
-    return _effect(older, newer, single=single)
+    finding = _effect(older, newer, single=single)
+    return None if alike and finding.follows is None else finding
 
 
 def _comparable(one: ConstraintRecord, other: ConstraintRecord) -> bool:
@@ -117,6 +126,11 @@ def _effect(older: Version, newer: Version, *, single: bool) -> Finding:
     return _narrowed(older, newer, days, types)
 
 
+def narrowed_by(uid: str) -> str:
+    """The reason of the event that lets a constraint go on for what the one with that uid is not about."""
+    return f"narrowed by {uid}"
+
+
 def _narrowed(older: Version, newer: Version, days: AbstractSet[int], types: tuple[ET, ...]) -> Finding:
     """The older one goes on for what the newer one is not about."""
     name = quoted(older.record.name)
@@ -129,7 +143,7 @@ def _narrowed(older: Version, newer: Version, days: AbstractSet[int], types: tup
         record = older.record.model_copy(update={"applies_event_types": types})
         gone = [kind.words for kind in newer.record.applies_event_types]
         sentence = f"{name} is no longer about {listed(gone)}."
-    follows = Change(older, record, Event(action=Action.UPDATE, reason=f"narrowed by {newer.uid}"))
+    follows = Change(older, record, Event(action=Action.UPDATE, reason=narrowed_by(newer.uid)))
     return Finding(Kind.NARROWED, (newer.uid, older.uid), sentence, follows)
 
 

@@ -6,8 +6,13 @@ import hashlib
 import json
 from typing import Any
 
-from fateforger.constraints.kinds import Scope
+from fateforger.constraints.kinds import RuleKind, Scope
 from fateforger.constraints.record import Aspect, ConstraintRecord
+
+_TYPED = frozenset(
+    {RuleKind.AVOID_WINDOW, RuleKind.FIXED_BEDTIME, RuleKind.MIN_SLEEP, RuleKind.BUFFER, RuleKind.CAPACITY}
+)
+"""Kinds that say everything in times, minutes and event types. What is wanted at a time is only in the words."""
 
 
 def uid_for(record: ConstraintRecord, user_id: str, session_id: str | None = None) -> str:
@@ -37,6 +42,25 @@ def content_key(record: ConstraintRecord) -> str:
 def rule_key(record: ConstraintRecord) -> str:
     """Equal for two records that ask for the same, whatever they are called."""
     return _digest({name: value for name, value in _rule(record).items() if name not in {"name", "scope"}})
+
+
+def means_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Whether two records are one constraint in other words, or another language: all that they ask for is in their
+    typed fields, and these are equal. Of rules whose meaning is in their words nobody can say so but the person."""
+    if not (_is_typed(one) and _is_typed(other)) or one.scope is not other.scope:
+        return False
+    alike = set(one.applies_event_types) == set(other.applies_event_types) and one.necessity is other.necessity
+    return alike and _slot(one) == _slot(other) and rule_key(one) == rule_key(other)
+
+
+def _is_typed(record: ConstraintRecord) -> bool:
+    scalars = record.payload.scalar_params.model_dump(exclude_none=True)
+    whole = _slot(record) is not None or record.payload.rule_kind in _TYPED
+    return whole and bool(record.payload.windows or scalars)
+
+
+def _slot(record: ConstraintRecord) -> str | None:
+    return None if record.aspect is None else record.aspect.frame_slot
 
 
 def _rule(record: ConstraintRecord) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import assert_never
 
 from fateforger.constraints import ConstraintRecord, Event, Version
+from fateforger.constraints.contradiction import narrowed_by
 from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.identity import rule_key
 from fateforger.constraints.kinds import Action, Status
@@ -54,7 +56,8 @@ def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: i
         case "decline" | "archive":
             if version.retired:
                 return taken.saying(f"{name} is out of force already.")
-            return _as(taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason), name)
+            taken = _as(taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason), name)
+            return _widened(taken, uid)
         case "set_aside":
             return replace(taken, put_aside=(uid,)).saying(f"{name} does not count for this day.")
         case "use_again":
@@ -111,6 +114,20 @@ def undone(taken: Taken, wrote: Sequence[Version], before: Mapping[str, Version]
             taken = taken.writing(memory.next(uid, was.record, event))
     names = [quoted(last[uid].record.name) for uid in last if uid in {version.uid for version in taken.versions}]
     return taken.saying(f"Taken back: {', '.join(names)}.") if names else taken
+
+
+def _widened(taken: Taken, uid: str) -> Taken:
+    """What was narrowed by a constraint that is out of force now is as it was before."""
+    for version in taken.memory.newest.values():
+        if version.retired or version.event.reason != narrowed_by(uid):
+            continue
+        mine = [v for v in taken.memory.versions if v.uid == version.uid and v.updated_at < version.updated_at]
+        if mine:
+            before = max(mine, key=attrgetter("updated_at", "seq"))
+            event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
+            line = f"{quoted(before.record.name)} is as it was before that."
+            taken = taken.writing(taken.memory.next(version.uid, before.record, event), line)
+    return taken
 
 
 def _in_view(memory: Memory, uid: str, seen: int | None) -> Version:

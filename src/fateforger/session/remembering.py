@@ -20,7 +20,7 @@ from fateforger.constraints import (
 )
 from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.findings import Change, Finding, Kind
-from fateforger.constraints.identity import content_key
+from fateforger.constraints.identity import content_key, means_the_same
 from fateforger.constraints.kinds import Action, Scope, Status
 from fateforger.constraints.wording import day_words, quoted
 from fateforger.errors import BadInput
@@ -109,9 +109,13 @@ def remembered(taken: Taken, record: ConstraintRecord, *, supersedes: str | None
         record = replacing(record, old)
         lines = (takes_place(record, old.record),)
     known = memory.newest.get(uid)
+    if supersedes is None and (known is None or known.retired) and (alike := _alike(memory, record)) is not None:
+        known, uid = alike, alike.uid
+        record = said_again(record, alike.record)
     if known is not None and not known.retired:
         said = said_again(known.record, record)
-        if _same(known.record, said) and not _replacing(memory, uid):
+        confirmed = known.record.status is Status.LOCKED
+        if confirmed and _same(known.record, said) and not _replacing(memory, uid):
             return taken.saying(f"I know that already: {quoted(known.record.name)}.")
         record, event = said, Event(action=Action.UPDATE, reason="said again")
     else:
@@ -191,9 +195,16 @@ def _uids(taken: Taken) -> set[str]:
 
 
 def _same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
-    """Nothing new was said. What lives for a time only is confirmed by being said again."""
+    """Nothing new was said. What lives for a time only is renewed by being said again, and so is an assumption."""
     alike = content_key(known) == content_key(again) and known.status is again.status
     return alike and known.lifecycle == again.lifecycle and known.lifecycle.ttl_days is None
+
+
+def _alike(memory: Memory, record: ConstraintRecord) -> Version | None:
+    """A constraint in force that is this one in other words."""
+    mine = (version for version in memory.newest.values() if not version.retired)
+    here = (v for v in mine if not v.flat.session_only or v.session_id == memory.session_id)
+    return next((version for version in here if means_the_same(version.record, record)), None)
 
 
 def _replacing(memory: Memory, uid: str) -> list[Version]:
@@ -214,7 +225,7 @@ def _in_force_again(taken: Taken, uid: str) -> Taken:
 
 def _clear(taken: Taken, uid: str) -> tuple[Finding, Change] | None:
     """A contradiction that settles itself, if there is one."""
-    found = contradictions(taken.memory.versions, taken.memory.user_id, about=uid)
+    found = contradictions(taken.memory.versions, taken.memory.user_id, about=uid, repeated=True)
     return next(((finding, finding.follows) for finding in found if finding.follows is not None), None)
 
 

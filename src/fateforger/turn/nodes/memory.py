@@ -65,8 +65,8 @@ def understood(
             continue
         if content_key(record) in done or (rule_key(record), record.applies_event_types) in done:
             continue
-        if before is not None and content_key(before.record) == content_key(record):
-            taken = taken.saying(DECLINED_BEFORE) if before.retired else taken
+        if before is not None and before.retired and content_key(before.record) == content_key(record):
+            taken = taken.saying(DECLINED_BEFORE)
             continue
         taken = remembered(taken, record)
     lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
