@@ -82,6 +82,7 @@ class MemoryDesk:
             return MemoryReading(error=error.message)
         whole = isinstance(command, (*_WRITING, commands.ShowMemory))
         reading = await self._retriever.retrieve(session, but={version.seq for version in mine}, whole=whole)
+        self.trouble = reading.error
         if reading.error is not None:
             log.warning("constraints cannot be read: %s", reading.error)
         return reading.model_copy(update={"wrote": wrote})
