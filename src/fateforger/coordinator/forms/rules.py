@@ -27,7 +27,7 @@ from fateforger.session.cards import (
 from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook
-from fateforger.turn.present.rules import about, marks
+from fateforger.turn.present.rules import about, marks, since
 
 PAGE = 12
 """Rules on a page: each takes two of the hundred parts of a modal."""
@@ -112,9 +112,11 @@ def _list(book: RuleBook, wanted: Wanted, session_id: str) -> Form:
         fields=(
             *(Prose(text=plain(line, 600)) for line in book.done),
             *((*_search(book, wanted), Note(text=_counted(book, wanted, found))) if book.rows else _none()),
+            *_pages(wanted, pages),
             *((Divider(),) if shown else ()),
             *(part for row in shown for part in _row(row)),
-            _below(wanted, pages),
+            *_pages(wanted, pages),
+            _below(wanted),
         ),
     )
 
@@ -180,19 +182,22 @@ def _row(row: MemoryRow) -> tuple[FormField, ...]:
     said = "" if row.words == row.name else f"\n“{plain(row.words, 300)}”"
     label = "Look" if row.retired else "Edit"
     button = Button(label=label, action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"{label} “{row.name}”")
-    return (Prose(text=f"**{plain(row.name, 120)}**{said}\n{about(row)}", control=button), Note(text=marks(row)))
+    return (
+        Prose(text=f"**{plain(row.name, 120)}**{said}\n{about(row)}", control=button),
+        Note(text=f"{marks(row)} · {since(row)}"),
+    )
 
 
-def _below(wanted: Wanted, pages: int) -> Controls:
-    """Ways through the list, and to a new rule."""
+def _pages(wanted: Wanted, pages: int) -> tuple[FormField, ...]:
+    """Above the rows and below them: where a modal is scrolled to stays as it is when the page is turned."""
     before = Button(label="Previous page", action="turn.page", target=str(wanted.page - 1))
     after = Button(label="Next page", action="turn.page", target=str(wanted.page + 1))
+    ways = (*((before,) if wanted.page > 1 else ()), *((after,) if wanted.page < pages else ()))
+    return (Controls(items=ways),) if ways else ()
+
+
+def _below(wanted: Wanted) -> Controls:
+    """Back to all of them, and on to a new one."""
     filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
-    return Controls(
-        items=(
-            *((before,) if wanted.page > 1 else ()),
-            *((after,) if wanted.page < pages else ()),
-            *((Button(label="Show all rules", action="turn.everything", target="yes"),) if filtered else ()),
-            Button(label="Add a rule", action="form.rule_new"),
-        )
-    )
+    everything = Button(label="Show all rules", action="turn.everything", target="yes")
+    return Controls(items=(*((everything,) if filtered else ()), Button(label="Add a rule", action="form.rule_new")))

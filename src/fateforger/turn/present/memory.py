@@ -130,11 +130,10 @@ def settled(target: str) -> dict[str, Any]:
 
 
 def _row(row: MemoryRow) -> tuple[Part, ...]:
-    said = "" if row.words == row.name else f"\n“{plain(row.words, 200)}”"
     edit = Button(
         label="Deny / Edit", action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"Deny or edit “{row.name}”"
     )
-    return (Prose(text=f"**{plain(row.name)}**{said}\n{about(row)}\n_{marks(row)}_", control=edit),)
+    return (Prose(text=f"**{plain(row.name)}**\n{about(row)} · _{marks(row)}_", control=edit),)
 
 
 def _rest(view: MemoryView) -> tuple[Part, ...]:

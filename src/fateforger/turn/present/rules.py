@@ -51,16 +51,19 @@ def about(row: MemoryRow) -> str:
 
 
 def marks(row: MemoryRow) -> str:
-    """What is known about a rule, in words: whether it shapes the day, whether the person should confirm it."""
-    today = "used for this day" if row.used else (row.why_not or "").rstrip(".")
+    """What is known about a rule, in words: whether the person should confirm it, whether it shapes the day."""
     known = (
         CONFIRM if row.unsure and not row.retired else "",
-        today,
-        f"{_KNOWN[row.source]} {day_words(row.said_on)}",
+        "used for this day" if row.used else (row.why_not or "").rstrip("."),
         "for this day only" if row.scope is Scope.SESSION else "",
         "" if row.saved else "not written down yet",
     )
     return " · ".join(plain(text, 200) for text in known if text)
+
+
+def since(row: MemoryRow) -> str:
+    """Where a rule comes from: ``said on 2 March 2026``."""
+    return f"{_KNOWN[row.source]} {day_words(row.said_on)}"
 
 
 def noted(session: Session) -> tuple[Part, ...]:
