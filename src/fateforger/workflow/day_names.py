@@ -1,0 +1,101 @@
+"""The names that rules of a person's own may use of a day. Nobody declares them: each says itself what it means.
+
+deep_work, meeting, admin ...        actions: such a block begins
+admin_done                           state: such a block is over
+meeting_after_17, _after_17_30       state: the block is one, and some of it lies after that time of day
+deep_work_before_9, _before_9_15     state: the block is one, and some of it lies before that time of day
+meeting_longer_than_60               state: the block is one, and lasts more minutes than that
+monday ... sunday                    state: the day is one
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import Literal
+
+from fateforger.plan import ET
+from fateforger.workflow.vocabulary import AtomKind
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+KINDS = {
+    **{et.name.lower(): et for et in ET},
+    "admin": ET.SHALLOW_WORK,
+    "rest": ET.REGENERATION,
+}
+"""Kinds of blocks by the names that people write; some have two."""
+LONGEST = 24 * 60
+Aspect = Literal["block", "done", "after", "before", "longer", "weekday"]
+
+
+@dataclass(frozen=True, slots=True)
+class DayName:
+    """What a name says of a block: of which ``kind``, and how it is compared. ``number`` is a weekday, Monday first, or
+    minutes; ``clock`` is how far into the day."""
+
+    aspect: Aspect
+    kind: ET | None = None
+    number: int = 0
+    clock: timedelta = timedelta()
+
+
+def day_name(text: str) -> DayName | None:
+    """What a name means; ``None`` when it means nothing."""
+    if text in WEEKDAYS:
+        return DayName("weekday", number=WEEKDAYS.index(text))
+    if text in KINDS:
+        return DayName("block", KINDS[text])
+    for kind, et in KINDS.items():
+        if text.startswith(f"{kind}_"):
+            found = _compared(et, text.removeprefix(f"{kind}_"))
+            if found is not None:
+                return found
+    return None
+
+
+def _compared(kind: ET, text: str) -> DayName | None:
+    if text == "done":
+        return DayName("done", kind)
+    how, _, value = text.partition("_")
+    match how:
+        case "after" | "before":
+            clock = _clock(value)
+            return None if clock is None else DayName("after" if how == "after" else "before", kind, clock=clock)
+        case "longer":
+            minutes = _number(value.removeprefix("than_"), LONGEST) if value.startswith("than_") else None
+            return None if minutes is None else DayName("longer", kind, minutes)
+        case _:
+            return None
+
+
+def _clock(text: str) -> timedelta | None:
+    hours, _, minutes = text.partition("_")
+    hour, minute = _number(hours, 24), _number(minutes or "0", 59)
+    if hour is None or minute is None or (hour == 24 and minute):
+        return None
+    return timedelta(hours=hour, minutes=minute)
+
+
+def _number(text: str, most: int) -> int | None:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 4:
+        return None
+    return number if (number := int(text)) <= most else None
+
+
+class DayNames:
+    """The vocabulary of these names."""
+
+    def kind_of(self, name: str) -> AtomKind | None:
+        """See :meth:`Vocabulary.kind_of`."""
+        found = day_name(name)
+        if found is None:
+            return None
+        return AtomKind.ACTION if found.aspect == "block" else AtomKind.STATE
+
+    def near(self, name: str) -> tuple[str, ...]:
+        """See :meth:`Vocabulary.near`."""
+        examples = [
+            example for kind in KINDS for example in (kind, f"{kind}_done", f"{kind}_after_17", f"{kind}_before_9")
+        ]
+        return tuple(get_close_matches(name, [*examples, *WEEKDAYS], n=1))

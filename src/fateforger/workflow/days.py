@@ -1,0 +1,110 @@
+"""A person's own rules for their days, like ``BEFORE deep_work: admin_done`` or ``NEVER: meeting_after_17``.
+
+The trace is the order of the day: each block is a step, the plan's own and those of the calendar alike. Nothing here is
+the plan's to change: it says which blocks break which rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from zoneinfo import ZoneInfo
+
+from fateforger.errors import BadInput
+from fateforger.plan import ET, TBPlan, instant_of, resolve
+from fateforger.workflow.checking import Checked, Report, StatedRule, check, stated
+from fateforger.workflow.conflicts import conflicts
+from fateforger.workflow.day_names import DayName, DayNames, day_name
+from fateforger.workflow.parsing import Place, PlaceOf, read_rule
+from fateforger.workflow.trace import Step
+
+MOST_RULES = 50
+NAMES = DayNames()
+
+
+@dataclass(frozen=True, slots=True)
+class DayBlock:
+    """A block of a day; ``start`` and ``end`` are aware. One of the plan has its ``key``, a meeting none."""
+
+    kind: ET
+    title: str
+    start: datetime
+    end: datetime
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDay:
+    """The verdicts on a day; the steps of their rules are these blocks."""
+
+    report: Report
+    blocks: tuple[DayBlock, ...]
+
+    def broken_by(self, checked: Checked) -> tuple[DayBlock, ...]:
+        """The blocks at which a rule is violated."""
+        return tuple(self.blocks[at] for at in checked.judgement.violations)
+
+
+def read_day_rules(text: str) -> tuple[StatedRule, ...]:
+    """The rules in a text, one a line. Raises :class:`BadInput` with one sentence, line and column; also when no block
+    could keep two of them."""
+    found: dict[str, StatedRule] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            rule = stated(read_rule(line, NAMES, _on_line(number)), line.strip())
+            found.setdefault(rule.id, rule)
+    rules = tuple(found.values())
+    if len(rules) > MOST_RULES:
+        raise BadInput(f"More than {MOST_RULES} rules for a day are more than it can keep.")
+    for first, second in conflicts([rule.rule for rule in rules]):
+        if first == second:
+            raise BadInput(f"No block can keep “{rules[first].text}”.")
+        raise BadInput(f"“{rules[first].text}” and “{rules[second].text}” cannot both be kept; choose one of them.")
+    return rules
+
+
+def judge_day(
+    rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = (), *, day: date | None = None
+) -> JudgedDay:
+    """Which rules a plan keeps, with the meetings beside it. ``day`` is the plan's unless said otherwise. Raises
+    :class:`PlanInvalid` when the plan has blocks without a time."""
+    own = (DayBlock(r.event.type, r.event.name, r.start, r.end, r.key) for r in resolve(plan))
+    blocks = tuple(sorted((*own, *meetings), key=lambda b: (_utc(b.start), _utc(b.end), b.title)))
+    names = {name: known for rule in rules for name in rule.rule.names if (known := day_name(name)) is not None}
+    steps = [_step(block, blocks, names, day or plan.date, plan.zone) for block in blocks]
+    return JudgedDay(check(rules, steps, NAMES), blocks)
+
+
+def _step(block: DayBlock, blocks: Sequence[DayBlock], names: dict[str, DayName], day: date, tz: ZoneInfo) -> Step:
+    so = [name for name, known in names.items() if _is_so(known, block, blocks, day, tz)]
+    done = tuple(name for name in so if names[name].aspect == "block")
+    return Step(do=done, true=tuple(name for name in so if name not in done))
+
+
+def _is_so(name: DayName, block: DayBlock, blocks: Sequence[DayBlock], day: date, tz: ZoneInfo) -> bool:
+    match name.aspect:
+        case "weekday":
+            return day.weekday() == name.number
+        case "done":
+            return any(other.kind is name.kind and _utc(other.end) <= _utc(block.start) for other in blocks)
+        case "block":
+            return block.kind is name.kind
+        case "after":
+            return block.kind is name.kind and _utc(block.end) > _at(name, day, tz)
+        case "before":
+            return block.kind is name.kind and _utc(block.start) < _at(name, day, tz)
+        case "longer":
+            return block.kind is name.kind and (_utc(block.end) - _utc(block.start)).total_seconds() > name.number * 60
+
+
+def _at(name: DayName, day: date, tz: ZoneInfo) -> datetime:
+    """The instant of a time of day; 24 is the midnight at its end."""
+    return _utc(instant_of(datetime.combine(day, time()) + name.clock, tz))
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def _on_line(number: int) -> PlaceOf:
+    return lambda offset: Place(number, offset + 1)
