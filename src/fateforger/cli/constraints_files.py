@@ -97,6 +97,11 @@ async def _import(opened: Opened, source: str) -> Count:
 def _versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
     """The lines that can be used, each with its number and what it is as a cause; ``count`` learns of the others."""
     from fateforger.constraints import read_version  # noqa: PLC0415  the help text needs none of it
+    from fateforger.constraints.credentials import (  # noqa: PLC0415  the help text needs none of it
+        REFUSED,
+        holds_credentials,
+        taken_out,
+    )
 
     for number, data in raw_lines(source):
         where = f"{source}, line {number}"
@@ -105,6 +110,8 @@ def _versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
             if not text.strip():
                 continue
             version = read_version(parse_json(text, where))
+            if holds_credentials(version.record) or taken_out(version.event.reason or "")[1]:
+                raise BadInput(REFUSED)  # noqa: TRY301  said of this line like any other mistake
         except BadInput as error:
             count.bad.append(_mistake(number, error, where))
             continue

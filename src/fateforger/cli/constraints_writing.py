@@ -61,7 +61,10 @@ def archive_door(
 ) -> None:
     """Put the constraint UID away. It applies no more, and is kept with its history."""
     from fateforger.cli.constraints_deeds import archive  # noqa: PLC0415  heavy
+    from fateforger.constraints.credentials import REFUSED, taken_out  # noqa: PLC0415  the help text needs none of it
 
+    if reason is not None and taken_out(reason)[1]:
+        raise BadInput(REFUSED, where="reason")
     written, version = with_constraints(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
     if as_json:
         write_json({"written": written, "constraint": line_with_uid(version)})
@@ -100,9 +103,12 @@ def supersede_door(
 def _record(document: Any, session_id: str | None) -> ConstraintRecord:
     """The record, and how far it reaches where it does not say so. Raises ``BadInput``."""
     from fateforger.constraints import read_record  # noqa: PLC0415  the help text needs none of it
+    from fateforger.constraints.credentials import REFUSED, holds_credentials  # noqa: PLC0415  the help text needs none
     from fateforger.constraints.kinds import Scope, Status  # noqa: PLC0415  the help text needs none of it
 
     record = read_record(document)
+    if holds_credentials(record):
+        raise BadInput(REFUSED)
     if "scope" not in record.model_fields_set:
         record = record.model_copy(update={"scope": Scope.PROFILE if session_id is None else Scope.SESSION})
     if record.scope is Scope.SESSION and session_id is None:

@@ -412,3 +412,17 @@ async def test_the_same_doors_lead_to_a_database_server(doors: Doors, postgres: 
     rows = [version for user in ("U1", "U2") for version in await store.constraints.of(user)]
     await store.aclose()
     assert "".join(f"{json_line(write_version(version))}\n" for version in rows) == by_person(history())
+
+
+def test_no_door_keeps_a_secret(doors: Doors) -> None:
+    """Neither alone nor as a line of a file; and the refusal does not repeat it."""
+    key = "sk-proj-" + "Ab3dEf6hIj9lMn2pQr5t"
+    record = doors.file("r.json", record_of("c", description=f"the key is {key}"))
+    doors.done("add", doors.file("old.json", BEDTIME), "--user", "U1")
+    for arguments in (["add", record], ["supersede", "old", record]):
+        assert key not in refused(doors.json(*arguments, "--user", "U1"))
+    refused(doors.json("archive", "old", "--user", "U1", "--reason", key))
+    answer = doors.done("import", doors.file("in.jsonl", line_of("a"), line_of("b", name=key)))
+    assert (answer["written"], [mistake["line"] for mistake in answer["bad"]]) == (1, [2])
+    assert key not in json.dumps(answer)
+    assert key not in doors.export()
