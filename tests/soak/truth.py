@@ -10,7 +10,8 @@ edit, and for an undo neither is putting it back to what the program had written
 The program may replace the value of an edit only when a later wish of the person says so:
 
 - a submit wishes another value for that field (or no longer wishes the block), and the edit had been *taken*: the plan
-  in the thread held it before, so the person has seen it there. Start and end count as one field.
+  in the thread held it before, so the person has seen it there; so had they what an undo gave back, also when it lands
+  late, while the next submit is on its way already. Start and end count as one field.
 - a submit wishes another value for that field and was told to prefer the plan. An edit that was not taken then has to
   be named in what the thread says: audible, not silent.
 - an undo may put a value over an edit only where one of the transactions that it takes back had put the edit back
@@ -104,13 +105,15 @@ class Deletion:
 @dataclass
 class Written:
     """One transaction as its writes took effect. ``keys`` are the blocks it is about, ``dropped`` those it takes off
-    the calendar (the person may be quicker); ``over`` are edits it replaced, ``before`` the events as they were."""
+    the calendar (the person may be quicker); ``over`` are edits it replaced, ``back`` those it gave back, ``before`` the
+    events as they were. ``targets`` are what it takes back, the newest first."""
 
     command: Command
     targets: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
     dropped: frozenset[str] = frozenset()
     over: dict[tuple[str, str], Edit] = field(default_factory=dict)
+    back: set[tuple[str, str]] = field(default_factory=set)
     before: list[Shape] = field(default_factory=list)
     deleted: set[str | None] = field(default_factory=set)
     raced: bool = False
@@ -298,7 +301,8 @@ class Truth:
                 self.breach("lost", f"{command.name} deleted “{image.summary}” with its guests")
         dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
         for place, edit in self._standing(image.id):
-            if (dropped and place in command.taken) or command.force or self._is_back(by, place, edit):
+            taken = edit.put_back_by is not None or place in command.taken
+            if (dropped and taken) or command.force or self._is_back(by, place, edit):
                 by.over[place] = edit
             elif self._is_raced(image.id, edit.at):
                 self.raced += 1
@@ -352,13 +356,12 @@ class Truth:
         by, edit = self.transactions[transaction_id], self.edits.pop(place, None)
         self._left[place] = new
         self._ever[place].add(new)
-        given_back = next(
-            (w.over[place] for t in by.targets if (w := self.transactions.get(t)) and place in w.over), None
-        )
+        given_back = self._owed(by, place)
         if given_back is not None and not by.command.force:
             if given_back.value != new:
                 self.breach("lost", f"{by.command.name} set {place} to {new!r}, the edit was {given_back.value!r}")
             self.edits[place] = Edit(new, given_back.at, taken=True, put_back_by=transaction_id)
+            by.back.add(place)
         if edit is None or edit.value == new:
             return
         command = by.command
@@ -375,6 +378,17 @@ class Truth:
         else:
             self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
 
+    def _owed(self, by: Written, place: tuple[str, str]) -> Edit | None:
+        """The edit that stood before the oldest of what is taken back: it replaced that, and so it comes back. If it had
+        given the edit back itself, what stood before it was the program's."""
+        for target in reversed(by.targets):
+            written = self.transactions.get(target)
+            if written is not None and place in written.back:
+                return None
+            if written is not None and place in written.over:
+                return written.over[place]
+        return None
+
     def _comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
         """A block that the person had a hand in comes back as they had it."""
         key, shape = key_of(image), shape_of(image)
@@ -383,6 +397,7 @@ class Truth:
         for (event_id, name), edit in [over for target in targets for over in target.over.items()]:
             if self._keys.get(event_id) == key and shape[name] == edit.value:
                 self.edits[image.id, name] = Edit(edit.value, edit.at, taken=True, put_back_by=transaction_id)
+                self.transactions[transaction_id].back.add((image.id, name))
 
     def _touch(self, image: EventImage) -> None:
         self.touched.add(image.id)
