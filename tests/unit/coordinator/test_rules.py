@@ -18,7 +18,7 @@ from fateforger.coordinator.forms.rules import PAGE
 from fateforger.errors import BadInput, StoreUnavailable
 from fateforger.plan import ET
 from fateforger.session.cards import Form, FormErrors, FormSubmission
-from fateforger.session.commands import RememberConstraint
+from fateforger.session.commands import RememberConstraint, ShowMemory
 from fateforger.session.rulebook import NOT_ALL
 
 MUST: dict[str, Any] = {"words": "No calls before 10", "kind": "avoid_window", "times": "0-10", "necessity": "must"}
@@ -383,6 +383,16 @@ async def test_near_duplicates_are_offered_for_merging(anna: Person, house: Hous
 class Away(MemoryConstraints):
     async def of(self, user_id: str) -> tuple[Version, ...]:
         raise StoreUnavailable(f"Nothing of {user_id} can be read.")
+
+
+async def test_a_memory_card_about_some_rules_says_so(anna: Person, house: House) -> None:
+    """S24: what was asked for in words, and not everything."""
+    await told(house, "gym", "call")
+    await anna.to_frame()
+    head = {"command_id": "s1", "user_id": ANNA, "at": MORNING, "session_id": anna.session_id}
+    await anna.send(ShowMemory(**head, uids=("gym",)))
+    assert read(anna.beside("memory"))[1].startswith("**1 rule** of yours about that.")
+    assert read(anna.beside("memory"))[2:] == ["**Rule gym**", "Should · _used for this day_"]
 
 
 async def test_while_the_store_is_away_forms_say_so(anna: Person, house: House) -> None:

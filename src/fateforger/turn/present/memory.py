@@ -18,6 +18,7 @@ from fateforger.turn.present.rules import ADD, REVIEW, about, marks, undo_button
 MOST_ASKED = 3
 """Questions and offers with buttons of their own; the next come up when these are answered."""
 EMPTY = "I know no rules of yours yet. Add one, and I keep to it when I plan your days."
+NONE_SUCH = "I know no rule of yours about that any more."
 MOVED = "Your rules: further down in this thread."
 WHAT = "Deny / Edit opens one rule: confirm it, change it, or tell me not to use it."
 
@@ -40,7 +41,7 @@ def card(session: Session, view: MemoryView) -> Card:
             Heading(text=title),
             *_done(session, view),
             *_trouble(view),
-            Prose(text=f"{summary(view)} {WHAT}" if view.total else EMPTY),
+            Prose(text=f"{summary(view)} {WHAT}" if view.total else NONE_SUCH if view.only else EMPTY),
             *_questions(session.memory_questions),
             *_offers(view.offers),
             *((Divider(),) if rows else ()),
@@ -68,6 +69,8 @@ def count_words(view: MemoryView) -> str:
 
 def summary(view: MemoryView) -> str:
     """How many there are, how many shape the day, how many are to be confirmed: ``5 rules: 2 used for this day.``"""
+    if view.only:
+        return f"**{count_words(view)}** of yours about that."
     used = "1 is used" if view.used == 1 else f"{view.used} are used" if view.used else "none is used"
     ask = f", {view.unsure} to be confirmed" if view.unsure else ""
     return f"**{count_words(view)}**: {used} for this day{ask}."
