@@ -1,4 +1,4 @@
-"""Workflow files (S134, S135, S140, S143): what they hold, what is refused and where, and what is inherited."""
+"""Workflow files (S134, S135, S140, S143; S169, part 1, criterion 6): what they hold, what is refused, what is inherited."""
 
 from __future__ import annotations
 

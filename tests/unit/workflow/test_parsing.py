@@ -1,4 +1,5 @@
-"""The text of rules (S126-S132, S143): precedence, and each mistake with its line, column and one sentence."""
+"""The text of rules (S126-S132, S143; S169, part 1, criterion 1): precedence, and each mistake with its line, column and
+one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The three pilot workflows (S141, S142, S144): the published example plans, step by step, and what each breaks.
+"""The three pilot workflows (S141, S142, S144; S169, part 1, criteria 2-4): the published example plans, step by step, and what each breaks.
 
 What a published table does not question (changes are tracked, the plan for a small fix is approved) is given from the
 start. A feature is complete with the commit of what was reviewed; a plan that closes its task has come to its end, any

@@ -1,4 +1,4 @@
-"""The registry of predicates (S132, S136, S137, S143): what can be asked, what is allowed, and what stays unknown."""
+"""The registry of predicates (S132, S136, S137, S143; S169, part 1, criterion 5): what can be asked, what is allowed, and what stays unknown."""
 
 from __future__ import annotations
 
