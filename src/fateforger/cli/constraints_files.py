@@ -119,8 +119,10 @@ def _versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
 
 
 def _mistake(number: int, error: BadInput, where: str) -> dict[str, Any]:
-    place = where if error.where in {None, where} else f"{where}, {error.where}"
-    return {"line": number, "message": error.message, "where": place}
+    from fateforger.constraints.credentials import without_credentials  # noqa: PLC0415  the help text needs none of it
+
+    place = where if error.where in {None, where} else f"{where}, {without_credentials(error.where or '')}"
+    return {"line": number, "message": without_credentials(error.message), "where": place}
 
 
 def _cause(version: Version) -> str:

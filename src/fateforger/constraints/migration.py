@@ -11,6 +11,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
+from fateforger.constraints.credentials import holds_credentials, taken_out, without_credentials
 from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.moved import Migration, Moved, Outcome, StoredRow, reason_for, superseded_reason, was_moved
 from fateforger.constraints.record import MAX_TEXT, ConstraintRecord, ScalarParams
@@ -18,6 +19,8 @@ from fateforger.constraints.rows import read_row, uids_in
 from fateforger.constraints.storable import check_version
 from fateforger.constraints.versions import Event, Version, newest
 from fateforger.errors import BadInput
+
+REFUSED_THERE = "It looks as if it held a password or a key, which is never kept here. Take it out there first."
 
 
 def migration(rows: Iterable[StoredRow], known: Sequence[Version], user_id: str, source: str) -> Migration:
@@ -37,16 +40,23 @@ def migration(rows: Iterable[StoredRow], known: Sequence[Version], user_id: str,
 
 def _read(row: StoredRow, user_id: str, source: str) -> Moved:
     if row.trouble is not None:
-        return Moved(row.where, row.name, Outcome.BAD, why=row.trouble, notes=row.notes)
+        return _bad(row, row.trouble)
     try:
         version = read_row(row.fields, user_id=user_id)
         event = Event(reason=reason_for(row, source)[:MAX_TEXT])
         change = {"record": _with_extras(version.record, row.extras), "event": event}
         version = check_version(version.model_copy(update=change))
     except BadInput as error:
-        place = f" ({error.where})" if error.where else ""
-        return Moved(row.where, row.name, Outcome.BAD, why=f"{error.message}{place}", notes=row.notes)
+        return _bad(row, f"{error.message} ({error.where})" if error.where else error.message)
+    if holds_credentials(version.record) or taken_out(row.rationale or "")[1]:
+        return _bad(row, REFUSED_THERE)
     return Moved(row.where, row.name, Outcome.NEW, version, notes=row.notes)
+
+
+def _bad(row: StoredRow, why: str) -> Moved:
+    """What is said of it may be on a screen or in a file, so no secret of the row is in it."""
+    name, why, *notes = (without_credentials(text) for text in (row.name, why, *row.notes))
+    return Moved(row.where, name, Outcome.BAD, why=why, notes=tuple(notes))
 
 
 def _with_extras(record: ConstraintRecord, extras: Mapping[str, Any]) -> ConstraintRecord:

@@ -422,7 +422,9 @@ def test_no_door_keeps_a_secret(doors: Doors) -> None:
     for arguments in (["add", record], ["supersede", "old", record]):
         assert key not in refused(doors.json(*arguments, "--user", "U1"))
     refused(doors.json("archive", "old", "--user", "U1", "--reason", key))
-    answer = doors.done("import", doors.file("in.jsonl", line_of("a"), line_of("b", name=key)))
-    assert (answer["written"], [mistake["line"] for mistake in answer["bad"]]) == (1, [2])
+    lines = [line_of("b", name=key), line_of("c", applies_stages=[key]), {**line_of("d"), key: 1}]
+    lines.append(line_of("e", event={"action": "archive", "reason": key}, status="declined"))
+    answer = doors.done("import", doors.file("in.jsonl", line_of("a"), *lines))
+    assert (answer["written"], [mistake["line"] for mistake in answer["bad"]]) == (1, [2, 3, 4, 5])
     assert key not in json.dumps(answer)
     assert key not in doors.export()

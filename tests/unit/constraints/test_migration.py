@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -151,6 +152,30 @@ def test_a_bad_row_keeps_back_what_it_replaces(bad: dict[str, Any], why: str) ->
         "“Rule a” (row a) says something newer and cannot be moved yet; without it this would apply."
     )
     assert [version.uid for version in told.versions] == ["free"]
+
+
+KEY = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"description": f"the token is {KEY}"},
+        {"name": KEY},
+        {"rationale": f"so that {KEY} works"},
+        {"extras": {"hints": {"login": KEY}}},
+        {"applies_stages": [KEY]},
+        {"trouble": f"“{KEY}” is no date."},
+    ],
+    ids=lambda held: next(iter(held)),
+)
+def test_a_row_with_a_secret_stays_where_it_is(held: dict[str, Any]) -> None:
+    """Wherever it stands, what it replaces waits for it, and what is said of it does not repeat it."""
+    bad = row("new", supersedes_uids=["old"], **held)
+    told = move([row("old"), replace(bad, name=str(held.get("name", bad.name)), notes=(f"read {KEY}",)), row("other")])
+    assert outcomes(told) == {"old": "waiting", "new": "bad", "other": "new"}
+    assert KEY not in repr(told)
+    assert told.rows[1].notes == ("read [withheld]",)
 
 
 def test_what_is_here_already_does_not_wait() -> None:
