@@ -108,3 +108,45 @@ def test_many_rules_are_paged_searched_and_edited(program: Program, page: Page, 
     press(form, "Show all rules")
     expect(form.get_by_text("The last rule", exact=True)).to_be_visible()
     expect(form.get_by_label("Search your rules")).to_have_value("")
+
+
+def test_a_change_against_a_rule_waits_and_a_block_says_why_it_is_there(
+    program: Program, page: Page, tmp_path: Path
+) -> None:
+    """S22, S175, S196: the rule in the person's words, one click to do it all the same, and the reasons for a block."""
+    expect.set_options(timeout=20_000)
+    told = tmp_path / "told.jsonl"
+    windows = [{"kind": "avoid", "start": "06:00", "end": "08:45"}]
+    rule = line_of(
+        "quiet", user="U0000ALEX", name="Quiet mornings", description="nothing before a quarter to nine",
+        necessity="must", rule_kind="avoid_window", windows=windows,
+    )  # fmt: skip
+    told.write_text(json.dumps(rule))
+    subprocess.run(
+        [sys.executable, "-m", "fateforger", "constraints", "import", str(told), "--data-dir", str(program.data)],
+        check=True,
+        capture_output=True,
+    )
+    page.goto(program.start().url)
+    form, thread = page.get_by_role("dialog"), page.locator("#thread")
+    press(page, "Plan my day")
+    press(page, "Plan this day")
+    press(thread, "Proceed")
+    press(thread, "Add tasks")
+    form.get_by_role("textbox", name="Task 1 optional", exact=True).fill("Write report")
+    form.get_by_label("Minutes for task 1").fill("60")
+    press(form, "Save")
+    press(thread, "Refine")
+    press(thread, "Add block")
+    form.get_by_label("What", exact=True).fill("Call Ben")
+    form.get_by_label("Starts at").fill("08:00")
+    form.get_by_label("Minutes").fill("30")
+    press(form, "Add")
+    said = "On 1 February 2026 you said: “nothing before a quarter to nine”."
+    expect(thread.get_by_text(f"I did not do that, because of a rule you want kept. {said}")).to_be_visible()
+    press(thread, "Do it anyway, for this day")
+    expect(thread.get_by_text("“Call Ben” is in, 08:00–08:30.")).to_be_visible()
+    expect(thread.get_by_text("“Quiet mornings” does not count for this day.")).to_be_visible()
+    thread.get_by_role("combobox", name="Why here?").click()
+    page.get_by_role("option", name="09:00–10:00 Write report").click()
+    expect(thread.get_by_text("No rule of yours is about it; it is where there was room for it.")).to_be_visible()

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 from fateforger.background.extracting import extract_job
 from fateforger.background.memory import write_job
 from fateforger.constraints import Version
 from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
-from fateforger.errors import StoreError, StoreUnavailable, VersionConflict
-from fateforger.ports import Clock, Constraints, Jobs
+from fateforger.errors import MemoryUnavailable, StoreError, StoreUnavailable, VersionConflict
+from fateforger.ports import Clock, Constraints, Jobs, Memory
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand, Understood
 from fateforger.session.memory_rows import with_seqs
 from fateforger.session.model import Notice, Session
+from fateforger.session.recall import MOST_NAMED
 from fateforger.turn.constants import MEMORY_WAIT
 from fateforger.turn.model import MemoryReading, WriteMemory
 
@@ -24,6 +25,9 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 WRITTEN_LATER = "I cannot write that down for other days just now; it counts here, and I keep trying."
+LONGEST_SEARCHED = 1_000
+"""Characters of a message that are searched for."""
+MOST_NEAR = 30
 _WRITING = (
     commands.TimeboxingUserReply,
     commands.RememberConstraint,
@@ -38,7 +42,7 @@ _WRITING = (
 class MemoryDesk:
     """``constraints`` are asked and written to for ``seconds`` at most. What cannot be written now is left to ``jobs``,
     where it is tried again; the session knows it meanwhile. ``reads_words`` tells that somebody looks for rules in
-    what people say."""
+    what people say. The ``index`` only says which of many constraints the words of a message are near to."""
 
     def __init__(
         self,
@@ -47,8 +51,10 @@ class MemoryDesk:
         clock: Clock,
         *,
         reads_words: bool = False,
+        index: Memory | None = None,
         seconds: float = MEMORY_WAIT,
     ) -> None:
+        self._index = index
         self._constraints = constraints
         self._jobs = jobs
         self._clock = clock
@@ -85,7 +91,20 @@ class MemoryDesk:
         self.trouble = reading.error
         if reading.error is not None:
             log.warning("constraints cannot be read: %s", reading.error)
-        return reading.model_copy(update={"wrote": wrote})
+        near = await self._near(command, reading.versions) if isinstance(command, commands.TimeboxingUserReply) else ()
+        return reading.model_copy(update={"wrote": wrote, "near": near})
+
+    async def _near(self, reply: commands.TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:
+        """Constraints whose words are near to a message, when there are more than can be shown to whoever reads it."""
+        if self._index is None or len({version.uid for version in versions}) <= MOST_NAMED:
+            return ()
+        try:
+            async with asyncio.timeout(self._seconds):
+                found = await self._index.search(reply.user_id, reply.text[:LONGEST_SEARCHED], limit=MOST_NEAR)
+        except (MemoryUnavailable, TimeoutError) as error:
+            log.warning("the index of constraints was not asked: %s", type(error).__name__)
+            return ()
+        return tuple(recollection.uid for recollection in found)
 
     async def aclose(self) -> None:
         """Stop reading."""

@@ -4,7 +4,6 @@ answer a session keeps (S14-S21). Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 
 from fateforger.constraints import Answer, ConstraintRecord, Context, Version, applicability, newest
@@ -38,11 +37,11 @@ _DEPENDS = frozenset({Why.CONDITION, Why.RULED_OUT})
 def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recalled:
     """What the session is to know of the person's stored constraints: what applies at its stage, then what may apply on
     the same day at another one or once the plan holds other things. A must is never left out."""
-    rows = tuple(versions)
     context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
-    answer = retrieve(rows, context, query_constraints(session, rows, context))
-    chosen = [item.version for item in answer.applicable]
-    later = _standing_by(rows, context, {version.uid for version in chosen})
+    today = _of_the_day(versions, context)
+    chosen = [item.version for item in retrieve(today, context, query_constraints(session, today, context)).applicable]
+    shown = {version.uid for version in chosen}
+    later = [version for version in ranked(today, context) if version.uid not in shown]
     kept = [version for place, version in enumerate(later) if place < STANDING_BY or _is_must(version)]
     return Recalled(
         day=session.date,
@@ -53,11 +52,12 @@ def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recal
     )
 
 
-def nameable(session: Session, versions: Iterable[Version]) -> tuple[Version, ...]:
-    """What a message in words may name: what applies, then the rest of what is in force, then what was put away, the
-    latest first; each constraint in its newest version, those of other sessions left out."""
+def nameable(session: Session, versions: Iterable[Version], near: Sequence[str] = ()) -> tuple[Version, ...]:
+    """What a message in words may name: what is ``near`` to it, what applies, then the rest of what is in force, then
+    what was put away, the latest first; each constraint in its newest version, those of other sessions left out."""
     mine = newest((*versions, *known(session)), session.user_id)
-    first = {item.uid: place for place, item in enumerate(following(session).applicable)}
+    leading = dict.fromkeys((*near, *(item.uid for item in following(session).applicable)))
+    first = {uid: place for place, uid in enumerate(leading)}
     there = [v for v in mine.values() if not v.flat.session_only or v.session_id == session.id]
     there.sort(key=lambda v: (first.get(v.uid, len(first)), v.retired, -v.updated_at.timestamp(), v.uid))
     return tuple(there[:MOST_NAMED])
@@ -113,12 +113,12 @@ def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
     )
 
 
-def _standing_by(rows: Sequence[Version], context: Context, shown: AbstractSet[str]) -> list[Version]:
-    """In order of precedence, what may apply on the day whatever the stage and the kinds of things on it."""
-    whole = applicability(rows, context)
-    waiting = [item.version for item in whole.applicable]
-    waiting += [excluded.version for excluded in whole.excluded if excluded.why in _DEPENDS]
-    return ranked((version for version in waiting if version.uid not in shown), context)
+def _of_the_day(versions: Iterable[Version], context: Context) -> tuple[Version, ...]:
+    """What may apply on the day whatever the stage and the kinds of things on it; the rest need not be looked at again.
+    Each constraint in its newest version (S20)."""
+    whole = applicability(versions, context)
+    waiting = (excluded.version for excluded in whole.excluded if excluded.why in _DEPENDS)
+    return (*(item.version for item in whole.applicable), *waiting)
 
 
 def _brings(record: ConstraintRecord) -> Iterable[ET]:

@@ -26,7 +26,7 @@ from fateforger.session.recall import nameable
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage, target
 from fateforger.turn.constants import MOST_STEPS
 from fateforger.turn.hearing import hear
-from fateforger.turn.model import Effect, StageInput, TurnInput, TurnOutcome
+from fateforger.turn.model import Effect, MemoryReading, StageInput, TurnInput, TurnOutcome
 from fateforger.turn.nodes.besides import LOOKS
 from fateforger.turn.nodes.decision import asked_of
 from fateforger.turn.nodes.presenter import presented
@@ -163,8 +163,9 @@ def _deciding_with(model: Model | None) -> Work:
         given = _given(step.stage_input)
         if model is None or not isinstance(given.command, TimeboxingUserReply):
             return _asking(step, given, given.command)
-        versions = () if given.memory is None else given.memory.versions
-        heard = await hear(given.command, given.session, model, nameable(given.session, versions))
+        memory = given.memory or MemoryReading()
+        listed = nameable(given.session, memory.versions, memory.near)
+        heard = await hear(given.command, given.session, model, listed)
         if heard.trouble or not heard.commands:
             notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
             return _refusing(step, given, notice)

@@ -35,13 +35,15 @@ class DayReading(BaseModel):
 class MemoryReading(BaseModel):
     """A look into the store of constraints: what the session is to know of them, or why that cannot be told; with both
     it is from an earlier look, or not all of it. ``said`` is what of the session's own the store does not show yet.
-    ``versions`` are all versions of all of the person's, where a command may be about any of them; ``wrote`` is what
-    the deed that a command wants to take back wrote, when it asks for that."""
+    ``versions`` are all versions of all of the person's, where a command may be about any of them; ``near`` are the
+    uids of those whose words are near to a message, when there are too many to show; ``wrote`` is what the deed that a
+    command wants to take back wrote, when it asks for that."""
 
     model_config = _FROZEN
     recalled: Recalled | None = None
     said: tuple[Version, ...] | None = None
     versions: tuple[Version, ...] = ()
+    near: tuple[str, ...] = ()
     wrote: tuple[Version, ...] = ()
     error: str | None = None
 

@@ -10,14 +10,18 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.factories.constraints import version_of
 from tests.fakes.memory_constraints import MemoryConstraints
-from tests.unit.coordinator.person import MORNING, HandClock
+from tests.fakes.memory_index import MemoryIndex
+from tests.unit.coordinator.person import MORNING, HandClock, House
 from tests.unit.turn.rules import CALLS, QUIET, RULES
 from tests.unit.turn.sessions import planned
 
 from fateforger.constraints import Version
+from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
-from fateforger.errors import ConstraintUnreadable, StoreUnavailable
+from fateforger.errors import ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
+from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.model import Session
+from fateforger.session.recall import MOST_NAMED, nameable
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.model import MemoryReading
 from fateforger.turn.nodes.turn_init import with_memory
@@ -158,3 +162,46 @@ async def test_closing_ends_what_is_under_way() -> None:
         await at.retrieve(REFINE)
         await at.aclose()
     assert shelf.reads == 1
+
+
+# --- what a message may be about ---
+
+
+def reply(text: str) -> TimeboxingUserReply:
+    return TimeboxingUserReply(command_id="c1", user_id="U1", at=MORNING, session_id="s1", text=text)
+
+
+async def indexed(house: House, count: int) -> tuple[MemoryDesk, MemoryIndex]:
+    """A person with that many wishes and one rule about lunch, all of them in the index."""
+    shelf, index = MemoryConstraints(), MemoryIndex()
+    wishes = [version_of(f"w{n:03}", necessity="prefer", description=f"wish {n}") for n in range(count)]
+    rows = [version_of("lunch", necessity="prefer", description="lunch outside, at the canal"), *wishes]
+    for version in await shelf.write(rows, cause="c0"):
+        await index.put(version)
+    return MemoryDesk(shelf, house.store.jobs, house.clock, index=index), index
+
+
+async def test_of_too_many_rules_those_near_to_the_message_are_shown_first(house: House) -> None:
+    """The index ranks what a model gets to see, and decides nothing else (K5)."""
+    desk, _ = await indexed(house, 150)
+    reading = await desk.look(REFINE, reply("what do you know about lunch at the canal?"))
+    listed = nameable(with_memory(REFINE, reading, MORNING), reading.versions, reading.near)
+    assert (reading.near[0], listed[0].uid, len(listed)) == ("lunch", "lunch", MOST_NAMED)
+    without = nameable(with_memory(REFINE, reading, MORNING), reading.versions)
+    assert [version.uid for version in without] != [version.uid for version in listed]
+    await desk.aclose()
+
+
+async def test_few_rules_are_all_shown_and_a_click_searches_nothing(house: House) -> None:
+    desk, index = await indexed(house, 20)
+    index.trouble = MemoryUnavailable("It must not be asked.")
+    assert (await desk.look(REFINE, reply("lunch at the canal"))).near == ()
+    await desk.aclose()
+
+
+async def test_an_index_that_is_down_is_done_without(house: House) -> None:
+    desk, index = await indexed(house, 150)
+    index.trouble = MemoryUnavailable("The index is damaged.")
+    reading = await desk.look(REFINE, reply("lunch at the canal"))
+    assert (reading.near, reading.error, len(reading.versions)) == ((), None, 151)
+    await desk.aclose()

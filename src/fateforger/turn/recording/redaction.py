@@ -39,6 +39,7 @@ KEPT = frozenset(
             "applies_stages",
             "Session.brakes",
             "Session.trace",
+            "near",
             "SettleConstraints.keep",
             "MemoryView.only",
         ),
