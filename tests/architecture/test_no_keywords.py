@@ -70,6 +70,7 @@ ALLOWED = {
     "coordinator/forms/rule_fields.py::_short": "makes a name of the beginning of a rule, whatever it says",
     "coordinator/forms/rules.py": "searches the person's rules for the words in the search field",
     "coordinator/forms/block.py::read_edited": "takes the target of a form of ours apart",
+    "coordinator/memory.py::_near": "has the index say which of many rules a model is shown first; decides nothing (K5)",
     "coordinator/standing.py::_counted": "counts ops",
     "coordinator/cleaning.py": "takes secrets out, whatever else a text says",
     "turn/recording/models.py::purpose": "takes the name of a prompt of ours apart",
