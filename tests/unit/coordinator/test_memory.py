@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.factories.told_rules import NOTHING, found, rule
+from tests.factories.words import frame, wants
 from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.coordinator.person import AMSTERDAM, House, Person, open_house_at
@@ -24,6 +25,7 @@ from fateforger.ports import Prompt
 from fateforger.session.commands import JudgeConstraint, RememberConstraint, UndoMemory
 from fateforger.session.memory import active, unsaved
 from fateforger.session.model import Session
+from fateforger.turn.hearing import NOTHING as NOTHING_FOR_THE_PLAN
 
 BUSY = {"intent": "ask", "number": None, "also": False}
 ANSWER = {"answer": "I see."}
@@ -82,9 +84,11 @@ def extracting(**by_text: Line) -> ScriptedModel:
     return ScriptedModel(by=say)
 
 
-async def spoken(path: Path, extractor: ScriptedModel, *, constraints: Troubled | None = None) -> tuple[House, Person]:
+async def spoken(
+    path: Path, extractor: ScriptedModel, *, constraints: Troubled | None = None, model: ScriptedModel | None = None
+) -> tuple[House, Person]:
     """A house that reads words, and a person in a running session."""
-    house = await open_house_at(path, model=talking())
+    house = await open_house_at(path, model=model or talking())
     house.extractor, house.constraints = extractor, constraints
     house.restart()
     person = Person(house)
@@ -256,6 +260,22 @@ async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
     assert counting(await anna.session()) == await stored(house, anna) == ["Bed at 23:00"]
     await house.work()
     assert extractor.asked == ["rules"]
+    await house.close()
+
+
+async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) -> None:
+    """S2: nothing in it was for the plan, which is said at once; once the rule is found in it, that is taken back."""
+    extractor = extracting(elf=found(bed("23:00")))
+    house, anna = await spoken(
+        tmp_path,
+        extractor,
+        model=ScriptedModel(by=lambda p: wants("answer") if p.name.startswith("decide") else frame()),
+    )
+    await anna.says("um elf ins Bett")
+    assert NOTHING_FOR_THE_PLAN in anna.words
+    await house.work()
+    await anna.read()
+    assert (NOTHING_FOR_THE_PLAN in anna.words, "I'll remember “Bed at 23:00”." in anna.words) == (False, True)
     await house.close()
 
 

@@ -18,11 +18,12 @@ from fateforger.session.model import Notice, Session
 from fateforger.session.remembering import Memory, Taken, remembered
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
+from fateforger.turn.hearing import NOTHING
 from fateforger.turn.model import Effect, MemoryReading, StageInput, StageOutput, WriteMemory
 from fateforger.turn.nodes.turn_init import with_memory
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
-DECLINED_BEFORE = "You did not want that rule before, so I leave it out; Memory brings it back."
+DECLINED_BEFORE = "You did not want that rule before, so I leave it out; under Your rules you can bring it back."
 
 
 def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
@@ -70,7 +71,16 @@ def understood(
             continue
         taken = remembered(taken, record)
     lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
+    if taken.versions:
+        session = _no_longer_at_a_loss(session, heard)
     return put_in(session, taken.saying(*lines), reading, cause=heard.command_id)
+
+
+def _no_longer_at_a_loss(session: Session, heard: Understood) -> Session:
+    """A reply that only told a rule was answered before the rule was found in it."""
+    last = session.handled[-1:] == (heard.of,)
+    lost = session.notice is not None and session.notice.lines == (NOTHING,)
+    return session.model_copy(update={"notice": None}) if last and lost else session
 
 
 def news_of_memory(before: Session, after: Session) -> bool:

@@ -22,6 +22,7 @@ LABELS: dict[Move, str] = {
 }
 KEEPS = "Your calendar keeps what is on it now. End this session?"
 _LONGEST = 2_800
+_BEST = 4
 """Characters of one paragraph; Slack takes 3,000."""
 
 
@@ -92,11 +93,12 @@ def left_out(unplaced: tuple[Unplaced, ...]) -> tuple[Part, ...]:
     return paragraphs(f"**Did not fit**\n{lines}")
 
 
-def quality_note(quality: Quality | None) -> tuple[Part, ...]:
-    """The level and the next step; advice, never a hurdle (S50)."""
+def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, ...]:
+    """The level and the next step; advice, never a hurdle (S50). Once it is ``done``, nobody is told to commit it."""
     if quality is None:
         return ()
-    return (Note(text=f"Quality {quality.level} of 4, {quality.label}. {plain(quality.next_step, 200)}"),)
+    step = "" if done and quality.level == _BEST else f" {plain(quality.next_step, 200)}"
+    return (Note(text=f"Quality {quality.level} of 4, {quality.label}.{step}"),)
 
 
 def unread_note(session: Session) -> tuple[Part, ...]:

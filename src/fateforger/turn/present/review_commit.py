@@ -47,7 +47,7 @@ def card(session: Session) -> Card:
             *_since(session, report),
             *paragraphs(overview(session)),
             *(warnings(session) if done else ()),
-            *(quality_note(session.quality) if done else ()),
+            *(quality_note(session.quality, done=True) if done else ()),
             *rules(session),
             Controls(items=(*move_row(session, order).items, history.SHOW)),
         ),
