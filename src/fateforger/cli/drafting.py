@@ -41,7 +41,9 @@ def tell(document: Any, days: int | None, steps: int | None, budget: int | None)
 def _draft(document: Any, days: int | None, steps: int | None, budget: int | None) -> Draft:
     if days is not None and isinstance(document, dict):
         document = {**document, "days": days}
-    return draft_instance(read_instance(document), steps=STEPS if steps is None else steps, stop=_until(budget))
+    return draft_instance(
+        read_instance(document), steps=STEPS if steps is None else steps, stop=_until(budget), reasons=True
+    )
 
 
 def _until(budget: int | None) -> Callable[[], bool] | None:

@@ -104,6 +104,8 @@ class Layout:
                 hit += ((((1 << breather.slots) - 1) << at) & self.covered[number]).bit_count()
             if hit:
                 points += hit * breather.points + breather.base
+        if self.problem.softly[item.index]:
+            points += self.problem.out_of_order(self.placed, item, start, length)
         if item.one and self.problem.early and start > self.problem.early[self.problem.day_of(start)]:
             points += weights.ONE_THING_LATE
         return points * weights.SCALE

@@ -78,6 +78,8 @@ class Problem:
     """How often a place was looked for: the measure of work done, the same on every machine."""
     beside: list[tuple[tuple[int, bool, bool], ...]] = field(default_factory=list, repr=False)
     """By item, the breathers that it has to do with: their number, whether it wants that room, whether it takes it."""
+    softly: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
+    """By item, the orders that may be broken."""
     bound: list[bool] = field(default_factory=list, repr=False)
     """By item, whether a hard order or cap is about it."""
     _caps_of: list[tuple[int, ...]] = field(default_factory=list, repr=False)
@@ -88,6 +90,7 @@ class Problem:
             n = item.index
             caps = tuple(m for m, cap in enumerate(self.caps) if cap.over is None and n in cap.members)
             orders = tuple(o for o in self.orders if o.points is None and (n in o.first or n in o.then))
+            self.softly.append(tuple(o for o in self.orders if o.points is not None and (n in o.first or n in o.then)))
             near = ((m, n in b.members, n in b.victims) for m, b in enumerate(self.breathers))
             self._caps_of.append(caps)
             self._orders_of.append(orders)
@@ -159,6 +162,14 @@ class Problem:
                 return False
         orders = self._orders_of[item.index]
         return not orders or all(self._in_order(order, placed, item, start, length) for order in orders)
+
+    def out_of_order(self, placed: Placed, item: Item, start: int, length: int) -> int:
+        """About what a piece there costs for coming before or behind what it should not."""
+        return sum(
+            order.points or 0
+            for order in self.softly[item.index]
+            if not self._in_order(order, placed, item, start, length)
+        )
 
     def _in_order(self, order: Order, placed: Placed, item: Item, start: int, length: int) -> bool:
         first = item.index in order.first

@@ -17,6 +17,7 @@ from fateforger.drafting.leftover import left_out
 from fateforger.drafting.model import Broken, Conflict, Draft
 from fateforger.drafting.outcome import blocks_of, plans_of
 from fateforger.drafting.problem import Placed, Problem
+from fateforger.drafting.reasons import reasons_of
 from fateforger.drafting.search import Found, first, improved
 
 STEPS = 10_000
@@ -35,13 +36,13 @@ class Solved:
     relaxed: tuple[str, ...]
 
 
-def draft_instance(instance: Instance, *, steps: int = STEPS, stop: Stop | None = None) -> Draft:
+def draft_instance(instance: Instance, *, steps: int = STEPS, stop: Stop | None = None, reasons: bool = False) -> Draft:
     """A plan for the instance. The same instance and ``steps`` give the same plan everywhere; ``stop`` may end the
-    search early, and then the draft says that it is not finished.
+    search early, and then the draft says that it is not finished. ``reasons`` asks for those of each block as well.
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
     """
-    return told(solved(ground_of(instance), steps=steps, stop=stop))
+    return told(solved(ground_of(instance), steps=steps, stop=stop), reasons=reasons)
 
 
 def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None) -> Solved:
@@ -81,7 +82,7 @@ def _kept(problem: Problem) -> Layout | None:
     return layout
 
 
-def told(result: Solved) -> Draft:
+def told(result: Solved, *, reasons: bool = False) -> Draft:
     """What came of it, as a draft."""
     ground, problem, placed = result.ground, result.problem, result.found.placed
     blocks = blocks_of(ground, problem, placed)
@@ -98,6 +99,7 @@ def told(result: Solved) -> Draft:
         optimal=points <= least,
         gap=0.0 if points <= least else round((points - least) / max(1, worth - least), 4),
         finished=result.found.finished,
+        reasons=reasons_of(ground, problem, placed, blocks) if reasons else (),
         broken=tuple(
             Broken(b.rule.id, b.rule.words, b.text) for b in breaches(ground, blocks) if b.rule.id not in result.relaxed
         ),

@@ -1,0 +1,199 @@
+"""Why each block lies where it lies. A cause is named only when the block, everything else staying, would begin at
+another time without it: so each sentence is backed by a computation, and can be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from fateforger.constraints.wording import day_words, quoted
+from fateforger.drafting.compile import compiled, must_ids
+from fateforger.drafting.ground import Ground, ground_of
+from fateforger.drafting.instance import Instance
+from fateforger.drafting.items import Item, Piece
+from fateforger.drafting.layout import Layout
+from fateforger.drafting.model import Block, Reason
+from fateforger.drafting.problem import Placed, Problem
+from fateforger.plan import ET, zone
+
+_NEAR = 6
+"""Slots within which something is a neighbour."""
+_POLICIES = {
+    "one_thing_early": "it is the one thing that matters, so it comes early",
+    "focus": "this is your time for focus",
+    "after_deep": "deep work is followed by a break",
+    "before_deep": "there is a break before the next deep work",
+    "after_meal": "lunch is followed by a break",
+    "around_meetings": "there is some air around meetings",
+}
+_DECLINED: dict[str, object] = {"one_thing_early": False, "focus": ()}
+_OF_TASKS = {
+    "deadline": "it has to be done by {:%H:%M}",
+    "not_before": "it cannot begin before {:%H:%M}",
+    "start": "you gave it this start",
+    "energy": "this is the time of day that you named for it",
+    "after": "of what has to come before or after it",
+}
+Reasons = tuple[tuple[str, tuple[Reason, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """The same day without one cause."""
+
+    kind: str
+    cause: str
+    problem: Problem
+
+
+def reasons_of(ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> Reasons:
+    """By block key, the reasons, the strongest kind first: rules, what the task asks for, policy, neighbours."""
+    look = _Why(ground, problem, placed)
+    return tuple((block.key, look.of(block)) for block in blocks)
+
+
+class _Why:
+    def __init__(self, ground: Ground, problem: Problem, placed: Placed) -> None:
+        self.ground = ground
+        self.problem = problem
+        self.placed = placed
+        self.events: dict[str, Problem] = {}
+        self.gone = frozenset(must_ids(ground)) - problem.in_force
+        self.variants = [v for v in self._variants() if len(v.problem.items) == len(problem.items)]
+
+    def of(self, block: Block) -> tuple[Reason, ...]:
+        if any(b.key == block.key for b in self.ground.past):
+            return (Reason("past", "It began before now."),)
+        if any(p.key == block.key for p in self.ground.instance.pinned):
+            return (Reason("pinned", "You pinned it, so it stays.", cause=block.key),)
+        if block.type is ET.COMMUTE and block.key.startswith("way-"):
+            return (Reason("way", "It is as long as the way takes, right beside the event."),)
+        start = self.problem.axis.slot(block.start)
+        item = next(i for i in self.problem.items if any(p[0] == start for p in self.placed[i.index]))
+        piece = next(p for p in self.placed[item.index] if p[0] == start)
+        return self._moves(item, piece)
+
+    def _moves(self, item: Item, piece: Piece) -> tuple[Reason, ...]:
+        alone = self._without(self.problem, item, piece)
+        now = alone.best(item, piece[1])
+        found: list[Reason] = []
+        if now is not None and now[1] == piece[0]:
+            for variant in self.variants:
+                other = variant.problem.items[item.index]
+                spot = self._without(variant.problem, item, piece).best(other, piece[1])
+                if spot is None or spot[1] != piece[0]:
+                    found.append(self._reason(variant, item, None if spot is None else spot[1]))
+            found += self._wish(alone, item, piece)
+            found += self._neighbours(alone, item, piece)
+        return tuple(found) or (self._last(alone, item, piece),)
+
+    def _without(self, problem: Problem, item: Item, piece: Piece) -> Layout:
+        """The day as it is, but for one piece."""
+        placed = list(self.placed)
+        placed[item.index] = tuple(p for p in placed[item.index] if p != piece)
+        return Layout(problem, placed)
+
+    # --- causes ---
+
+    def _variants(self) -> Iterator[_Variant]:
+        for rule in self.problem.rules:
+            less = replace(self.ground, rules=tuple(r for r in self.ground.rules if r.id != rule.id))
+            yield _Variant("rule", rule.id, compiled(less, self.gone))
+        instance = self.ground.instance
+        for name in _OF_TASKS:
+            if any(getattr(task, name) for task in instance.tasks):
+                tasks = tuple(
+                    t.model_copy(update={name: () if name in {"energy", "after"} else None}) for t in instance.tasks
+                )
+                yield _Variant(name, name, self._with(instance.model_copy(update={"tasks": tasks})))
+        for name in _POLICIES:
+            if getattr(instance.policy, name):
+                policy = instance.policy.model_copy(update={name: _DECLINED.get(name, 0)})
+                yield _Variant("policy", name, self._with(instance.model_copy(update={"policy": policy})))
+        if any(item.previous for item in self.problem.items):
+            again = compiled(self.ground, self.gone)
+            for item in again.items:
+                item.previous = item.previous_keys = ()
+            yield _Variant("previous", "previous", again)
+
+    def _with(self, instance: Instance) -> Problem:
+        return compiled(replace(self.ground, instance=instance), self.gone)
+
+    def _reason(self, variant: _Variant, item: Item, slot: int | None) -> Reason:
+        because = self._because(variant, item)
+        if slot is None:
+            return Reason(variant.kind, f"It is here because {because}.", variant.cause)
+        instead = self.problem.axis.when(slot)
+        text = f"It is here because {because}; otherwise it would begin at {self._clock(instead)}."
+        return Reason(variant.kind, text, variant.cause, instead)
+
+    def _because(self, variant: _Variant, item: Item) -> str:
+        if variant.kind == "rule":
+            rule = next(r for r in self.problem.rules if r.id == variant.cause)
+            when = "" if rule.said_on is None else f" on {day_words(rule.said_on)}"
+            return f"you said {quoted(rule.words)}{when}"
+        if variant.kind == "policy":
+            return _POLICIES[variant.cause]
+        if variant.kind == "previous":
+            return "it lay here before"
+        task = next((t for t in self.ground.instance.tasks if t.id == item.task), None)
+        value = None if task is None else getattr(task, variant.kind)
+        return _OF_TASKS[variant.kind].format(value) if value else "of what has to come before or after it"
+
+    def _wish(self, alone: Layout, item: Item, piece: Piece) -> Iterator[Reason]:
+        """Lunch has its time, and shutting down comes last."""
+        if item.wish is None:
+            return
+        spot = alone.best(replace(item, wish=None, _tables={}), piece[1])
+        if spot is not None and spot[1] != piece[0]:
+            lunch = item.kind is ET.REGENERATION
+            because = "this is about when you have lunch" if lunch else "it ends the day"
+            yield Reason("policy", f"It is here because {because}.", "lunch" if lunch else "shutdown")
+
+    def _neighbours(self, alone: Layout, item: Item, piece: Piece) -> Iterator[Reason]:
+        """Events and blocks right beside it that it would take the place of."""
+        start, end = piece[0], piece[0] + piece[1]
+        near = ((1 << (end - start + 2 * _NEAR)) - 1) << max(0, start - _NEAR)
+        for event in self.ground.events:
+            if event.mask & near:
+                freed = self._freed(event.id)
+                spot = self._without(freed, item, piece).best(freed.items[item.index], piece[1])
+                where = "after" if event.mask.bit_length() <= start else "before"
+                yield from self._moved(spot, piece, Reason("event", f"{where} {quoted(event.title)}", event.id))
+        for other in self.problem.items:
+            if other is not item and any(near >> s & 1 or near >> (s + n) & 1 for s, n in self.placed[other.index]):
+                trial = Layout(self.problem, alone.placed)
+                trial.placed[other.index] = ()
+                spot = Layout(self.problem, trial.placed).best(item, piece[1])
+                where = "after" if any(s < start for s, _ in self.placed[other.index]) else "before"
+                yield from self._moved(
+                    spot, piece, Reason("block", f"{where} {quoted(other.title)}", other.key or other.id)
+                )
+
+    def _freed(self, event: str) -> Problem:
+        """The day without an event."""
+        if event not in self.events:
+            instance = self.ground.instance
+            names = ((e.id or f"event-{n}", e) for n, e in enumerate(instance.immovables, 1))
+            fewer = instance.model_copy(update={"immovables": tuple(e for name, e in names if name != event)})
+            self.events[event] = compiled(ground_of(fewer), self.gone)
+        return self.events[event]
+
+    def _moved(self, spot: tuple[int, int] | None, piece: Piece, beside: Reason) -> Iterator[Reason]:
+        if spot is not None and spot[1] != piece[0]:
+            instead = self.problem.axis.when(spot[1])
+            text = f"It comes {beside.text}; without that it would begin at {self._clock(instead)}."
+            yield replace(beside, text=text, instead=instead)
+
+    def _last(self, alone: Layout, item: Item, piece: Piece) -> Reason:
+        spots = alone.spots(item, piece[1])
+        others = spots & ~(1 << piece[0])
+        if not others:
+            return Reason("only", "It is the only time that is free and long enough for it.")
+        if spots & -spots == 1 << piece[0]:
+            return Reason("earliest", "It is the earliest time that is free and long enough for it.")
+        return Reason("best", "Among the times that are free for it, this one suits the day as a whole.")
+
+    def _clock(self, when: datetime) -> str:
+        return f"{when.astimezone(zone(self.ground.instance.tz)):%H:%M}"
