@@ -197,6 +197,8 @@ class _Compiler:
             notes=task.notes,
         )
         self._lay(item, was)
+        if self.ground.mending:
+            self._mend(item)
 
     def _allowed(self, task: Task) -> int:
         allowed = span(0, self.axis.slots)
@@ -212,6 +214,15 @@ class _Compiler:
             ET.BACKGROUND,
             ET.COMMUTE,
         }
+
+    def _mend(self, item: Item) -> None:
+        """A block of a plan that is mended: it takes the slots that it took, and moving costs more than anything."""
+        item.moved, item.far = (weights.MENDED, 1), _FULL_DAY
+        if len(item.previous) == 1:
+            ((start, length),) = item.previous
+            item.over += (length - item.slots) * GRID
+            item.lengths = ((length, 0),)
+            item.domain |= span(start, start + length) & ~self.ground.busy
 
     def _own(self, block: Resolved) -> None:
         """A block that the person has put on the plan themselves."""
@@ -237,6 +248,8 @@ class _Compiler:
         there = sorted((next(stretches(mask)), key) for mask, key in masks if mask)
         item.previous = tuple(piece for piece, _ in there)
         item.previous_keys = tuple(key for _, key in there)
+        if there:
+            item.reward += weights.STAYS
 
     def _meals(self) -> None:
         """Lunch and shutting down, on each day whose frame has them."""

@@ -50,6 +50,8 @@ class Ground:
     busy: int
     free: int
     rules: tuple[Rule, ...]
+    mending: bool = False
+    """Whether tasks are the blocks of a plan that is mended, to be moved as little as can be."""
 
     def instant(self, clock: time | datetime) -> datetime:
         """A clock value of the instance, in UTC."""

@@ -64,6 +64,8 @@ class Item:
     previous_keys: tuple[str, ...] = ()
     moved: tuple[int, int] = (weights.MOVED, weights.MOVED_SLOT)
     """Points for a piece that does not lie where it lay, and for each slot that it is away from there."""
+    far: int = weights.MOVED_FAR
+    """Slots from which on being further away costs no more."""
     over: int = 0
     """Minutes by which its slots are longer than it is."""
     key: str | None = None
@@ -126,7 +128,7 @@ class Item:
         if (start, length) in self.previous:
             return 0
         away = min(abs(start - was) for was, _ in self.previous)
-        return self.moved[0] + min(away, weights.MOVED_FAR) * self.moved[1]
+        return self.moved[0] + min(away, self.far) * self.moved[1]
 
     def _price(self, start: int, length: int) -> int:
         return self.points(start, length) * weights.SCALE + start * length * self.rank

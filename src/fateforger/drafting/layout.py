@@ -68,6 +68,28 @@ class Layout:
             spots &= runs(~self.taken, item.gap) >> length
         return spots
 
+    def fits(self, item: Item, pieces: Pieces) -> bool:
+        """Whether these pieces keep everything that has to be kept."""
+        trial = self.copy()
+        for start, length in pieces:
+            if not (
+                trial.spots(item, length) >> start & 1
+                and start in item.priced(length)
+                and self.problem.ordered(trial.placed, item, start, length)
+                and self.problem.room_in_caps(trial.placed, item, start, length)
+            ):
+                return False
+            trial.take(item, tuple(sorted((*trial.placed[item.index], (start, length)))))
+        return True
+
+    def copy(self) -> Layout:
+        """The same placement, to go on from."""
+        other = Layout.__new__(Layout)
+        other.problem, other.placed = self.problem, list(self.placed)
+        other.taken, other.kept = self.taken, self.kept
+        other.wanted, other.covered = list(self.wanted), list(self.covered)
+        return other
+
     def best(self, item: Item, length: int, ceiling: int | None = None) -> tuple[int, int] | None:
         """The cheapest start for a piece, as cost and slot; ``None`` when there is none below the ceiling."""
         self.problem.looks += 1
@@ -138,10 +160,7 @@ class Layout:
             spot = self.best(item, length, ceiling)
             if spot is None:
                 continue
-            rest = Layout.__new__(Layout)
-            rest.problem, rest.placed = self.problem, list(self.placed)
-            rest.taken, rest.kept = self.taken, self.kept
-            rest.wanted, rest.covered = list(self.wanted), list(self.covered)
+            rest = self.copy()
             rest.take(item, tuple(sorted((*rest.placed[item.index], (spot[1], length)))))
             cost = spot[0] + weights.PIECE * weights.SCALE
             left = None if ceiling is None else ceiling - cost

@@ -47,25 +47,41 @@ def first(problem: Problem) -> Layout:
     """The best of a few quick ways to fill the day: as eager as the tasks are, the longest first, the tightest
     first."""
     best: tuple[int, int, Layout] | None = None
-    for order in _orders(problem):
-        layout = Layout(problem)
-        for item in problem.items:
-            if item.pinned:
-                layout.insert(item)
-        for item in order:
-            layout.insert(item)
-        for item in order:
-            if not layout.placed[item.index]:
-                layout.insert(item)
+    staying = [True, False] if any(item.previous for item in problem.items) else [False]
+    for stay, order in ((stay, order) for stay in staying for order in _orders(problem)):
+        layout = _filled(problem, order, stay=stay)
         missing = sum(item.required and not layout.placed[item.index] for item in problem.items)
         missing += len(problem.short_of(layout.placed))
         cost = problem.cost(layout.placed)
         if best is None or (missing, cost) < best[:2]:
             best = missing, cost, layout
-        if all(layout.placed):
+        if all(layout.placed) and not stay:
             break
     assert best is not None  # noqa: S101  there always is an order
     return best[2]
+
+
+def _filled(problem: Problem, order: list[Item], *, stay: bool) -> Layout:
+    """Pinned blocks, then what stays where it lay, then the others in that order; twice, as some wait for others."""
+    layout = Layout(problem)
+    for item in problem.items:
+        if item.pinned:
+            layout.insert(item)
+    if stay:
+        _stay(layout)
+    for item in (*order, *order):
+        if not layout.placed[item.index]:
+            layout.insert(item)
+    return layout
+
+
+def _stay(layout: Layout) -> None:
+    """Leave what lay somewhere where it lay, as much of it as goes together."""
+    problem = layout.problem
+    there = [item for item in problem.items if item.previous and not item.pinned]
+    for item in sorted(there, key=lambda i: (not i.required, sum(i.previous[-1]), i.index)):
+        if sum(length for _, length in item.previous) == item.slots and layout.fits(item, item.previous):
+            layout.take(item, item.previous)
 
 
 def _orders(problem: Problem) -> list[list[Item]]:

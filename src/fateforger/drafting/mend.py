@@ -1,0 +1,104 @@
+"""Mending a plan that overlaps something or breaks a must: the fewest moves, and of those the smallest; or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from fateforger.drafting.clock import clock_at
+from fateforger.drafting.ground import ground_of
+from fateforger.drafting.instance import Instance, Task
+from fateforger.drafting.model import Conflict
+from fateforger.drafting.outcome import blocks_of
+from fateforger.drafting.policy import Policy
+from fateforger.drafting.solve import Stop, solved
+from fateforger.plan import ET, FixedStart, Resolved, TBPlan, resolve
+
+STEPS = 4_000
+_AS_IT_IS = Policy(
+    lunch=None, commute=False, after_deep=0, before_deep=0, after_meal=0, shutdown=0, shallow_percent=None,
+    one_thing_early=False, longest_focus=None, deep_blocks=None,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A block that had to move, and from when to when it begins."""
+
+    key: str
+    title: str
+    before: datetime
+    after: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """The plan that holds and what moved for it; or the plan as it was, with the musts that cannot all be kept."""
+
+    plan: TBPlan
+    moved: tuple[Moved, ...] = ()
+    refused: Conflict | None = None
+
+
+def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop | None = None) -> Mended:
+    """``plan`` with its blocks out of each other's way, clear of the instance's events and keeping its musts. The order
+    of tasks and policies do not matter here; pinned blocks and what began before now stay. Raises ``PlanInvalid`` when
+    the blocks of the plan cannot be put on the time line at all."""
+    blocks = {block.key: block for block in resolve(plan)}
+    pinned = {pin.key for pin in instance.pinned}
+    mending = Instance(
+        date=plan.date,
+        tz=plan.tz,
+        frame=instance.frame,
+        immovables=instance.immovables,
+        tasks=tuple(_as_task(b) for b in blocks.values() if _movable(b) and b.key not in pinned),
+        constraints=instance.constraints,
+        policy=_AS_IT_IS,
+        pinned=instance.pinned,
+        previous=plan,
+        now=instance.now,
+    )
+    result = solved(replace(ground_of(mending), mending=True), steps=steps, stop=stop)
+    if result.conflict is not None:
+        return Mended(plan, refused=result.conflict)
+    after = {b.key: b.start for b in blocks_of(result.ground, result.problem, result.found.placed)}
+    stayed = {
+        key
+        for item, pieces in zip(result.problem.items, result.found.placed, strict=True)
+        for key, was in zip(item.previous_keys, item.previous, strict=True)
+        if was in pieces
+    }
+    moved = [
+        Moved(b.key, b.event.name, b.start, after[b.key].astimezone(b.start.tzinfo))
+        for b in blocks.values()
+        if b.key in after and b.key not in stayed | pinned and _movable(b) and after[b.key] != b.start
+    ]
+    return Mended(_with(plan, blocks, moved), tuple(moved)) if moved else Mended(plan)
+
+
+def _movable(block: Resolved) -> bool:
+    return block.event.type is not ET.BACKGROUND
+
+
+def _as_task(block: Resolved) -> Task:
+    return Task(
+        id=block.key,
+        title=block.event.name,
+        minutes=max(1, block.minutes),
+        type=block.event.type,
+        splittable=False,
+        required=True,
+        notes=block.event.description,
+    )
+
+
+def _with(plan: TBPlan, blocks: dict[str, Resolved], moved: Iterable[Moved]) -> TBPlan:
+    """The plan in time order, each block at its own fixed start, since what one leaned on may have moved."""
+    starts = {block.key: block.start for block in blocks.values()} | {each.key: each.after for each in moved}
+    events = []
+    for event in sorted(plan.events, key=lambda e: starts[e.block_key].timestamp()):
+        start, duration = starts[event.block_key], blocks[event.block_key].duration
+        timing = FixedStart(start=clock_at(start, plan.date, plan.tz), duration=max(duration, timedelta(minutes=1)))
+        events.append(event.model_copy(update={"timing": timing}))
+    return plan.replace(events)

@@ -1,0 +1,111 @@
+"""The rest of a day that went otherwise, as an instance: what happened is kept, and the rest moves as little as can
+be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
+
+from fateforger.drafting.clock import clock_at
+from fateforger.drafting.compile import task_of
+from fateforger.drafting.instance import Instance, Task
+from fateforger.plan import ET, FixedStart, TBPlan, resolve
+
+_WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+
+
+def from_now(instance: Instance, plan: TBPlan, now: datetime) -> Instance:
+    """The day from ``now`` on, with ``plan`` as it stood: what began before stays, nothing else lies before."""
+    return instance.model_copy(update={"previous": plan, "now": now.astimezone(UTC)})
+
+
+def running_late(instance: Instance, plan: TBPlan, now: datetime, key: str, minutes: int) -> Instance:
+    """The block of ``key`` is under way and takes ``minutes`` longer; so does its task. Raises ``KeyError``."""
+    longer = _lasting(plan, key, resolve(plan)[plan.position(key)].minutes + minutes)
+    task = task_of(key, (t.id for t in instance.tasks))
+    tasks = tuple(
+        t.model_copy(update={"minutes": t.minutes + minutes}) if t.id == task and t.minutes is not None else t
+        for t in instance.tasks
+    )
+    return from_now(instance.model_copy(update={"tasks": tasks}), longer, now)
+
+
+def done_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> Instance:
+    """The task is done: its block under way ends now, and what was to come of it is gone."""
+    at = now.astimezone(UTC)
+    rest = _fixed(plan)
+    for block in resolve(rest):
+        if task_of(block.key, [task]) != task:
+            continue
+        start = block.start.astimezone(UTC)
+        if start >= at:
+            rest = rest.replace(event for event in rest.events if event.key != block.key)
+        elif start + block.duration > at:
+            rest = _lasting(rest, block.key, max(1, int((at - start) / timedelta(minutes=1))))
+    return from_now(without(instance, [task]), rest, now)
+
+
+def dropped(instance: Instance, plan: TBPlan, now: datetime, tasks: Collection[str]) -> Instance:
+    """The tasks are off the list, and what was to come of them is gone."""
+    rest = _fixed(plan)
+    gone = [
+        block.key
+        for block in resolve(rest)
+        if task_of(block.key, tasks) is not None and block.start.astimezone(UTC) >= now.astimezone(UTC)
+    ]
+    return from_now(without(instance, tasks), rest.replace(e for e in rest.events if e.key not in gone), now)
+
+
+def without(instance: Instance, tasks: Collection[str]) -> Instance:
+    """The instance without some tasks; what came after them no longer does."""
+    kept = tuple(
+        t.model_copy(update={"after": tuple(a for a in t.after if a not in tasks)})
+        for t in instance.tasks
+        if t.id not in tasks
+    )
+    return instance.model_copy(update={"tasks": kept})
+
+
+def caught_up(instance: Instance, missed: Sequence[TBPlan], done: Collection[str]) -> Instance:
+    """The day with the work of missed days on it, in one step: what was planned and is neither done nor on the list
+    already, the oldest first and one step more important than what is new."""
+    known = {t.id for t in instance.tasks} | set(done)
+    late: dict[str, Task] = {}
+    for plan in sorted(missed, key=lambda p: p.date):
+        for block in resolve(plan):
+            if block.event.type not in _WORK:
+                continue
+            stem, _, number = block.key.rpartition("-")
+            key = stem if stem and number.isdigit() and stem in {e.key for e in plan.events} else block.key
+            if key in known:
+                continue
+            before = late.get(key)
+            minutes = block.minutes + (before.minutes or 0 if before else 0)
+            name = block.event.name if before is None else before.title
+            late[key] = Task(
+                id=key, title=name, minutes=minutes, type=block.event.type, priority=2, notes=block.event.description
+            )
+    return instance.model_copy(update={"tasks": (*late.values(), *instance.tasks)})
+
+
+def _fixed(plan: TBPlan) -> TBPlan:
+    """The plan with each block at its own fixed start."""
+    return plan.replace(
+        block.event.model_copy(
+            update={"timing": FixedStart(start=clock_at(block.start, plan.date, plan.tz), duration=block.duration)}
+        )
+        for block in resolve(plan)
+    )
+
+
+def _lasting(plan: TBPlan, key: str, minutes: int) -> TBPlan:
+    """The plan with that block as long as that."""
+    fixed = _fixed(plan)
+    events = []
+    for event in fixed.events:
+        if event.key == key and isinstance(event.timing, FixedStart):
+            timing = event.timing.model_copy(update={"duration": timedelta(minutes=minutes)})
+            events.append(event.model_copy(update={"timing": timing}))
+        else:
+            events.append(event)
+    return fixed.replace(events)

@@ -1,0 +1,156 @@
+"""A plan that is mended, and a day that went otherwise: few moves, pinned blocks none, what was is kept (S106, S121)."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import pytest
+from tests.factories.instances import any_day, day_of
+from tests.laws.drafting_checker import Judge
+
+from fateforger.drafting.instance import Instance, read_instance
+from fateforger.drafting.mend import mended
+from fateforger.drafting.replan import caught_up, done_early, dropped, running_late
+from fateforger.drafting.solve import draft_instance
+from fateforger.drafting.writing import write_draft
+from fateforger.plan import TBPlan, overlaps, read_plan, resolve
+
+DAY: dict[str, Any] = {
+    "date": "2026-03-02",
+    "tz": "Europe/Amsterdam",
+    "frame": {"start": "09:00", "end": "17:00"},
+    "immovables": [],
+    "tasks": [{"id": k, "title": k.upper(), "minutes": 60, "type": "SW"} for k in "abcd"],
+    "constraints": [],
+    "policy": {"lunch": None, "shutdown": 0},
+}
+
+
+def plan(*blocks: str) -> TBPlan:
+    """``a 09:00 60``"""
+    events = []
+    for block in blocks:
+        key, start, minutes = block.split()
+        timing = {"a": "fs", "st": start, "dur": f"PT{minutes}M"}
+        events.append({"n": key.upper(), "t": "SW", "p": timing, "key": key})
+    return read_plan({"date": "2026-03-02", "tz": "Europe/Amsterdam", "events": events})
+
+
+def instance(**change: Any) -> Instance:
+    return read_instance({**DAY, **change})
+
+
+def shown(plan: TBPlan) -> list[str]:
+    return [f"{b.key} {b.start:%H:%M} {b.minutes}" for b in resolve(plan)]
+
+
+def at(clock: str) -> datetime:
+    return datetime.combine(date(2026, 3, 2), time.fromisoformat(clock), UTC) - timedelta(hours=1)
+
+
+def meeting(start: str, end: str) -> dict[str, str]:
+    return {"id": "m", "title": "M", "start": start, "end": end}
+
+
+def test_a_plan_that_holds_stays_as_it_is() -> None:
+    fine = plan("a 09:02 58", "b 10:00 60", "c 20:00 30")
+    assert mended(fine, instance(immovables=[meeting("11:00", "12:00")])).plan is fine
+
+
+def test_one_block_moves_and_no_further_than_it_has_to() -> None:
+    result = mended(plan("a 09:00 60", "b 10:00 60", "c 13:00 60"), instance(immovables=[meeting("09:30", "10:00")]))
+    assert shown(result.plan) == ["b 10:00 60", "a 11:00 60", "c 13:00 60"]
+    assert [(m.key, f"{m.before:%H:%M}", f"{m.after:%H:%M}") for m in result.moved] == [("a", "09:00", "11:00")]
+
+
+def test_of_two_that_overlap_the_pinned_one_stays() -> None:
+    both = plan("a 09:00 60", "b 09:30 60")
+    result = mended(both, instance(pinned=[{"key": "b"}]))
+    assert shown(result.plan) == ["b 09:30 60", "a 10:30 60"]
+
+
+def test_what_cannot_be_mended_is_refused_with_the_reason() -> None:
+    said = {"name": "free", "description": "all my day is free", "necessity": "must",
+            "payload": {"rule_kind": "avoid_window", "windows": [{"kind": "avoid", "start": "00:00", "end": "00:00"}]}}  # fmt: skip
+    broken = plan("a 09:00 60")
+    result = mended(broken, instance(constraints=[{"uid": "c1", "constraint_record": said}]))
+    assert result.plan is broken
+    assert result.refused is not None
+    assert result.refused.ids == ("c1", "a")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_is_mended_keeps_every_must(seed: int) -> None:
+    document = any_day(seed)
+    drafted = write_draft(draft_instance(read_instance(document), steps=100))
+    if drafted["conflict"] is not None or len(drafted["plan"]["events"]) < 2:
+        return
+    before = read_plan(drafted["plan"])
+    first, second = resolve(before)[:2]
+    clash = {
+        "id": "new",
+        "title": "New",
+        "start": first.start.isoformat(),
+        "end": second.start.isoformat(),
+        "busy": True,
+    }
+    changed = {**document, "immovables": [*document["immovables"], clash]}
+    result = mended(before, read_instance(changed))
+    assert {e.key for e in result.plan.events} == {e.key for e in before.events}
+    if result.refused is not None:
+        return
+    assert overlaps(resolve(result.plan)) == ()
+    moved = {m.key for m in result.moved}
+    was = {b.key: b.start for b in resolve(before)}
+    assert {b.key for b in resolve(result.plan) if b.start != was[b.key]} == moved
+    pieces = [
+        {"id": b.key, "key": b.key, "type": b.event.type.value, "start": b.start.isoformat(), "minutes": b.minutes}
+        for b in resolve(result.plan)
+    ]
+    judge = Judge({**changed, "tasks": []})
+    faults = judge.faults({"placed": pieces, "unplaced": [], "relaxed": [], "conflict": None})
+    assert [f for f in faults if "capacity" not in f] == []
+
+
+def test_running_late_pushes_only_what_is_in_the_way() -> None:
+    before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
+    late = running_late(instance(), before, at("09:50"), "a", 30)
+    assert shown(draft_instance(late).plan) == ["a 09:00 90", "b 10:30 60", "c 12:00 60", "d 13:00 60"]
+
+
+def test_done_early_leaves_the_others_where_they_are() -> None:
+    before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
+    early = done_early(instance(), before, at("09:20"), "a")
+    assert shown(draft_instance(early).plan) == ["a 09:00 20", "b 10:00 60", "c 12:00 60", "d 13:00 60"]
+
+
+def test_a_dropped_task_leaves_its_time_free() -> None:
+    before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
+    after = draft_instance(dropped(instance(), before, at("09:20"), ["c"])).plan
+    assert shown(after) == ["a 09:00 60", "b 10:00 60", "d 13:00 60"]
+
+
+def test_catching_up_takes_what_was_missed_and_nothing_twice() -> None:
+    missed = plan("a 09:00 60", "x 10:00 45", "x-2 12:00 30", "y 13:00 60")
+    caught = caught_up(instance(), [missed], done={"y"})
+    assert (caught.tasks[0].minutes, caught.tasks[0].priority) == (75, 2)
+    assert [t.id for t in caught.tasks] == ["x", "a", "b", "c", "d"]
+
+
+def test_moving_one_meeting_moves_little() -> None:
+    """Of the blocks that the meeting does not touch, none in the median and at most a few in any day."""
+    shares = []
+    for seed in range(12):
+        document = day_of("typical", seed)
+        before = draft_instance(read_instance(document), steps=2_000)
+        event = next(e for e in document["immovables"] if e["busy"])
+        moved = {**event, "start": "2026-03-02T11:00", "end": "2026-03-02T11:30"}
+        events = [moved if e is event else e for e in document["immovables"]]
+        again = {**document, "immovables": events, "previous": write_draft(before)["plan"]}
+        after = {b.key: b.start for b in draft_instance(read_instance(again), steps=2_000).placed}
+        mine = [b for b in before.placed if not b.key.startswith("way-")]
+        end = at("11:30")
+        clear = [b for b in mine if b.start >= end or b.start + timedelta(minutes=b.minutes) <= at("11:00")]
+        shares.append(sum(after.get(b.key) != b.start for b in clear) / max(1, len(clear)))
+    assert sorted(shares)[len(shares) // 2] <= 0.15
