@@ -25,8 +25,8 @@ SHARES = 4
 MINUTE = timedelta(minutes=1)
 
 
-def drafted(document: Document, steps: int = 60) -> dict[str, Any]:
-    return write_draft(draft_instance(read_instance(document), steps=steps))
+def drafted(document: Document, steps: int = 60, *, reasons: bool = False) -> dict[str, Any]:
+    return write_draft(draft_instance(read_instance(document), steps=steps, reasons=reasons))
 
 
 @pytest.mark.parametrize("share", range(SHARES))
@@ -143,7 +143,7 @@ def test_the_days_of_the_benchmark_are_right_as_well(family: str) -> None:
 def test_the_same_day_is_drafted_the_same_in_another_process() -> None:
     """Whatever the seed of hashes, and again in the same process."""
     documents = [day_of("typical", 1), day_of("heavy", 2), any_day(7)]
-    here = [[drafted(document, steps=400) for document in documents] for _ in range(2)]
+    here = [[drafted(document, steps=400, reasons=True) for document in documents] for _ in range(2)]
     assert here[0] == here[1]
     lines = "\n".join(json.dumps(document) for document in documents)
     for seed in ("1", "2"):
