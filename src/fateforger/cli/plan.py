@@ -71,6 +71,24 @@ def patch_door(plan: str, patch: str, as_json: bool) -> None:
         click.echo(_line(block))
 
 
+@command.command("draw")
+@click.argument("plan")
+@click.option("--out", metavar="FILE", help="Write the picture here: FILE.svg or FILE.png.")
+@click.option("--before", metavar="PLAN", help="Show what changed since this plan of the same day.")
+@click.option("--now", metavar="INSTANT", help="Draw a line at this instant (RFC 3339).")
+@as_json
+def draw_door(plan: str, out: str | None, before: str | None, now: str | None, as_json: bool) -> None:
+    """PLAN as a picture of the day, and in words."""
+    from fateforger.cli.drawing import read_view, written  # noqa: PLC0415  only this door needs it
+
+    view = read_view(plan, before, now)
+    document = written(view, out)
+    if as_json:
+        write_json(document)
+    else:
+        click.echo(document["text"] if out else document["svg"])
+
+
 @command.command("check")
 @click.argument("plan")
 @click.option("--constraints", metavar="FILE", help="What was said: records, or what `constraints query` prints.")

@@ -18,6 +18,7 @@ from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.ports.journal import Journal, Lease
 from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport, Recollection
 from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, Spent, Usage
+from fateforger.ports.painter import Painter
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
 from fateforger.ports.sources import ConstraintSource
 
@@ -44,6 +45,7 @@ __all__ = [
     "NewJob",
     "Outbox",
     "Outcome",
+    "Painter",
     "Prompt",
     "Recollection",
     "Recordings",

@@ -131,3 +131,33 @@ def test_bad_input_is_status_two_and_one_sentence(
     status, out, err = door.run(*arguments, stdin=stdin)
     assert (status, out) == (2, "")
     assert result["error"]["message"] in err
+
+
+def test_draw_gives_the_picture_and_the_words(door: Door) -> None:
+    """``{"svg","text"}``, or ``{"path","text"}`` with a file; before and after name what changed."""
+    plan = door.file("plan.json", PLAN)
+    later = {**PLAN, "events": [{**PLAN["events"][0], "p": {"a": "fs", "st": "10:00", "dur": "PT1H"}}]}
+    status, drawn = door.json("plan", "draw", plan)
+    words = "Monday 2 March: 2 blocks. 09:00 to 10:00 Write, deep work. 10:00 to 10:30 Read, shallow work."
+    assert (status, sorted(drawn), drawn["text"]) == (0, ["svg", "text"], words)
+    assert drawn["svg"].startswith("<svg ")
+    for suffix, start in ((".svg", b"<svg "), (".png", b"\x89PNG")):
+        out = door.folder / f"day{suffix}"
+        status, drawn = door.json("plan", "draw", "-", "--out", str(out), "--before", plan, stdin=json.dumps(later))
+        assert (status, drawn["path"]) == (0, str(out))
+        assert drawn["text"].endswith("Write, deep work, moved, was 09:00. Removed: Read, was 10:00 to 10:30.")
+        assert out.read_bytes().startswith(start)
+
+
+def test_draw_says_what_it_cannot_do(door: Door) -> None:
+    plan = door.file("plan.json", PLAN)
+    other = door.file("other.json", {**PLAN, "date": "2026-03-03"})
+    for arguments, words in (
+        ([plan, "--out", str(door.folder / "day.gif")], "I can write .svg and .png, and day.gif is neither."),
+        ([plan, "--out", str(door.folder / "none" / "day.svg")], "No such file or directory"),
+        ([plan, "--before", other], "a picture shows one day"),
+        ([plan, "--now", "noon"], "is no instant"),
+    ):
+        status, out, err = door.run("plan", "draw", *arguments)
+        assert (status, out) == (2, "")
+        assert words in err

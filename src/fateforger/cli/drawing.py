@@ -1,0 +1,68 @@
+"""``plan draw``: what is drawn, and where it goes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from fateforger.cli.documents import read_document
+from fateforger.errors import BadInput
+from fateforger.picture import DayView, describe, draw, planned_blocks
+from fateforger.plan import read_plan
+
+
+def read_view(plan: str, before: str | None, now: str | None) -> DayView:
+    """The day of a plan, with the plan before a change where one is given. Raises ``UserError``."""
+    if plan == before == "-":
+        raise BadInput("Only one of the two plans can come from stdin.")
+    day = read_plan(read_document(plan))
+    earlier = None if before is None else read_plan(read_document(before))
+    if earlier is not None and (earlier.date, earlier.tz) != (day.date, day.tz):
+        raise BadInput(
+            f"The plan before is of {earlier.date} in {earlier.tz}, the other one of {day.date} in {day.tz};"
+            " a picture shows one day.",
+            where=before,
+        )
+    return DayView(
+        date=day.date,
+        tz=day.tz,
+        blocks=planned_blocks(day),
+        before=None if earlier is None else planned_blocks(earlier),
+        now=None if now is None else _instant(now),
+    )
+
+
+def written(view: DayView, out: str | None) -> dict[str, Any]:
+    """``{"svg", "text"}``, or ``{"path", "text"}`` once the picture is in a file."""
+    svg, text = draw(view), describe(view)
+    if out is None:
+        return {"svg": svg, "text": text}
+    path = Path(out)
+    try:
+        path.write_bytes(_content(svg, path))
+    except OSError as error:
+        raise BadInput(f"I cannot write {out}: {error.strerror or error}.", where=out) from None
+    return {"path": str(path), "text": text}
+
+
+def _content(svg: str, path: Path) -> bytes:
+    match path.suffix.lower():
+        case ".svg":
+            return svg.encode()
+        case ".png":
+            from fateforger.adapters.painter import png_of  # noqa: PLC0415  only a PNG needs it
+
+            return png_of(svg)
+        case _:
+            raise BadInput(f"I can write .svg and .png, and {path.name} is neither.", where=str(path))
+
+
+def _instant(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise BadInput(f"“{text[:40]}” is no instant; write it like 2026-03-02T10:20:00+01:00.", where="--now")
+    return moment

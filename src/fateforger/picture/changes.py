@@ -1,0 +1,58 @@
+"""What a change did to each block, in words that fit on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Literal
+
+from fateforger.picture.model import DayView, PlannedBlock
+
+Change = Literal["new", "moved", "longer", "shorter", "renamed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """``of`` names what happened to a block by its key; ``was`` holds each such block as it was, ``removed`` what is
+    there no more, both in time order."""
+
+    of: dict[str, Change]
+    was: dict[str, PlannedBlock]
+    removed: tuple[PlannedBlock, ...]
+
+    @property
+    def ghosts(self) -> tuple[PlannedBlock, ...]:
+        """What stood elsewhere, or longer, or at all: the places from before."""
+        placed = (block for key, block in self.was.items() if self.of[key] in {"moved", "longer", "shorter"})
+        return tuple(sorted((*placed, *self.removed), key=lambda b: (b.start.astimezone(UTC), b.key)))
+
+
+def changes_of(view: DayView) -> Changes:
+    """The difference between the day before and now; none when there is no before."""
+    if view.before is None:
+        return Changes({}, {}, ())
+    earlier = {block.key: block for block in view.before}
+    kept = {block.key for block in view.blocks}
+    of: dict[str, Change] = {}
+    was: dict[str, PlannedBlock] = {}
+    for block in view.blocks:
+        old = earlier.get(block.key)
+        change = "new" if old is None else _change(old, block)
+        if change is not None:
+            of[block.key] = change
+        if old is not None and change is not None:
+            was[block.key] = old
+    return Changes(of, was, _gone(view.before, kept))
+
+
+def _gone(before: Iterable[PlannedBlock], kept: set[str]) -> tuple[PlannedBlock, ...]:
+    return tuple(block for block in before if block.key not in kept)
+
+
+def _change(old: PlannedBlock, new: PlannedBlock) -> Change | None:
+    if old.start != new.start:
+        return "moved"
+    if old.end != new.end:
+        return "longer" if new.end > old.end else "shorter"
+    return "renamed" if (old.title, old.kind) != (new.title, new.kind) else None

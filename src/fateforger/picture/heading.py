@@ -1,0 +1,51 @@
+"""The words around the day: its name above, what columns are, and what marks mean below."""
+
+from __future__ import annotations
+
+from fateforger.picture.axis import clock_change
+from fateforger.picture.metrics import cut, flat, width
+from fateforger.picture.model import DayView
+from fateforger.picture.scene import Rect, Text
+from fateforger.picture.words import day_name, kind_words, span_words
+from fateforger.plan import ET
+
+NAME, LINE, HEADING, KEY = 20.0, 12.5, 11.0, 11.5
+_MARK, _BETWEEN, _ROW = 16.0, 18.0, 20.0
+
+
+def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
+    """The day, its frame and zone, and what is on it all day long."""
+    frame = "" if view.start is None or view.end is None else span_words(view, view.start, view.end)
+    about = " · ".join(part for part in (frame.replace(" to ", "–"), view.tz, clock_change(view)) if part)
+    lines = [Text(x, 34, cut(day_name(view.date), NAME, room, bold=True), NAME, room, bold=True)]
+    lines.append(Text(x, 53, cut(about, LINE, room), LINE, room, soft=True))
+    if view.all_day:
+        words = "All day: " + " · ".join(flat(one) or "(no title)" for one in view.all_day)
+        lines.append(Text(x, 73, cut(words, LINE, room), LINE, room))
+    return tuple(lines)
+
+
+def headings(day: Rect, left: float, right: float, *, ghosts: bool, beside: bool) -> tuple[Text, ...]:
+    """What stands in which column, where there is more than one."""
+    named = ((day.x, "BEFORE", ghosts), (left, "NOW", ghosts), (right + 6, "IN THE BACKGROUND", beside))
+    return tuple(
+        Text(x, day.y - 8, words, HEADING, day.right - x, bold=True, soft=True) for x, words, shown in named if shown
+    )
+
+
+def legend(view: DayView, x: float, y: float, room: float) -> tuple[tuple[tuple[ET, Text], ...], float]:
+    """Each type that is there, with its mark; and how high that is."""
+    there = {block.kind for block in (*view.blocks, *(view.before or ()))}
+    if view.meetings:
+        there.add(ET.MEETING)
+    found: list[tuple[ET, Text]] = []
+    at = x
+    for kind in (kind for kind in ET if kind in there):
+        words = kind_words(kind)
+        wide = _MARK + width(words, KEY)
+        if at > x and at + wide > x + room:
+            at, y = x, y + _ROW
+        found.append((kind, Text(at + _MARK, y, words, KEY, wide - _MARK + 1, soft=True)))
+        at += wide + _BETWEEN
+    rows = len({text.y for _, text in found})
+    return tuple(found), rows * _ROW

@@ -1,0 +1,110 @@
+"""The picture in words: for screen readers, for notifications, for whoever does not see it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+
+from fateforger.picture.changes import Changes, changes_of
+from fateforger.picture.metrics import flat
+from fateforger.picture.model import DayView, Meeting, PlannedBlock
+from fateforger.plan import ET
+
+
+def describe(view: DayView, limit: int | None = None) -> str:
+    """One sentence for the day, then one for each block and each meeting in time order, then one for each block that
+    was removed. With a ``limit`` of characters whole sentences are left out at the end, and how many is said."""
+    changes = changes_of(view)
+    entries: list[tuple[datetime, str]] = [(m.start, _meeting(view, m)) for m in view.meetings]
+    entries += [(b.start, _block(view, b, changes)) for b in view.blocks]
+    entries.sort(key=lambda entry: entry[0].astimezone(UTC))
+    removed = [f"Removed: {_title(b.title)}, was {span_words(view, b.start, b.end)}." for b in changes.removed]
+    return _fitting(_day(view), [*(sentence for _, sentence in entries), *removed], limit)
+
+
+def day_name(day: date) -> str:
+    """``Monday 2 March``."""
+    return f"{day:%A} {day.day} {day:%B}"
+
+
+def kind_words(kind: ET) -> str:
+    """A type as a person reads it."""
+    return "break" if kind is ET.REGENERATION else kind.words
+
+
+def length_words(minutes: int) -> str:
+    """``45 min``, ``2 h``, ``1 h 30 min``."""
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{rest} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def clock_words(view: DayView, moment: datetime) -> str:
+    """``09:00``; with the day where it is another one than the picture's, and with the name of the clock in an hour
+    that the day has twice."""
+    local = moment.astimezone(view.zone)
+    midnight = local.time() == time(0) and (local.date() - view.date).days == 1
+    text = "24:00" if midnight else f"{local:%H:%M}"
+    if _is_twice(local):
+        text += f" {local:%Z}"
+    return text if midnight or local.date() == view.date else f"{text} on {local:%A}"
+
+
+def span_words(view: DayView, start: datetime, end: datetime) -> str:
+    """``09:00 to 10:30``."""
+    return f"{clock_words(view, start)} to {clock_words(view, end)}"
+
+
+def _is_twice(local: datetime) -> bool:
+    return local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+
+
+def _day(view: DayView) -> str:
+    blocks, meetings = len(view.blocks), len(view.meetings)
+    counts = f"{blocks} {'block' if blocks == 1 else 'blocks'}"
+    if meetings:
+        counts += f" and {meetings} {'meeting' if meetings == 1 else 'meetings'}"
+    frame = "" if view.start is None or view.end is None else f", {span_words(view, view.start, view.end)}"
+    all_day = "" if not view.all_day else f" All day: {', '.join(_title(title) for title in view.all_day)}."
+    return f"{day_name(view.date)}{frame}: {counts}.{all_day}"
+
+
+def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:
+    words = f"{span_words(view, block.start, block.end)} {_title(block.title)}, {kind_words(block.kind)}"
+    changed = change_words(view, block, changes)
+    return f"{words}, {changed}." if changed else f"{words}."
+
+
+def change_words(view: DayView, block: PlannedBlock, changes: Changes) -> str:
+    """What a change did to a block: ``moved, was 10:00``; nothing when it did nothing."""
+    change, was = changes.of.get(block.key), changes.was.get(block.key)
+    if change is None or was is None:
+        return change or ""
+    if change == "moved":
+        length = "" if was.minutes == block.minutes else f" for {length_words(was.minutes)}"
+        return f"moved, was {clock_words(view, was.start)}{length}"
+    if change == "renamed":
+        old = _title(was.title) if was.title != block.title else kind_words(was.kind)
+        return f"renamed, was {old}" if was.title != block.title else f"other type, was {old}"
+    return f"{change}, was {length_words(was.minutes)}"
+
+
+def _meeting(view: DayView, meeting: Meeting) -> str:
+    where = "" if meeting.calendar is None else f" in {_title(meeting.calendar)}"
+    free = "" if meeting.busy else ", shown as free"
+    return f"{span_words(view, meeting.start, meeting.end)} {_title(meeting.title)}, meeting{where}{free}."
+
+
+def _title(title: str) -> str:
+    return flat(title) or "(no title)"
+
+
+def _fitting(head: str, sentences: list[str], limit: int | None) -> str:
+    whole = " ".join((head, *sentences))
+    if limit is None or len(whole) <= limit:
+        return whole
+    for kept in range(len(sentences) - 1, -1, -1):
+        text = " ".join((head, *sentences[:kept], f"And {len(sentences) - kept} more."))
+        if len(text) <= limit:
+            return text
+    return head[: limit - 1] + "…"

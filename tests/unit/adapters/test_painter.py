@@ -1,0 +1,41 @@
+"""Pictures as images: pixels of the right size, the same on every machine, and every script that is promised."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from tests.factories.days import DAY, TZ, block, plan_of
+from tests.factories.pictures import before_and_after
+
+from fateforger.adapters.painter import ResvgPainter, png_of
+from fateforger.errors import InternalError
+from fateforger.picture import DayView, draw, planned_blocks
+from fateforger.picture.layout import laid_out
+
+
+def titled(title: str) -> str:
+    return draw(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(block("k", name=title)))))
+
+
+async def test_a_picture_has_two_pixels_for_each_of_its_own() -> None:
+    scene = laid_out(before_and_after())
+    png = await ResvgPainter().png(draw(before_and_after()))
+    assert png.startswith(b"\x89PNG")
+    assert struct.unpack(">II", png[16:24]) == (round(2 * scene.width), round(2 * scene.height))
+    assert png == png_of(draw(before_and_after()))
+
+
+@pytest.mark.parametrize("title", ["Größe ŁΩЖ", "שלום", "اجتماع", "🚀 go", "❤️", "👩‍💻"])
+def test_each_script_of_our_fonts_leaves_ink(title: str) -> None:
+    """Letters are drawn, not only left out: the picture differs from the one with spaces in their place."""
+    svg = titled(title)
+    shown = svg.partition("</title>")[2]
+    blank = svg.partition("</title>")[0] + "</title>" + shown.replace(title.replace("go", "").strip(), "\u00a0")
+    assert blank != svg
+    assert png_of(svg) != png_of(blank)
+
+
+def test_what_is_no_picture_is_refused() -> None:
+    with pytest.raises(InternalError, match="cannot be drawn"):
+        png_of("no svg")
