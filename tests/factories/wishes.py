@@ -6,7 +6,15 @@ from tests.factories.words import Answer
 
 
 def wish(what: str, *numbers: int, **said: object) -> Answer:
-    return {"wish": what, "numbers": list(numbers), "reason": None, "rule": None, "question": None, **said}
+    return {
+        "wish": what,
+        "numbers": list(numbers),
+        "search": [],
+        "reason": None,
+        "rule": None,
+        "question": None,
+        **said,
+    }
 
 
 def rule(**said: object) -> Answer:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fateforger.errors import MemoryUnavailable, RebuildNeeded, StoreError
-from fateforger.ports import Constraints, IndexTask, Memory, MemoryReport
+from fateforger.ports import Constraints, IndexTask, Memory, MemoryReport, Recollection
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +57,13 @@ class Indexing:
         if self._report is None:
             return "There is nothing to search yet."
         return f"It works: {self._report.store}, {self._report.embedder}."
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        """As :meth:`fateforger.ports.Memory.search`, from an index that was seen to work. Raises ``MemoryUnavailable``
+        before that, and while it does not. What it still shows may be over."""
+        if self.trouble is not None or self._report is None:
+            raise MemoryUnavailable(self.words)
+        return await self._memory.search(user_id, text, limit=limit)
 
     def wake(self) -> None:
         """Something was written."""

@@ -36,7 +36,7 @@ from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.watching import Watcher
 from fateforger.errors import WorldError
 from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
-from fateforger.ports import Calendar, Clock, Memory
+from fateforger.ports import Calendar, Clock
 from fateforger.slack.app import open_room
 from fateforger.slack.connection import SLACK_URL, SlackLogin
 from fateforger.slack.manifest import app_manifest
@@ -77,10 +77,9 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             stack.push_async_callback(model.aclose)
         engine = submitter(settings, calendar, store, clock, role="house")
         replica = replica_name(settings.data_dir)
-        index = configured_memory(settings)
-        stack.push_async_callback(index.aclose)
+        indexing = _indexing(stack, settings, store)
         memory = pulse.desk = MemoryDesk(
-            store.constraints, store.jobs, clock, index=index, reads_words=model is not None
+            store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None
         )
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
@@ -122,7 +121,9 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             watching = asyncio.create_task(watcher.run(), name="watching")
             stack.push_async_callback(_ended, watching)
         await asyncio.to_thread(warm_up)
-        pulse.indexing = _indexing(stack, index, store)
+        following = asyncio.create_task(indexing.run(), name="indexing")
+        stack.push_async_callback(_ended, following)
+        pulse.indexing = indexing
         yield House(
             page_url=None if settings.real_slack else web.url,
             caldav_url=caldav_url,
@@ -135,11 +136,12 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         )
 
 
-def _indexing(stack: AsyncExitStack, memory: Memory, store: Store) -> Indexing:
-    """The index of constraints follows the store from here on; it is opened when there is something to search."""
+def _indexing(stack: AsyncExitStack, settings: Settings, store: Store) -> Indexing:
+    """The one index of constraints, which hears of each write here; it is opened when there is something to search."""
+    memory = configured_memory(settings)
+    stack.push_async_callback(memory.aclose)
     indexing = Indexing(store.constraints, memory)
-    following = asyncio.create_task(indexing.run(), name="indexing")
-    stack.push_async_callback(_ended, following)
+    store.constraints.on_write(indexing.wake)
     return indexing
 
 

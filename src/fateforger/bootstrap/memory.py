@@ -22,7 +22,9 @@ from fateforger.background.indexing import Indexing, Progress
 from fateforger.bootstrap.claim import claimed
 from fateforger.bootstrap.ground import open_state
 from fateforger.config import Settings
-from fateforger.errors import BadInput
+from fateforger.constraints.asked import NEAREST
+from fateforger.errors import BadInput, MemoryUnavailable
+from fateforger.ports import Constraints
 
 _OPENAI, _OPENAI_MODEL = "https://api.openai.com/v1", "text-embedding-3-small"
 _OLLAMA, _OLLAMA_MODEL = "http://127.0.0.1:11434/v1", "nomic-embed-text"
@@ -78,6 +80,22 @@ async def make_anew(
         begun(await indexing.rebuild() if user_id is None else await store.constraints.reindex(user_id))
         await indexing.catch_up(progress)
         return True
+
+
+async def found_by_words(settings: Settings, constraints: Constraints, user_id: str, text: str) -> tuple[str, ...]:
+    """The uids of one person's constraints whose words are near to ``text``, the nearest first. An index that nobody
+    else has is brought up to date before. Raises ``MemoryUnavailable``, ``StoreError``, ``BadInput`` for a setting."""
+    async with AsyncExitStack() as stack:
+        memory = configured_memory(settings)
+        stack.push_async_callback(memory.aclose)
+        try:
+            stack.enter_context(claimed(settings.data_dir))
+        except BadInput as error:
+            if isinstance(place_of(settings), Embedded):
+                raise MemoryUnavailable("The program that runs here has the index of constraints.") from error
+        else:
+            await Indexing(constraints, memory).catch_up()
+        return tuple(found.uid for found in await memory.search(user_id, text, limit=NEAREST))
 
 
 def embedder_of(settings: Settings) -> Embedder:

@@ -14,10 +14,13 @@ from fateforger.cli.constraints_store import (
     with_constraints,
 )
 from fateforger.cli.documents import write_json
+from fateforger.cli.options import settings_from
+from fateforger.errors import MemoryUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fateforger.config import Settings
     from fateforger.constraints import Version
 
 
@@ -25,21 +28,38 @@ if TYPE_CHECKING:
 @of_person
 @click.option("--all", "everything", is_flag=True, help="Also what was put away or declined.")
 @click.option("--uid", metavar="UID", help="Every version of that one, oldest first.")
+@click.option("--about", metavar="TEXT", help="Those in force whose words are near to TEXT, the nearest first.")
 @in_store
 def list_door(
-    ctx: click.Context, user_id: str, everything: bool, uid: str | None, as_json: bool, **where: str | None
+    ctx: click.Context,
+    user_id: str,
+    everything: bool,
+    uid: str | None,
+    about: str | None,
+    as_json: bool,
+    **where: str | None,
 ) -> None:
-    """The constraints of a person, each as it is now."""
+    """The constraints of a person, each as it is now. With --about the search index is asked; where a program runs that
+    has it to itself, everything is listed."""
+    if about is not None and (everything or uid is not None):
+        raise click.UsageError("--about is for what is in force; leave out --all and --uid.")
+    settings = settings_from(ctx, **where)
 
-    async def ask(opened: Opened) -> tuple[Version, ...]:
-        return await opened.constraints.of(user_id)
+    async def ask(opened: Opened) -> tuple[Sequence[Version], str | None]:
+        versions = await opened.constraints.of(user_id)
+        if about is not None:
+            return await _about(about, versions, opened, settings, user_id)
+        return _chosen(versions, user_id, uid, everything=everything), None
 
-    rows = _chosen(with_constraints(ctx, where, ask), user_id, uid, everything=everything)
+    rows, message = with_constraints(ctx, where, ask)
     if as_json:
-        write_json({"constraints": [line_with_uid(version) for version in rows]})
+        said = {} if about is None else {"message": message}
+        write_json({"constraints": [line_with_uid(version) for version in rows], **said})
         return
+    if message is not None:
+        click.echo(message, err=True)
     if not rows:
-        click.echo("Nothing is written down." if uid is None else f"{user_id} has no constraint {uid}.")
+        click.echo(_nothing(user_id, uid, about))
     for version in rows:
         click.echo(_line(version))
 
@@ -51,6 +71,26 @@ def _chosen(versions: Sequence[Version], user_id: str, uid: str | None, *, every
         return [era.version for era in eras(versions, user_id, uid)]
     mine = sorted(newest(versions, user_id).values(), key=lambda v: (v.retired, v.record.necessity.weakness, v.seq))
     return [version for version in mine if everything or not version.retired]
+
+
+async def _about(
+    text: str, versions: Sequence[Version], opened: Opened, settings: Settings, user_id: str
+) -> tuple[Sequence[Version], str | None]:
+    """What the index finds, as it is written down now; everything, and why, when it cannot be asked."""
+    from fateforger.bootstrap.memory import found_by_words  # noqa: PLC0415  heavy
+    from fateforger.constraints.asked import NO_INDEX, as_they_stand  # noqa: PLC0415  the help text needs none of it
+
+    try:
+        uids = await found_by_words(settings, opened.constraints, user_id, text)
+    except MemoryUnavailable as error:
+        return _chosen(versions, user_id, None, everything=False), f"{error.message} {NO_INDEX}"
+    return as_they_stand(uids, versions, user_id), None
+
+
+def _nothing(user_id: str, uid: str | None, about: str | None) -> str:
+    if uid is not None:
+        return f"{user_id} has no constraint {uid}."
+    return "Nothing is written down." if about is None else "Nothing is written down about that."
 
 
 def _line(version: Version) -> str:

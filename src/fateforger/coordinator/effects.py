@@ -29,6 +29,7 @@ from fateforger.turn.model import (
     Preview,
     ReadCalendar,
     ReadHistory,
+    SearchMemory,
     UndoGroup,
     UndoUpdate,
     WriteCalendar,
@@ -107,6 +108,8 @@ class Effects:
                 return session  # carried out before, while the turn could still be stopped
             case WriteMemory():
                 return await self._remember(effect, session, cause)
+            case SearchMemory():
+                return session if self._memory is None else await self._memory.search(effect, session)
             case _:
                 assert_never(effect)
 

@@ -11,15 +11,16 @@ from fateforger.background.extracting import extract_job
 from fateforger.background.memory import write_job
 from fateforger.constraints import Version
 from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
+from fateforger.coordinator.searching import Finder, searched
 from fateforger.errors import MemoryUnavailable, StoreError, StoreUnavailable, VersionConflict
-from fateforger.ports import Clock, Constraints, Jobs, Memory
+from fateforger.ports import Clock, Constraints, Jobs
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand, Understood
 from fateforger.session.memory_rows import with_seqs
 from fateforger.session.model import Notice, Session
 from fateforger.session.recall import MOST_NAMED
 from fateforger.turn.constants import MEMORY_WAIT
-from fateforger.turn.model import MemoryReading, WriteMemory
+from fateforger.turn.model import MemoryReading, SearchMemory, WriteMemory
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ _WRITING = (
 class MemoryDesk:
     """``constraints`` are asked and written to for ``seconds`` at most. What cannot be written now is left to ``jobs``,
     where it is tried again; the session knows it meanwhile. ``reads_words`` tells that somebody looks for rules in
-    what people say. The ``index`` only says which of many constraints the words of a message are near to."""
+    what people say. The ``index`` only says which of many constraints some words are near to."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class MemoryDesk:
         clock: Clock,
         *,
         reads_words: bool = False,
-        index: Memory | None = None,
+        index: Finder | None = None,
         seconds: float = MEMORY_WAIT,
     ) -> None:
         self._index = index
@@ -113,6 +114,15 @@ class MemoryDesk:
     async def versions(self, user_id: str) -> tuple[Version, ...]:
         """Everything that is known of the person, out of force or not. Raises ``StoreError``."""
         return await self._in_time(self._constraints.of(user_id))
+
+    async def search(self, effect: SearchMemory, session: Session) -> Session:
+        """The session with what was found by words; with all that is known when that cannot be done."""
+        try:
+            versions = await self.versions(session.user_id)
+        except StoreError as error:
+            log.warning("constraints cannot be read: %s", error.message)
+            return session  # the card, as the turn left it, says so
+        return await searched(effect, session, versions, self._index, seconds=self._seconds)
 
     async def wrote(self, user_id: str, cause: str) -> bool:
         """Whether a deed wrote something. Raises ``StoreError``."""

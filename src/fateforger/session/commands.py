@@ -304,11 +304,13 @@ class UndoMemory(InSession):
 
 
 class ShowMemory(InSession):
-    """What is known of the person, or only these constraints; ``more`` lists more of it."""
+    """What is known of the person, or only these constraints and what is found by the words of ``search``; ``more``
+    lists more of it."""
 
     kind: Literal["show_memory"] = "show_memory"
     more: bool = False
     uids: tuple[str, ...] = ()
+    search: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=8)] = ()
 
 
 class HideMemory(InSession):

@@ -152,8 +152,26 @@ class WriteMemory(BaseModel):
     expected: dict[str, int] = Field(default_factory=dict)
 
 
+class SearchMemory(BaseModel):
+    """Look for what is known by words, and show it on the memory card, which is open by then, beside the constraints
+    that are named there already."""
+
+    model_config = _FROZEN
+    kind: Literal["search_memory"] = "search_memory"
+    queries: tuple[str, ...]
+
+
 Effect = Annotated[
-    ReadCalendar | WriteCalendar | UndoUpdate | UndoGroup | ReadHistory | GoBack | Preview | DraftDay | WriteMemory,
+    ReadCalendar
+    | WriteCalendar
+    | UndoUpdate
+    | UndoGroup
+    | ReadHistory
+    | GoBack
+    | Preview
+    | DraftDay
+    | WriteMemory
+    | SearchMemory,
     Field(discriminator="kind"),
 ]
 

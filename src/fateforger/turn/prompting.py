@@ -21,8 +21,8 @@ VERSIONS: Mapping[str, int] = {
     "decide": 3,
     "draft": 2,
     "facts": 3,
-    "memory": 1,
-    "patch": 3,
+    "memory": 2,
+    "patch": 4,
     "rules": 2,
     "start": 1,
 }

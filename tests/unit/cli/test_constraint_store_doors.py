@@ -22,6 +22,7 @@ from fateforger.bootstrap.claim import claimed
 from fateforger.cli import main
 from fateforger.cli.documents import json_line
 from fateforger.constraints import write_version
+from fateforger.constraints.asked import NO_INDEX
 
 EARLY, LATE = "2026-03-02T09:00:00+00:00", "2026-03-03T10:00:00+00:00"
 
@@ -412,6 +413,22 @@ async def test_the_same_doors_lead_to_a_database_server(doors: Doors, postgres: 
     rows = [version for user in ("U1", "U2") for version in await store.constraints.of(user)]
     await store.aclose()
     assert "".join(f"{json_line(write_version(version))}\n" for version in rows) == by_person(history())
+
+
+def test_what_is_known_about_something(doors: Doors) -> None:
+    """S95: the index says where to look, and what is shown is what is written down; without it everything is."""
+    lines = [line_of("gym", description="gym at seven"), line_of("bed", description="lights out")]
+    doors.done("import", doors.file("in.jsonl", *lines, line_of("gym", user="U2", description="gym at six")))
+    doors.done("archive", "bed", "--user", "U1")
+    about = ("list", "--user", "U1", "--about")
+    gym = {"uid": "gym", **lines[0]}
+    assert doors.done(*about, "the gym at seven") == {"constraints": [gym], "message": None}
+    assert doors.text(*about, "lights out")[1] == "Nothing is written down about that.\n"
+    with claimed(doors.data):
+        said = doors.done(*about, "lights out")
+        assert said["constraints"] == [gym]
+        assert said["message"] == f"The program that runs here has the index of constraints. {NO_INDEX}"
+    assert doors.json(*about, "x", "--all")[0] == 2
 
 
 def test_no_door_keeps_a_secret(doors: Doors) -> None:

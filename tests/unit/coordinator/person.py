@@ -22,6 +22,7 @@ from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.door import Door
 from fateforger.coordinator.logbook import Kept, Logbook
 from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.searching import Finder
 from fateforger.coordinator.understanding import understanding
 from fateforger.ports import Calendar, Constraints, Model, Sent
 from fateforger.session.cards import (
@@ -69,6 +70,8 @@ class House:
     kept: Kept | None = None
     constraints: Constraints | None = None
     """What stands in for the store's own."""
+    index: Finder | None = None
+    """The index of their words."""
     extractor: Model | None = None
     """Reads replies for rules, in the background."""
     patience: float = 20.0
@@ -95,6 +98,7 @@ class House:
                 self.remembered,
                 self.store.jobs,
                 self.clock,
+                index=self.index,
                 reads_words=self.extractor is not None,
                 seconds=self.patience,
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
@@ -38,6 +38,11 @@ class SqlConstraints:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._shelf = Shelf()
+        self._after: Callable[[], None] = lambda: None
+
+    def on_write(self, after: Callable[[], None]) -> None:
+        """Have ``after`` called when something was put on the list of what the index lacks, by this object."""
+        self._after = after
 
     async def of(self, user_id: str) -> tuple[Version, ...]:
         check_person(user_id)
@@ -57,9 +62,11 @@ class SqlConstraints:
         user_id = _one_person(versions)
         _check_cause(cause)
         new = tuple(check_version(version) for version in versions)
-        return await self._database.write_alone(
+        written = await self._database.write_alone(
             user_id, lambda connection: _write(connection, user_id, new, cause, expected or {})
         )
+        self._after()
+        return written
 
     async def written(self, user_id: str, cause: str) -> tuple[Version, ...]:
         check_person(user_id)
@@ -72,7 +79,9 @@ class SqlConstraints:
 
     async def forget(self, user_id: str) -> int:
         check_person(user_id)
-        return await self._database.write_alone(user_id, lambda connection: _forget(connection, user_id))
+        count = await self._database.write_alone(user_id, lambda connection: _forget(connection, user_id))
+        self._after()
+        return count
 
     async def unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
         return await self._database.read(lambda connection: waiting(connection, limit))
@@ -86,7 +95,9 @@ class SqlConstraints:
         return sum([await self._put_on_list(person) for person in people])
 
     async def _put_on_list(self, user_id: str) -> int:
-        return await self._database.write_alone(user_id, lambda connection: put_all_on_list(connection, user_id))
+        count = await self._database.write_alone(user_id, lambda connection: put_all_on_list(connection, user_id))
+        self._after()
+        return count
 
 
 def _one_person(versions: Sequence[Version]) -> str:

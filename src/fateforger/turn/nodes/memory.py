@@ -19,7 +19,7 @@ from fateforger.session.remembering import Memory, Taken, remembered
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.hearing import NOTHING
-from fateforger.turn.model import Effect, MemoryReading, StageInput, StageOutput, WriteMemory
+from fateforger.turn.model import Effect, MemoryReading, SearchMemory, StageInput, StageOutput, WriteMemory
 from fateforger.turn.nodes.turn_init import with_memory
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
@@ -30,8 +30,9 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
     """What a command about constraints does; ``None`` for any other. Input that cannot be used becomes a sentence."""
     session = stage.session
     match command:
-        case commands.ShowMemory(more=more, uids=uids):
-            return StageOutput(session=_shown(stage, more=more, only=uids))
+        case commands.ShowMemory(more=more, uids=uids, search=queries):
+            shown = _shown(stage, more=more, only=uids)
+            return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
         case commands.HideMemory():
             return StageOutput(session=session.model_copy(update={"memory": None}))
         case (

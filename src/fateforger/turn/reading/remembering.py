@@ -42,7 +42,7 @@ def memory_commands(
     match words.wish:
         case MemoryWish.LIST | MemoryWish.GET:
             shown = tuple(numbered(listed, number).uid for number in words.numbers)
-            return (commands.ShowMemory(**head, uids=shown),)
+            return (commands.ShowMemory(**head, uids=shown, search=words.search),)
         case MemoryWish.REMEMBER:
             return (commands.RememberConstraint(**head, record=new_record(words.rule, session)),)
         case MemoryWish.UNDO:

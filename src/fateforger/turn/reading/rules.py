@@ -9,12 +9,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.constraints.asked import MOST_QUERIES
 from fateforger.constraints.kinds import Necessity, RuleKind, Scope, Weekday, WindowKind
 from fateforger.plan import ET
 from fateforger.turn.reading.values import Clock, PatchWords, Spoken
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 Words = Annotated[str, Field(min_length=1, max_length=2000)]
+Query = Annotated[str, Field(min_length=1, max_length=200)]
 Topic = Annotated[str, Field(min_length=1, max_length=60)]
 
 
@@ -68,11 +70,13 @@ class RuleWords(BaseModel):
 
 class MemoryWords(BaseModel):
     """What a message wants of memory. ``numbers`` are rows of the table; ``rule`` is what a changed or new one shall
-    be, ``reason`` why one is put away. What cannot be understood is asked."""
+    be, ``reason`` why one is put away; ``search`` finds what the table does not show (S95). What cannot be understood
+    is asked."""
 
     model_config = _CLOSED
     wish: MemoryWish
     numbers: Annotated[tuple[int, ...], Field(max_length=20)]
+    search: Annotated[tuple[Query, ...], Field(max_length=MOST_QUERIES)]
     reason: Annotated[str, Field(max_length=600)] | None
     rule: RuleWords | None
     question: Spoken | None

@@ -1,0 +1,63 @@
+"""What is known of a person by words: asked of the index, and shown as the store has it (S95)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from fateforger.constraints import Version
+from fateforger.constraints.asked import NEAREST, NO_INDEX, as_they_stand
+from fateforger.constraints.wording import listed, quoted
+from fateforger.errors import MemoryUnavailable
+from fateforger.ports import Recollection
+from fateforger.session.memory import MemoryView, known
+from fateforger.session.memory_rows import viewed
+from fateforger.session.model import Session
+from fateforger.turn.model import SearchMemory
+
+log = logging.getLogger(__name__)
+
+
+class Finder(Protocol):
+    """What is asked of the index. Raises ``MemoryUnavailable``."""
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]: ...
+
+
+async def searched(
+    effect: SearchMemory, session: Session, versions: Sequence[Version], finder: Finder | None, *, seconds: float
+) -> Session:
+    """The session with what was found on its memory card; ``versions`` are all that the store has of the person. When
+    nothing is found, or cannot be, the card shows everything (or the rows that were named) and says so."""
+    view = session.memory
+    if view is None:
+        return session
+    try:
+        async with asyncio.timeout(seconds):
+            uids = await _found(effect.queries, session.user_id, finder)
+    except (TimeoutError, MemoryUnavailable) as error:
+        log.warning("the index of constraints cannot be asked: %s", error)
+        return _showing(session, view, versions, view.only, NO_INDEX)
+    found = tuple(version.uid for version in as_they_stand(uids, versions, session.user_id))
+    only = tuple(dict.fromkeys((*view.only, *found)))
+    about = listed([quoted(query) for query in effect.queries])
+    return _showing(session, view, versions, only, *(() if only else (f"I found no rule of yours about {about}.",)))
+
+
+async def _found(queries: Sequence[str], user_id: str, finder: Finder | None) -> list[str]:
+    if finder is None:
+        raise MemoryUnavailable("There is no index of constraints.")
+    scores: dict[str, float] = {}
+    for query in queries:
+        for each in await finder.search(user_id, query, limit=NEAREST):
+            scores[each.uid] = max(each.score, scores.get(each.uid, each.score))
+    return sorted(scores, key=lambda uid: (-scores[uid], uid))
+
+
+def _showing(
+    session: Session, view: MemoryView, versions: Sequence[Version], only: tuple[str, ...], *lines: str
+) -> Session:
+    view = view.model_copy(update={"only": only, "lines": lines})
+    return session.model_copy(update={"memory": viewed(session, (*versions, *known(session)), view)})
