@@ -71,6 +71,8 @@ ALLOWED = {
     "coordinator/forms/rules.py": "searches the person's rules for the words in the search field",
     "coordinator/forms/block.py::read_edited": "takes the target of a form of ours apart",
     "coordinator/memory.py::_near": "has the index say which of many rules a model is shown first; decides nothing (K5)",
+    "coordinator/searching.py::_found": "asks the index for what a model was asked to look for (S95)",
+    "background/indexing.py::search": "hands a search on to the index",
     "coordinator/standing.py::_counted": "counts ops",
     "coordinator/cleaning.py": "takes secrets out, whatever else a text says",
     "turn/recording/models.py::purpose": "takes the name of a prompt of ours apart",

@@ -109,7 +109,7 @@ class Effects:
             case WriteMemory():
                 return await self._remember(effect, session, cause)
             case SearchMemory():
-                return session if self._memory is None else await self._memory.search(effect, session)
+                return session if self._memory is None else await self._memory.look_for(effect, session)
             case _:
                 assert_never(effect)
 

@@ -115,7 +115,7 @@ class MemoryDesk:
         """Everything that is known of the person, out of force or not. Raises ``StoreError``."""
         return await self._in_time(self._constraints.of(user_id))
 
-    async def search(self, effect: SearchMemory, session: Session) -> Session:
+    async def look_for(self, effect: SearchMemory, session: Session) -> Session:
         """The session with what was found by words; with all that is known when that cannot be done."""
         try:
             versions = await self.versions(session.user_id)
