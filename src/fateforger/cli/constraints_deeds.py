@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from fateforger.cli.constraints_store import Opened
-from fateforger.constraints import ConstraintRecord, Event, Version, newest, replacing, retired_by, uid_for
+from fateforger.constraints import ConstraintRecord, Event, Version, newest, replacing, uid_for
 from fateforger.constraints.findings import Change
 from fateforger.constraints.kinds import Action, Status
 from fateforger.errors import BadInput, ConstraintUnreadable
+from fateforger.session.remembering import Memory, Taken, consistent, giving_back
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody's constraints by uid, each in its newest version, and the names of those that cannot be read."""
+    """Somebody's constraints, by uid each in its newest version, and the names of those that cannot be read."""
 
     opened: Opened
     user_id: str
+    versions: tuple[Version, ...]
     newest: Mapping[str, Version]
     unreadable: Mapping[str, str]
 
@@ -42,6 +44,20 @@ class Person:
             session_id=session_id,
         )
 
+    def taken(self, *, session_id: str | None) -> Taken:
+        """Where a deed begins, as it would in a thread."""
+        opened = self.opened
+        return Taken(
+            Memory(
+                user_id=self.user_id,
+                session_id=session_id,
+                day=opened.today,
+                at=opened.now,
+                versions=self.versions,
+                tz=opened.tz,
+            )
+        )
+
     async def write(self, *versions: Version) -> Sequence[Version]:
         """Write them as one, unless something else was written since. What cannot be read is not asked about."""
         seen = {v.uid: self.newest[v.uid].seq if v.uid in self.newest else 0 for v in versions}
@@ -57,21 +73,33 @@ async def person(opened: Opened, user_id: str) -> Person:
     except ConstraintUnreadable as error:
         unreadable = error.names
         versions = await opened.constraints.readable(user_id)
-    return Person(opened, user_id, newest(versions, user_id), unreadable)
+    return Person(opened, user_id, versions, newest(versions, user_id), unreadable)
 
 
-async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id: str | None) -> tuple[bool, Version]:
-    """Whether it was written, or was there already; and how it is now."""
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a door did: whether anything was written, the constraint as it is now, and the one that it was put in the
+    place of. ``lines`` say what it did to others, ``questions`` what only the person can decide."""
+
+    written: bool
+    version: Version
+    old: Version | None = None
+    lines: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id: str | None) -> Deed:
+    """Write it down, unless it was there already. What it contradicts gives way as it does in a thread."""
     them = await person(opened, user_id)
     version = them.next(record, session_id)
     before = them.newest.get(version.uid)
     if before is not None and (before.record, before.session_id) == (version.record, session_id):
-        return False, before
-    return True, (await them.write(version))[0]
+        return Deed(written=False, version=before)
+    return await _settled(them, version)
 
 
-async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) -> tuple[bool, Version]:
-    """Whether it was put away, or out of force already; and how it is now. Raises ``BadInput``.
+async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) -> Deed:
+    """Put it away, unless it is out of force already; what it took the place of counts again. Raises ``BadInput``.
 
     Of one that cannot be read nothing but its name is left; that is put away, and the rest can be read again.
     """
@@ -81,23 +109,34 @@ async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) ->
     else:
         before = them.existing(uid)
     if before.retired:
-        return False, before
+        return Deed(written=False, version=before)
     record = before.record.model_copy(update={"status": Status.DECLINED})
-    gone = Change(before, record, Event(action=Action.ARCHIVE, reason=reason))
-    return True, (await them.write(gone.at(opened.now)))[0]
+    gone = Change(before, record, Event(action=Action.ARCHIVE, reason=reason)).at(opened.now)
+    taken = giving_back(them.taken(session_id=before.session_id).writing(gone), uid)
+    return await _written(them, taken, uid)
 
 
-async def supersede(
-    opened: Opened, user_id: str, uid: str, record: ConstraintRecord, session_id: str | None
-) -> tuple[Version, Version]:
-    """The new one and the old one as they are now. Raises ``BadInput``."""
+async def supersede(opened: Opened, user_id: str, uid: str, record: ConstraintRecord, session_id: str | None) -> Deed:
+    """Write a new one that takes the place of the old one. Raises ``BadInput``."""
     them = await person(opened, user_id)
     old = them.existing(uid)
     new = them.next(replacing(record, old), session_id)
     if new.uid == uid:
         raise BadInput("That is the same constraint; to change it, use constraints add.", where="lifecycle.uid")
-    retired = retired_by(old, new, opened.today)
-    if retired is None:
-        return (await them.write(new))[0], old
-    written = await them.write(new, retired.at(opened.now))
-    return written[0], written[1]
+    return await _settled(them, new, old=uid)
+
+
+async def _settled(them: Person, version: Version, *, old: str | None = None) -> Deed:
+    taken = consistent(them.taken(session_id=version.session_id).writing(version), version.uid)
+    return await _written(them, taken, version.uid, old=old)
+
+
+async def _written(them: Person, taken: Taken, uid: str, *, old: str | None = None) -> Deed:
+    written = newest(await them.write(*taken.versions), them.user_id)
+    return Deed(
+        written=True,
+        version=written[uid],
+        old=None if old is None else written.get(old, them.newest[old]),
+        lines=taken.lines,
+        questions=tuple(question.sentence for question in taken.questions),
+    )

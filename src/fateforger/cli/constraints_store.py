@@ -22,11 +22,12 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The constraints, the instant of the command, and what day that is in FATEFORGER_TIME_ZONE."""
+    """The constraints, the instant of the command, and what day that is in FATEFORGER_TIME_ZONE, which is ``tz``."""
 
     constraints: Constraints
     now: datetime
     today: date
+    tz: str
 
 
 def in_store(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,7 +64,7 @@ async def _opened(settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -
     store = await open_state(settings)
     try:
         now = settings.now or ticking_clock(settings).now()
-        return await work(Opened(store.constraints, now, local_today(now, settings.time_zone)))
+        return await work(Opened(store.constraints, now, local_today(now, settings.time_zone), settings.time_zone))
     finally:
         await store.aclose()
 

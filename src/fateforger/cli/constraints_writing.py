@@ -11,6 +11,7 @@ from fateforger.cli.documents import read_document, write_json
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
+    from fateforger.cli.constraints_deeds import Deed
     from fateforger.constraints import ConstraintRecord, Version
 
 _session = click.option("--session", "session_id", metavar="ID", help="The conversation it is said in.")
@@ -36,7 +37,8 @@ def add_door(
     **where: str | None,
 ) -> None:
     """Write down the constraint in RECORD, a file with a constraint_record as JSON, or -. Where the same constraint is
-    there already, this is its next version. Without a scope it lasts, or with --session counts in that session."""
+    there already, this is its next version. Without a scope it lasts, or with --session counts in that session. What
+    it contradicts gives way where that is clear, and is named where only the person can decide."""
     said = {"name": name, "description": words, "necessity": necessity}
     given = {field: value for field, value in said.items() if value is not None}
     if (record is None) == (name is None) or (given and record is not None):
@@ -44,11 +46,12 @@ def add_door(
     wanted = _record({**given, "status": "locked"} if record is None else read_document(record), session_id)
     from fateforger.cli.constraints_deeds import add  # noqa: PLC0415  heavy
 
-    written, version = with_constraints(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
+    deed = with_constraints(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
     if as_json:
-        write_json({"written": written, "constraint": line_with_uid(version)})
+        write_json(_document(deed))
         return
-    click.echo(f"{'Noted' if written else 'That is written down already'}: {_told(version)}.")
+    click.echo(f"{'Noted' if deed.written else 'That is written down already'}: {_told(deed.version)}.")
+    _tell(deed)
 
 
 @click.command("archive")
@@ -65,11 +68,12 @@ def archive_door(
 
     if reason is not None and taken_out(reason)[1]:
         raise BadInput(REFUSED, where="reason")
-    written, version = with_constraints(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
+    deed = with_constraints(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
     if as_json:
-        write_json({"written": written, "constraint": line_with_uid(version)})
+        write_json(_document(deed))
         return
-    click.echo(f"{'Put away' if written else 'That is out of force already'}: {_told(version)}.")
+    click.echo(f"{'Put away' if deed.written else 'That is out of force already'}: {_told(deed.version)}.")
+    _tell(deed)
 
 
 @click.command("supersede")
@@ -92,12 +96,14 @@ def supersede_door(
     from fateforger.cli.constraints_deeds import supersede  # noqa: PLC0415  heavy
 
     wanted = _record(read_document(record), session_id)
-    new, old = with_constraints(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
+    deed = with_constraints(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
+    assert deed.old is not None  # noqa: S101  for the type checker: superseding is about one
     if as_json:
-        write_json({"written": True, "constraint": line_with_uid(new), "superseded": line_with_uid(old)})
+        write_json({**_document(deed), "superseded": line_with_uid(deed.old)})
         return
-    rest = "" if old.retired else " On other days the old one stays in force."
-    click.echo(f"Noted: {_told(new)}. It takes the place of {_told(old)}.{rest}")
+    rest = "" if deed.old.retired else " On other days the old one stays in force."
+    click.echo(f"Noted: {_told(deed.version)}. It takes the place of {_told(deed.old)}.{rest}")
+    _tell(deed)
 
 
 def _record(document: Any, session_id: str | None) -> ConstraintRecord:
@@ -116,6 +122,18 @@ def _record(document: Any, session_id: str | None) -> ConstraintRecord:
     if record.status is Status.DECLINED:
         raise BadInput("It would be declined from the start; leave out its status.", where="status")
     return record
+
+
+def _document(deed: Deed) -> dict[str, Any]:
+    """For programs; ``lines`` and ``questions`` are there when it did something to others."""
+    said = {"lines": list(deed.lines), "questions": list(deed.questions)}
+    told = {name: sentences for name, sentences in said.items() if sentences}
+    return {"written": deed.written, "constraint": line_with_uid(deed.version), **told}
+
+
+def _tell(deed: Deed) -> None:
+    for line in (*deed.lines, *deed.questions):
+        click.echo(line)
 
 
 def _told(version: Version) -> str:

@@ -21,7 +21,7 @@ from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.rows import read_row
 from fateforger.constraints.sections import sections
 from fateforger.constraints.storable import check_person, check_version
-from fateforger.constraints.supersession import replacing, retired_by
+from fateforger.constraints.supersession import given_back, given_way, replacing
 from fateforger.constraints.versions import Event, Version, eras, newest
 
 __all__ = [
@@ -41,13 +41,14 @@ __all__ = [
     "contradictions",
     "eras",
     "filter_fields",
+    "given_back",
+    "given_way",
     "newest",
     "read_context",
     "read_record",
     "read_row",
     "read_version",
     "replacing",
-    "retired_by",
     "sections",
     "uid_for",
     "write_answer",

@@ -17,7 +17,7 @@ from fateforger.constraints.kinds import Action
 from fateforger.constraints.ranking import ranked, within_budget
 from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.recurrence import occurs
-from fateforger.constraints.versions import Version, newest, still_replaces, successors
+from fateforger.constraints.versions import Version, newest, still_replaces, successors, superseded_by
 
 _ARCHIVING = frozenset({Action.ARCHIVE, Action.SUPERSEDE})
 
@@ -93,6 +93,8 @@ def _other_session(version: Version, context: Context) -> bool:
 def _why_not(version: Version, context: Context, replaced: Mapping[str, Version]) -> Why | None:
     """The first reason why a constraint does not apply, apart from what others have to do with it."""
     flat = version.flat
+    if flat.declined and version.uid in replaced and version.event.reason == superseded_by(replaced[version.uid].uid):
+        return Why.SUPERSEDED
     if flat.declined:
         return Why.ARCHIVED if version.event.action in _ARCHIVING else Why.DECLINED
     if version.uid in context.suppressed_uids:

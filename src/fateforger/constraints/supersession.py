@@ -1,13 +1,16 @@
-"""One constraint taking the place of another: the link in the new one, and what becomes of the old one (S29, A4)."""
+"""One constraint taking the place of another, in the one form that every door and the thread write (S29, A4): the new
+one holds the link, which says on which days it counts instead; and where that leaves the old one no day, an event puts
+the old one away. Whatever puts the new one out of force brings the old one back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import date as Date  # noqa: N812  as elsewhere
 
 from fateforger.constraints.findings import Change
 from fateforger.constraints.kinds import Action, Scope, Status
 from fateforger.constraints.record import ConstraintRecord
-from fateforger.constraints.versions import SUPERSEDED, Event, Version
+from fateforger.constraints.versions import Event, Version, newest, still_replaces, successors, superseded_by
 
 
 def replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
@@ -19,8 +22,9 @@ def replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
 
 def retired_by(old: Version, new: Version, today: Date) -> Change | None:
     """The event that puts the old one away, when the new one leaves it no day from ``today`` on. Otherwise ``None``: it
-    stays in force before the new one begins, after it ends, and outside of its session."""
-    if old.retired or old.uid == new.uid:
+    stays in force before the new one begins, after it ends, and outside of its session. Two that replace each other
+    are for the person to decide about."""
+    if old.retired or old.uid == new.uid or new.uid in old.flat.supersedes:
         return None
     begins, ends = new.flat.start, new.flat.end
     elsewhere = new.record.scope is Scope.SESSION and not (
@@ -29,4 +33,26 @@ def retired_by(old: Version, new: Version, today: Date) -> Change | None:
     if begins > max(today, old.flat.start) or ends < old.flat.end or elsewhere:
         return None
     record = old.record.model_copy(update={"status": Status.DECLINED})
-    return Change(old, record, Event(action=Action.SUPERSEDE, reason=f"{SUPERSEDED} by {new.uid}"))
+    return Change(old, record, Event(action=Action.SUPERSEDE, reason=superseded_by(new.uid)))
+
+
+def given_way(versions: Iterable[Version], new: Version, today: Date) -> tuple[Change, ...]:
+    """What becomes of the constraints whose place ``new`` takes, as far as anything does (:func:`retired_by`)."""
+    mine = newest(versions, new.user_id)
+    changes = (retired_by(mine[uid], new, today) for uid in new.flat.supersedes if uid in mine)
+    return tuple(change for change in changes if change is not None)
+
+
+def given_back(versions: Iterable[Version], user_id: str, uid: str) -> Iterator[Change]:
+    """What was put away because ``uid``, which is out of force now, took its place: as it was before. Not what yet
+    another one goes on replacing."""
+    known = tuple(version for version in versions if version.user_id == user_id)
+    mine = newest(known, user_id)
+    named = successors(mine)
+    for old in mine.values():
+        others = [other for other in named.get(old.uid, ()) if other.uid != uid]
+        if not old.retired or old.event.reason != superseded_by(uid):
+            continue
+        before = newest((v for v in known if v.uid == old.uid and not v.retired), user_id).get(old.uid)
+        if before is not None and not any(still_replaces(other, named) for other in others):
+            yield Change(old, before.record, Event(action=Action.UPDATE, reason=f"no longer {superseded_by(uid)}"))

@@ -142,6 +142,11 @@ def still_replaces(version: Version, named: Mapping[str, list[Version]]) -> bool
             return False
 
 
+def superseded_by(uid: str) -> str:
+    """The reason of the event that puts a constraint away because that one took its place."""
+    return f"{SUPERSEDED} by {uid}"
+
+
 def because_superseded(reason: str | None) -> bool:
     """Whether that reason of an archive event says that another constraint took its place."""
     return (reason or "").strip().casefold().startswith(SUPERSEDED)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import assert_never
 
-from fateforger.constraints import ConstraintRecord, Event, Version
+from fateforger.constraints import ConstraintRecord, Event, Version, replacing
 from fateforger.constraints.contradiction import narrowed_by
 from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.identity import rule_key
@@ -16,10 +16,20 @@ from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.wording import quoted
 from fateforger.errors import BadInput
 from fateforger.session.commands import Verdict
-from fateforger.session.remembering import UNKNOWN, Memory, Taken, consistent, replacing, takes_place, without
+from fateforger.session.remembering import (
+    COUNTS_AGAIN,
+    UNKNOWN,
+    Memory,
+    Taken,
+    consistent,
+    giving_back,
+    in_force_again,
+    making_way,
+    takes_place,
+    without,
+)
 
 CHANGED = "That constraint has changed since this card was made, so I did nothing. This is how it is now."
-COUNTS_AGAIN = "{} counts again."
 CHANGED_SINCE = "{} was changed since, so I left it as it is."
 
 
@@ -36,7 +46,7 @@ def revised(taken: Taken, uid: str, record: ConstraintRecord, seen: int | None) 
     event = Event(action=Action.DECLINE if declined else Action.UPDATE)
     said = f"{quoted(record.name)} is {'declined' if declined else 'changed'}."
     taken = taken.writing(taken.memory.next(uid, record, event), said)
-    return taken if declined else consistent(taken, uid)
+    return giving_back(taken, uid) if declined else consistent(taken, uid)
 
 
 def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: int | None) -> Taken:
@@ -52,12 +62,12 @@ def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: i
             if not version.retired:
                 return taken.saying(f"{name} is in force already.")
             event = Event(action=Action.UPDATE, reason=reason or "restored")
-            return consistent(_as(taken, version, Status.LOCKED, event, name), uid)
+            return consistent(_as(in_force_again(taken, uid), version, Status.LOCKED, event, name), uid)
         case "decline" | "archive":
             if version.retired:
                 return taken.saying(f"{name} is out of force already.")
             taken = _as(taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason), name)
-            return _widened(taken, uid)
+            return giving_back(_widened(taken, uid), uid)
         case "set_aside":
             return replace(taken, put_aside=(uid,)).saying(f"{name} does not count for this day.")
         case "use_again":
@@ -94,7 +104,8 @@ def settled(taken: Taken, uids: tuple[str, str], keep: str | None) -> Taken:
         taken = taken.writing(memory.next(loser.uid, without(loser.record, kept.uid), let_go))
     event = Event(action=Action.UPDATE, reason=f"supersedes {loser.uid}")
     record = replacing(kept.record, loser)
-    return taken.writing(taken.memory.next(kept.uid, record, event), takes_place(record, loser.record))
+    taken = taken.writing(taken.memory.next(kept.uid, record, event), takes_place(record, loser.record))
+    return making_way(taken, kept.uid)
 
 
 def undone(taken: Taken, wrote: Sequence[Version], before: Mapping[str, Version]) -> Taken:
@@ -112,8 +123,11 @@ def undone(taken: Taken, wrote: Sequence[Version], before: Mapping[str, Version]
         else:
             event = was.event if was.retired else Event(action=Action.UPDATE, reason="taken back")
             taken = taken.writing(memory.next(uid, was.record, event))
-    names = [quoted(last[uid].record.name) for uid in last if uid in {version.uid for version in taken.versions}]
-    return taken.saying(f"Taken back: {', '.join(names)}.") if names else taken
+    written = [version for uid, version in last.items() if uid in {version.uid for version in taken.versions}]
+    replaced = [quoted(v.record.name) for v in written if v.event.action is Action.SUPERSEDE]
+    names = [quoted(v.record.name) for v in written if v.event.action is not Action.SUPERSEDE]
+    taken = taken.saying(f"Taken back: {', '.join(names)}.") if names else taken
+    return taken.saying(*(COUNTS_AGAIN.format(name) for name in replaced))
 
 
 def _widened(taken: Taken, uid: str) -> Taken:

@@ -15,7 +15,10 @@ from fateforger.constraints import (
     Version,
     applicability,
     contradictions,
+    given_back,
+    given_way,
     newest,
+    replacing,
     uid_for,
 )
 from fateforger.constraints.credentials import REFUSED, holds_credentials
@@ -24,26 +27,34 @@ from fateforger.constraints.identity import content_key, means_the_same
 from fateforger.constraints.kinds import Action, Scope, Status
 from fateforger.constraints.wording import day_words, quoted
 from fateforger.errors import BadInput
+from fateforger.session.days import local_today
 from fateforger.session.memory import MemoryQuestion
 
 UNKNOWN = "I don't know that constraint any more, so I did nothing."
+COUNTS_AGAIN = "{} counts again."
 _TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """All that is known of a person at this point, whichever of store and session knows it, and where we are: the
-    conversation, the planned day, and the instant of the deed."""
+    conversation if there is one, the planned day, the instant of the deed, and the zone of the person."""
 
     user_id: str
-    session_id: str
+    session_id: str | None
     day: Date
     at: datetime
     versions: tuple[Version, ...]
+    tz: str
 
     @property
     def newest(self) -> dict[str, Version]:
         return newest(self.versions, self.user_id)
+
+    @property
+    def today(self) -> Date:
+        """The day it is for the person."""
+        return local_today(self.at, self.tz)
 
     def existing(self, uid: str) -> Version:
         """The constraint as it is. Raises ``BadInput`` when there is none."""
@@ -120,7 +131,7 @@ def remembered(taken: Taken, record: ConstraintRecord, *, supersedes: str | None
         record, event = said, Event(action=Action.UPDATE, reason="said again")
     else:
         event = Event(action=Action.UPSERT)
-    taken = _in_force_again(taken, uid)
+    taken = in_force_again(taken, uid)
     taken = taken.writing(taken.memory.next(uid, record, event), noted(record), *lines)
     return consistent(taken, uid)
 
@@ -135,15 +146,25 @@ def consistent(taken: Taken, uid: str) -> Taken:
         after = taken.memory.next(change.version.uid, change.record, change.event)
         line = _replaced_line(finding, taken.memory) if finding.kind is Kind.REPLACED else finding.sentence
         taken = taken.writing(after, line)
+    taken = making_way(taken, uid)
     asked = [f for f in contradictions(taken.memory.versions, taken.memory.user_id, about=uid) if f.follows is None]
     return _asking(taken, asked)
 
 
-def replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
-    """The record as one that takes the place of ``old``."""
-    life = record.lifecycle
-    uids = tuple(dict.fromkeys((*life.supersedes_uids, old.uid)))
-    return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
+def making_way(taken: Taken, uid: str) -> Taken:
+    """With what becomes of those whose place that constraint takes. That it takes it was said."""
+    memory = taken.memory
+    for change in given_way(memory.versions, memory.existing(uid), memory.today):
+        taken = taken.writing(taken.memory.next(change.version.uid, change.record, change.event))
+    return taken
+
+
+def giving_back(taken: Taken, uid: str) -> Taken:
+    """With what counts again because that constraint is out of force."""
+    for change in given_back(taken.memory.versions, taken.memory.user_id, uid):
+        line = COUNTS_AGAIN.format(quoted(change.record.name))
+        taken = taken.writing(taken.memory.next(change.version.uid, change.record, change.event), line)
+    return taken
 
 
 def without(record: ConstraintRecord, uid: str) -> ConstraintRecord:
@@ -215,7 +236,7 @@ def _replacing(memory: Memory, uid: str) -> list[Version]:
     ]
 
 
-def _in_force_again(taken: Taken, uid: str) -> Taken:
+def in_force_again(taken: Taken, uid: str) -> Taken:
     """What took the place of a constraint lets go of it, or saying it again would change nothing."""
     for version in _replacing(taken.memory, uid):
         event = Event(action=Action.UPDATE, reason=f"no longer supersedes {uid}")

@@ -179,6 +179,40 @@ def test_superseding_leaves_the_old_one_the_days_that_are_left_to_it(
     assert asked == [["new"] if start <= day <= end else ["old"] for day in days]
 
 
+BED_AT = {"rule_kind": "fixed_bedtime", "necessity": "should"}
+
+
+def bed_at(clock: str, uid: str, **fields: Any) -> dict[str, Any]:
+    return record_of(
+        uid,
+        name=f"Bed at {clock}",
+        windows=[{"kind": "prefer", "start": clock, "end": "06:00"}],
+        **{**BED_AT, **fields},
+    )
+
+
+def test_adding_settles_what_it_contradicts(doors: Doors) -> None:
+    """S29, S179, A4: as in a thread. What it took the place of is put away, said, and back when it is put away."""
+    doors.done("add", doors.file("22.json", bed_at("22:00", "old")), "--user", "U1")
+    answer = doors.done("add", doors.file("23.json", bed_at("23:00", "new")), "--user", "U1", now=LATE)
+    assert answer["lines"] == ["“Bed at 23:00” takes the place of “Bed at 22:00” from now on."]
+    assert answer["constraint"]["constraint_record"]["lifecycle"]["supersedes_uids"] == ["old"]
+    assert [line["uid"] for line in doors.done("list", "--user", "U1")["constraints"]] == ["new"]
+    assert doors.asked("--date", "2026-03-10") == ["new"]
+    back = doors.done("archive", "new", "--user", "U1", now=LATE)
+    assert back["lines"] == ["“Bed at 22:00” counts again."]
+    assert doors.asked("--date", "2026-03-10") == ["old"]
+
+
+def test_adding_asks_where_only_the_person_can_decide(doors: Doors) -> None:
+    doors.done("add", doors.file("22.json", bed_at("22:00", "old", necessity="must")), "--user", "U1")
+    status, out, _ = doors.text("add", doors.file("23.json", bed_at("23:00", "new")), "--user", "U1", now=LATE)
+    assert (status, out.splitlines()[1:]) == (0, [
+        "“Bed at 23:00” and “Bed at 22:00” cannot both be followed, and the older one is more binding. Which one counts?"
+    ])  # fmt: skip
+    assert doors.asked("--date", "2026-03-10") == ["old", "new"]
+
+
 def test_superseding_needs_another_constraint(doors: Doors) -> None:
     old = doors.file("old.json", BEDTIME)
     assert "U1 has no constraint old" in refused(doors.json("supersede", "old", old, "--user", "U1"))

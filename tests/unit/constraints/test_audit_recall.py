@@ -12,9 +12,10 @@ import pytest
 from tests.factories.constraints import context_of, version_of
 from tests.unit.constraints.conftest import Kept
 
-from fateforger.constraints import Why, consolidation, contradictions, newest, replacing, retired_by, sections
+from fateforger.constraints import Why, consolidation, contradictions, newest, replacing, sections
 from fateforger.constraints.findings import Kind
 from fateforger.constraints.record import Aspect
+from fateforger.constraints.supersession import retired_by
 
 NOW = "2026-03-03T12:00:00Z"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from tests.factories.constraints import record_of, version_of
 from tests.unit.turn.sessions import MORNING, planned, said, session
 
-from fateforger.constraints import ConstraintRecord, Version, read_record
+from fateforger.constraints import ConstraintRecord, Version, newest, read_record
 from fateforger.constraints.kinds import Action, Status
 from fateforger.session.commands import Understood
 from fateforger.session.memory import active, unsaved
@@ -105,20 +106,69 @@ def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
     out = do(session(), "remember_constraint", old, record=bed("23:00"))
     assert lines(out)[1:] == ("“Bed at 23:00” takes the place of “Bed at 22:00” from now on.",)
     store = landed(out, old)
-    assert len(store) == 3
+    assert len(store) == 4
+    gone = newest(store, "U1")["old"]
+    reason = f"superseded by {new_uid(store)}"
+    assert (gone.retired, gone.event.action, gone.event.reason) == (True, Action.SUPERSEDE, reason)
     assert [
         item.record.name for item in active(with_memory(out.session, MemoryReading(versions=store), MORNING)).applicable
     ] == ["Bed at 23:00"]
     back = do(out.session, "undo_memory", *store, write="c1")
-    assert lines(back) == ("Taken back: “Bed at 23:00”.",)
+    assert lines(back) == ("Taken back: “Bed at 23:00”.", "“Bed at 22:00” counts again.")
     store = landed(back, *store)
-    assert store[-1].event.reason == "taken back"
+    assert {version.event.reason for version in store[-2:]} == {"taken back"}
     shown = with_memory(back.session, MemoryReading(versions=store), MORNING)
     assert [item.record.name for item in active(shown).applicable] == ["Bed at 22:00"]
     assert shown.said == ()
     forth = do(shown, "undo_memory", *store, write="c1")
     names = [item.record.name for item in active(forth.session).applicable]
     assert names == ["Bed at 23:00"]
+
+
+def replaced() -> tuple[Session, tuple[Version, ...]]:
+    """A bedtime that took the place of another one, in a session and in the store."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00"))
+    store = landed(out, old)
+    return with_memory(out.session, MemoryReading(versions=store), MORNING), store
+
+
+def new_uid(store: Sequence[Version]) -> str:
+    (uid,) = {version.uid for version in store} - {"old"}
+    return uid
+
+
+def counting(out: StageOutput, *store: Version) -> list[str]:
+    shown = with_memory(out.session, MemoryReading(versions=landed(out, *store)), MORNING)
+    return [item.record.name for item in active(shown).applicable]
+
+
+@pytest.mark.parametrize("verdict", ["decline", "archive"])
+def test_what_was_replaced_counts_again_when_its_successor_is_put_away(verdict: str) -> None:
+    """S29, A4: not only by Undo."""
+    at, store = replaced()
+    out = do(at, "judge_constraint", *store, uid=new_uid(store), verdict=verdict)
+    assert lines(out)[-1] == "“Bed at 22:00” counts again."
+    assert counting(out, *store) == ["Bed at 22:00"]
+    again = newest(landed(out, *store), "U1")["old"]
+    assert (again.retired, again.record) == (False, store[0].record)
+
+
+def test_what_was_replaced_can_be_brought_back_itself() -> None:
+    """Then it takes the place of its successor in turn, and neither is lost."""
+    at, store = replaced()
+    out = do(at, "judge_constraint", *store, uid="old", verdict="restore")
+    assert counting(out, *store) == ["Bed at 22:00"]
+    after = newest(landed(out, *store), "U1")
+    assert {uid: version.retired for uid, version in after.items()} == {"old": False, new_uid(store): True}
+
+
+def test_what_begins_later_leaves_the_old_one_in_force_until_then() -> None:
+    old = stored(bed("22:00", "old"))
+    later = bed("23:00", start_date="2026-03-09")
+    out = do(session(), "remember_constraint", old, record=later)
+    assert counting(out, old) == ["Bed at 22:00"]
+    assert not newest(landed(out, old), "U1")["old"].retired
 
 
 def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows() -> None:

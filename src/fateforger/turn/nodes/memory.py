@@ -15,7 +15,7 @@ from fateforger.session.commands import SessionCommand, Understood
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known
 from fateforger.session.memory_rows import viewed
 from fateforger.session.model import Notice, Session
-from fateforger.session.remembering import Memory, Taken, remembered
+from fateforger.session.remembering import COUNTS_AGAIN, Memory, Taken, remembered
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.hearing import NOTHING
@@ -137,6 +137,7 @@ def memory_of(session: Session, reading: MemoryReading | None, command: SessionC
         day=session.date,
         at=command.at,
         versions=(*stored, *known(session)),
+        tz=session.tz,
     )
 
 
@@ -165,7 +166,7 @@ def _taken_back(taken: Taken, stage: StageInput, cause: str) -> Taken:
         before = {version.uid: version for version in write.before}
         taken = judging.undone(taken, write.versions, before)
         again = tuple(taken.memory.existing(uid).record.name for uid in write.put_aside)
-        lines = tuple(judging.COUNTS_AGAIN.format(quoted(name)) for name in again)
+        lines = tuple(COUNTS_AGAIN.format(quoted(name)) for name in again)
         return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).saying(*lines)
     wrote = () if stage.memory is None else stage.memory.wrote
     if not wrote:
