@@ -8,27 +8,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fateforger.constraints.wording import day_words, listed, quoted
-from fateforger.drafting.compile import compiled, minutes_of, must_ids
+from fateforger.drafting.compile import compiled
 from fateforger.drafting.feasible import NODES, Verdict, feasible
 from fateforger.drafting.ground import Ground
 from fateforger.drafting.minutes import in_words
 from fateforger.drafting.model import Conflict, Member
+from fateforger.drafting.naming import minutes_of, must_ids
 
+_QUICK = 1_200
+"""Steps of each look while the set is narrowed down."""
 _ASSUMED, _TASK, _SAID, _PINNED = range(4)
 
 
-def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: int = NODES) -> Conflict | None:
+def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset()) -> Conflict | None:
     """A smallest set of musts in conflict, ``None`` when there is none (or none that could be proved)."""
     musts = [must for must in must_ids(ground) if must not in relaxed]
 
-    def kept(some: Sequence[str]) -> bool:
+    def kept(some: Sequence[str], nodes: int = _QUICK) -> bool:
         left_out = frozenset(musts).difference(some) | relaxed
         return feasible(compiled(ground, left_out), nodes)[0] is not Verdict.NO
 
-    if kept(musts):
+    if kept(musts, NODES):
         return None
-    members = tuple(_smallest(kept, [], [], musts))
-    told = sorted((_member(ground, each) for each in members), key=lambda m: members.index(m.id))
+    members = _smallest(kept, [], [], musts)
+    # Where a quick look did not decide, too much may be in the set: the few that are left are looked at for longer.
+    for member in tuple(members):
+        fewer = [other for other in members if other != member]
+        if not kept(fewer, NODES):
+            members = fewer
+    told = [_member(ground, each) for each in members]
     least = min(told, key=lambda m: _cost(ground, m.id))
     return Conflict(tuple(told), least.id, _sentence(told, least))
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fateforger.drafting.compile import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.drafting.free import Stretch, blocked, frame_of
 from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task
 from fateforger.drafting.leftover import why_left
 from fateforger.drafting.lunch import LUNCH, lunch_stretch, wants_lunch
 from fateforger.drafting.minutes import instant
 from fateforger.drafting.model import Day, Draft, Left, Work
+from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.drafting.place import PIECE, SPLITTABLE, Board, on_grid
 from fateforger.drafting.policy import Policy
 from fateforger.drafting.solve import draft_instance

@@ -135,6 +135,7 @@ class Layout:
     def insert(self, item: Item, *, cut: bool = False) -> bool:
         """Place an item where it is cheapest, in one piece if that can be; ``cut`` looks at pieces as well."""
         if self.problem.bound[item.index] and self.problem.hopeless(self.placed, item):
+            self.problem.looks += 2
             return False
         found: tuple[int, Pieces] | None = None
         for length, price in item.lengths:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from fateforger.constraints.wording import listed, quoted
 from fateforger.drafting import weights
 from fateforger.drafting.axis import runs, slots_of, span, stretches
-from fateforger.drafting.compile import LUNCH, compiled
+from fateforger.drafting.compile import compiled
 from fateforger.drafting.ground import Ground
 from fateforger.drafting.items import Item, pieces_of
 from fateforger.drafting.layout import Layout
 from fateforger.drafting.minutes import GRID, in_words
 from fateforger.drafting.model import Choice, Left, Way
+from fateforger.drafting.naming import LUNCH
 from fateforger.drafting.problem import Placed, Problem
 
 SHORTEST = 3

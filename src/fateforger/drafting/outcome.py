@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from fateforger.drafting.clock import clock_at
-from fateforger.drafting.compile import task_of
 from fateforger.drafting.ground import Ground
 from fateforger.drafting.items import Item
 from fateforger.drafting.minutes import GRID
 from fateforger.drafting.model import Block
+from fateforger.drafting.naming import task_of
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.plan import FixedStart, TBEvent, TBPlan, zone
 from fateforger.plan.model import MAX_NAME

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fateforger.constraints.wording import day_words, quoted
-from fateforger.drafting.compile import compiled, must_ids
+from fateforger.drafting.compile import compiled
 from fateforger.drafting.ground import Ground, ground_of
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.items import Item, Piece
 from fateforger.drafting.layout import Layout
 from fateforger.drafting.model import Block, Reason
+from fateforger.drafting.naming import must_ids
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.plan import ET, zone
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.clock import clock_at
-from fateforger.drafting.compile import task_of
 from fateforger.drafting.instance import Instance, Task
+from fateforger.drafting.naming import task_of
 from fateforger.plan import ET, FixedStart, TBPlan, resolve
 
 _WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fateforger.drafting import in_words
-from fateforger.drafting.compile import USUAL_DEEP, USUAL_SHALLOW
+from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.session.cards import Button, Card, Choice, Controls, Heading, Menu, Note, Part, Prose, Select, plain
 from fateforger.session.days import day_words
 from fateforger.session.gates import gate

@@ -1,0 +1,218 @@
+"""What drafting a day costs and how good it gets, on fixed sets of days (``instances/``, written by ``--write`` from
+``tests/factories/instances.py``), in processor time.
+
+A plan's worth is what the placed things are worth less what is wrong with it; its gap is what it misses of the best
+known one: the best of this run, of a search ten times as long with ``--best``, and of what is remembered in
+``instances/best.json``. The peer, in the same run, is filling the day once in the order of the list, as a person
+would; and OR-tools' CP-SAT, if it happens to be installed, on a simpler day (each task in one piece, no breaks
+between blocks), with its import.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.factories.instances import day_of
+
+from fateforger.drafting import weights
+from fateforger.drafting.axis import slots_of
+from fateforger.drafting.compile import compiled
+from fateforger.drafting.conflict import conflict_of
+from fateforger.drafting.ground import Ground, ground_of
+from fateforger.drafting.instance import Instance, read_instance
+from fateforger.drafting.layout import Layout
+from fateforger.drafting.naming import must_ids
+from fateforger.drafting.problem import Placed, Problem
+from fateforger.drafting.solve import STEPS, Solved, solved, told
+
+SETS = {"light": 20, "typical": 30, "heavy": 20, "crowded": 5, "week": 3}
+LONG = 10
+INSTANCES = Path(__file__).parent / "instances"
+BEST = INSTANCES / "best.json"
+TARGETS_MS = {
+    "typical": {"first_p95": 40, "final_p95": 400},
+    "heavy": {"first_p95": 60, "final_p95": 400, "conflict_p95": 300},
+    "crowded": {"final_p95": 600},
+    "week": {"final_p95": 5_000},
+}
+
+
+def written(family: str) -> str:
+    """The lines of a family's file."""
+    lines = (json.dumps(day_of(family, seed), ensure_ascii=False) for seed in range(SETS[family]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def days(family: str) -> Iterator[dict[str, Any]]:
+    for line in (INSTANCES / f"{family}.jsonl").read_text().splitlines():
+        yield json.loads(line)
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Milliseconds, and what came of it."""
+    started = time.process_time()
+    result = work()
+    return (time.process_time() - started) * 1_000, result
+
+
+def worth(problem: Problem, placed: Placed) -> float:
+    return sum(item.reward for item in problem.items) - problem.cost(placed) / weights.SCALE
+
+
+def as_listed(problem: Problem) -> float:
+    """The peer: each task where it is cheapest, in the order of the list, and no second look."""
+    layout = Layout(problem)
+    for item in problem.items:
+        layout.insert(item)
+    return worth(problem, layout.placed)
+
+
+def measured(family: str, best: dict[str, float], *, look_for_best: bool) -> dict[str, Any]:
+    first, final, peer, gaps, first_gaps, peer_gaps, unkept = [], [], [], [], [], [], 0
+    for number, document in enumerate(days(family)):
+        instance = read_instance(document)
+        ms, early = timed(lambda instance=instance: _whole(instance, 0))
+        first.append(ms)
+        ms, late = timed(lambda instance=instance: _whole(instance, STEPS))
+        final.append(ms)
+        ms, listed = timed(lambda instance=instance: as_listed(compiled(ground_of(instance))))
+        peer.append(ms)
+        name = f"{family}-{number}"
+        known = [worth(r.problem, r.found.placed) for r in (early, late)]
+        if look_for_best:
+            longer = solved(ground_of(instance), steps=STEPS * LONG)
+            best[name] = max(best.get(name, known[1]), worth(longer.problem, longer.found.placed))
+        best[name] = max(best.get(name, known[1]), *known)
+        gaps.append(1 - known[1] / best[name])
+        first_gaps.append(1 - known[0] / best[name])
+        peer_gaps.append(1 - listed / best[name])
+        unkept += late.conflict is not None
+    return {
+        "days": len(final),
+        "first_ms": percentiles(first),
+        "final_ms": percentiles(final),
+        "peer_as_listed_ms": percentiles(peer),
+        "within_1_percent_of_the_best_known": sum(gap <= 0.01 for gap in gaps) / len(gaps),
+        "gap": {"mean": statistics.mean(gaps), "worst": max(gaps)},
+        "gap_of_the_first_plan": statistics.mean(first_gaps),
+        "gap_of_the_peer": statistics.mean(peer_gaps),
+        "conflicts": unkept,
+    }
+
+
+def conflicts() -> dict[str, float]:
+    """Heavy days on which more is required than fits: how long a smallest conflict takes."""
+    took = []
+    for document in days("heavy"):
+        strict = {**document, "tasks": [{**t, "required": True} for t in document["tasks"]]}
+        ground: Ground = ground_of(read_instance(strict))
+        ms, conflict = timed(lambda ground=ground: conflict_of(ground))
+        if conflict is not None:
+            took.append(ms)
+        assert len(must_ids(ground)) >= len(document["tasks"])
+    return {"days": len(took), **percentiles(took)}
+
+
+def _whole(instance: Instance, steps: int) -> Solved:
+    """Everything that a draft takes but the reasons: the search, and what is told of what did not fit."""
+    result = solved(ground_of(instance), steps=steps)
+    told(result)
+    return result
+
+
+def percentiles(times: list[float]) -> dict[str, float]:
+    ordered = sorted(times)
+    return {"p50": statistics.median(times), "p95": ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]}
+
+
+def cp_sat(family: str) -> dict[str, Any]:
+    """The peer that is a real solver: one literal for each start, no slot taken twice; proof or ten seconds."""
+    started = time.process_time()
+    from ortools.sat.python import cp_model
+
+    imported = (time.process_time() - started) * 1_000
+    firsts, proofs, proved = [], [], 0
+    for document in list(days(family))[:8]:
+        problem = compiled(ground_of(read_instance(document)))
+        model, solver = cp_model.CpModel(), cp_model.CpSolver()
+        solver.parameters.num_workers, solver.parameters.max_time_in_seconds = 1, 10
+        slots: dict[int, list[Any]] = {}
+        points = []
+        for item in problem.items:
+            chosen = []
+            for start in slots_of(item.starts(item.slots)):
+                literal = model.new_bool_var("")
+                chosen.append(literal)
+                points.append(literal * (item.reward - item.points(start, item.slots)))
+                for slot in range(start, start + item.slots + item.gap):
+                    slots.setdefault(slot, []).append(literal)
+            model.add_at_most_one(chosen)
+        for literals in slots.values():
+            model.add_at_most_one(literals)
+        model.maximize(sum(points))
+        watch = _FirstSolution(cp_model)
+        ms, status = timed(lambda solver=solver, model=model, watch=watch: solver.solve(model, watch.callback))
+        firsts.append(watch.after_ms)
+        proofs.append(ms)
+        proved += status == cp_model.OPTIMAL
+    return {"import_ms": imported, "first_ms": percentiles(firsts), "proof_ms": percentiles(proofs), "proved": proved}
+
+
+class _FirstSolution:
+    def __init__(self, cp_model: Any) -> None:
+        started = time.process_time()
+        seen = self
+
+        class Callback(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  untyped library
+            def on_solution_callback(self) -> None:
+                if seen.after_ms is None:
+                    seen.after_ms = (time.process_time() - started) * 1_000
+
+        self.after_ms: Any = None
+        self.callback = Callback()
+
+
+def memory_mb() -> float:
+    """The most that a process ever held that drafts the crowded days and nothing else."""
+    program = "from benchmarks.bench_drafting import drafts_only; drafts_only()"
+    out = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    return float(out)
+
+
+def drafts_only() -> None:
+    for document in days("crowded"):
+        solved(ground_of(read_instance(document)), steps=STEPS)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def main() -> int:
+    if "--write" in sys.argv:
+        INSTANCES.mkdir(exist_ok=True)
+        for family in SETS:
+            (INSTANCES / f"{family}.jsonl").write_text(written(family))
+        return 0
+    best: dict[str, float] = json.loads(BEST.read_text()) if BEST.exists() else {}
+    result: dict[str, Any] = {"targets_ms": TARGETS_MS, "steps": STEPS}
+    for family in SETS:
+        result[family] = measured(family, best, look_for_best="--best" in sys.argv)
+    result["conflict_ms"] = conflicts()
+    result["memory_mb"] = memory_mb()
+    if importlib.util.find_spec("ortools"):
+        result["cp_sat"] = {family: cp_sat(family) for family in ("light", "typical", "heavy")}
+    if "--best" in sys.argv:
+        BEST.write_text(json.dumps(best, indent=1, sort_keys=True) + "\n")
+    print(json.dumps(result, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

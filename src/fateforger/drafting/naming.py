@@ -1,0 +1,39 @@
+"""Which musts there are, whose block a key names, and how long a task is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fateforger.drafting.ground import Ground
+from fateforger.drafting.instance import Task
+from fateforger.plan import ET
+
+USUAL_DEEP = 60
+USUAL_SHALLOW = 30
+LUNCH = "lunch"
+SHUTDOWN = "shutdown"
+
+
+def must_ids(ground: Ground) -> tuple[str, ...]:
+    """The musts of an instance by their ids: constraints, then required tasks, then pinned blocks."""
+    rules = (rule.id for rule in ground.rules if rule.must)
+    tasks = (task.id for task in ground.instance.tasks if task.required)
+    return (*rules, *tasks, *(pin.key for pin in ground.instance.pinned))
+
+
+def minutes_of(task: Task, block: int) -> int:
+    """What a task takes: its minutes, its blocks, or the usual time (S106)."""
+    if task.minutes is not None:
+        return task.minutes
+    if task.blocks is not None:
+        return task.blocks * block
+    return USUAL_DEEP if task.type is ET.DEEP_WORK else USUAL_SHALLOW
+
+
+def task_of(key: str, tasks: Iterable[str]) -> str | None:
+    """Whose block a key names: a task's id, perhaps with the number of the piece."""
+    ids = set(tasks)
+    if key in ids:
+        return key
+    stem, _, number = key.rpartition("-")
+    return stem if stem in ids and number.isdigit() else None
