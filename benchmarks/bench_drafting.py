@@ -2,7 +2,7 @@
 ``tests/factories/instances.py``), in processor time.
 
 A plan's worth is what the placed things are worth less what is wrong with it; its gap is what it misses of the best
-known one: the best of this run, of a search ten times as long with ``--best``, and of what is remembered in
+known one: the best of this run, of a search five times as long with ``--best``, and of what is remembered in
 ``instances/best.json``. The peer, in the same run, is filling the day once in the order of the list, as a person
 would; and OR-tools' CP-SAT, if it happens to be installed, on a simpler day (each task in one piece, no breaks
 between blocks), with its import.
@@ -35,7 +35,7 @@ from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.solve import STEPS, Solved, solved, told
 
 SETS = {"light": 20, "typical": 30, "heavy": 20, "crowded": 5, "week": 3}
-LONG = 10
+LONG = 5
 INSTANCES = Path(__file__).parent / "instances"
 BEST = INSTANCES / "best.json"
 TARGETS_MS = {

@@ -2,6 +2,7 @@
 
 from fateforger.drafting.clock import clock_at
 from fateforger.drafting.draft import draft
+from fateforger.drafting.instance import Told
 from fateforger.drafting.minutes import in_words
 from fateforger.drafting.model import Busy, Day, Draft, Left, LunchWish, Work
 from fateforger.drafting.proposal import Proposed, taken_up
@@ -15,6 +16,7 @@ __all__ = [
     "Left",
     "LunchWish",
     "Proposed",
+    "Told",
     "Work",
     "clock_at",
     "draft",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fateforger.drafting.blocks import block
 from fateforger.drafting.free import Stretch, blocked, frame_of
-from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task
+from fateforger.drafting.instance import Frame, Immovable, Instance, Task, Told
 from fateforger.drafting.leftover import why_left
 from fateforger.drafting.lunch import LUNCH, lunch_stretch, wants_lunch
 from fateforger.drafting.minutes import instant
@@ -19,23 +20,25 @@ from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.drafting.place import PIECE, SPLITTABLE, Board, on_grid
 from fateforger.drafting.policy import Policy
 from fateforger.drafting.solve import draft_instance
-from fateforger.plan import ET, TBPlan
+from fateforger.plan import ET, TBPlan, resolve
 
 STEPS = 600
 """A person waits for this draft."""
 _POLICY = Policy(lunch=None, before_deep=0, after_meal=0, shutdown=0, longest_focus=None, deep_blocks=None)
 
 
-def draft(day: Day) -> Draft:
-    """Place what fits and name what does not. The order of ``day.busy`` does not matter."""
+def draft(day: Day, told: tuple[Told, ...] = ()) -> Draft:
+    """Place what fits and name what does not, keeping what the person ``told`` about such days (S21). The order of
+    ``day.busy`` does not matter. Lunch lies where it lies without any work."""
     frame = frame_of(day)
     lunch = _lunch(day, frame)
     missing = () if lunch is not None or not _asks_for_lunch(day, frame) else (_no_lunch(day),)
     if frame.minutes == 0:
         left = tuple(Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
         return Draft(TBPlan(date=day.date, tz=day.tz), (*missing, *left))
-    result = draft_instance(_instance(day, lunch), steps=STEPS)
-    return replace(result, unplaced=(*missing, *result.unplaced))
+    result = draft_instance(_instance(day, lunch, told), steps=STEPS)
+    plan = result.plan if lunch is None else _with_lunch(day, result.plan, lunch)
+    return replace(result, plan=plan, unplaced=(*missing, *result.unplaced))
 
 
 def length(work: Work) -> int:
@@ -58,21 +61,28 @@ def _no_lunch(day: Day) -> Left:
     return Left(day.lunch.key, LUNCH, "meetings leave no 20 minutes free around that time")
 
 
-def _instance(day: Day, lunch: Stretch | None) -> Instance:
-    busy = (Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end)
+def _with_lunch(day: Day, plan: TBPlan, lunch: Stretch) -> TBPlan:
+    assert day.lunch is not None  # noqa: S101  only asked for a day with one
+    start = instant(lunch.start)
+    event = block(day, start, lunch.minutes, key=day.lunch.key, name=LUNCH, kind=ET.REGENERATION)
+    blocks = resolve(plan.replace((*plan.events, event)))
+    return plan.replace(b.event for b in sorted(blocks, key=lambda b: b.start.timestamp()))
+
+
+def _instance(day: Day, lunch: Stretch | None, told: tuple[Told, ...]) -> Instance:
+    busy = [Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end]
+    if lunch is not None:
+        start, end = instant(lunch.start), instant(lunch.end)
+        busy.append(Immovable(title=LUNCH, type=ET.REGENERATION, start=start, end=end))
     return Instance(
         date=day.date,
         tz=day.tz,
         frame=Frame(start=day.start, end=day.end),
         immovables=tuple(busy),
         tasks=tuple(_task(work, place, len(day.works)) for place, work in enumerate(day.works)),
+        constraints=told,
         policy=_POLICY,
-        pinned=() if lunch is None or day.lunch is None else (_pin(day.lunch.key, lunch),),
     )
-
-
-def _pin(key: str, lunch: Stretch) -> Pin:
-    return Pin(key=key, title=LUNCH, type=ET.REGENERATION, start=instant(lunch.start), minutes=lunch.minutes)
 
 
 def _task(work: Work, place: int, of: int) -> Task:

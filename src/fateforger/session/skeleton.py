@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from datetime import datetime
 
-from fateforger.drafting import Busy, Day, Left, LunchWish, Work, draft, grade
+from fateforger.drafting import Busy, Day, Left, LunchWish, Told, Work, draft, grade
 from fateforger.plan import instant_of, zone
 from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
@@ -42,11 +42,23 @@ def basis(session: Session) -> str:
 def drafted(session: Session, sketch: Sketch | None = None) -> Session:
     """The session with a fresh draft in the place of its plan: a model's, if there is one, else our own."""
     if sketch is None or sketch.plan is None:
-        result = draft(day_of(session))
+        result = draft(day_of(session), told(session))
         plan, unplaced = result.plan, named(result.unplaced)
     else:
         plan, unplaced = sketch.plan, sketch.unplaced
     return graded(session.model_copy(update={"plan": plan, "unplaced": unplaced, "draft_basis": basis(session)}))
+
+
+def told(session: Session) -> tuple[Told, ...]:
+    """The constraints that a draft of this day follows, each with the day it was said."""
+    return tuple(
+        Told(
+            uid=item.uid,
+            constraint_record=item.record,
+            said_on=item.version.created_at.astimezone(zone(session.tz)).date(),
+        )
+        for item in drafting(session).applicable
+    )
 
 
 def named(left: Iterable[Left]) -> tuple[Unplaced, ...]:

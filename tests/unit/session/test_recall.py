@@ -11,7 +11,7 @@ from tests.unit.turn.sessions import MORNING, event, planned, session, task
 
 from fateforger.constraints import Version
 from fateforger.constraints.kinds import Necessity
-from fateforger.plan import ET
+from fateforger.plan import ET, resolve
 from fateforger.session.frame import frame_of
 from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.recall import (
@@ -23,7 +23,7 @@ from fateforger.session.recall import (
     query_constraints,
     recall,
 )
-from fateforger.session.skeleton import basis
+from fateforger.session.skeleton import basis, drafted
 from fateforger.stages import TimeboxingStage
 
 Stage = TimeboxingStage
@@ -154,3 +154,16 @@ def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
     assert [item.uid for item in drafting(now).applicable] == [item.uid for item in drafting(drafted).applicable]
     assert basis(now) == basis(drafted)
     assert frame_of(now) == frame_of(drafted)
+
+
+def test_s21_a_draft_keeps_what_was_said() -> None:
+    """A must closes its time to the blocks that it is about; set aside for this conversation, it does not."""
+    must = avoiding("slow", "08:00", "10:30", necessity="must", applies_event_types=["DW"])
+    calm, plain = drafted(knowing(LISTED, must)), drafted(LISTED)
+    aside = drafted(knowing(LISTED, must).model_copy(update={"set_aside": ("slow",)}))
+    assert [starts(now) for now in (plain, calm, aside)] == [["09:00"], ["10:30"], ["09:00"]]
+
+
+def starts(now: Session) -> list[str]:
+    assert now.plan is not None
+    return [f"{b.start:%H:%M}" for b in resolve(now.plan) if b.event.type is ET.DEEP_WORK]
