@@ -13,6 +13,7 @@ def rule(name: str, words: str, **more: Any) -> dict[str, Any]:
         "rule_kind": None,
         "slot": None,
         "dimension": "policy",
+        "domain": "work",
         "windows": [],
         "minutes_min": None,
         "minutes_max": None,
@@ -21,7 +22,7 @@ def rule(name: str, words: str, **more: Any) -> dict[str, Any]:
         "days_of_week": [],
         "recurrence": None,
         "event_types": [],
-        "topics": [],
+        "topics": ["days"],
         "confidence": 0.9,
     }
     return {"name": name, "description": words, **nothing, **more}

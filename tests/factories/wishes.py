@@ -22,7 +22,7 @@ def rule(**said: object) -> Answer:
     nothing = dict.fromkeys(
         (
             "name", "description", "necessity", "scope", "rule_kind", "windows", "minutes_min", "minutes_max",
-            "start_date", "end_date", "days_of_week", "event_types", "topics",
+            "start_date", "end_date", "days_of_week", "event_types", "topics", "slot", "dimension", "domain",
         )
     )  # fmt: skip
     return {**nothing, **said}

@@ -102,6 +102,34 @@ class Dimension(StrEnum):
     STATE = "state"
 
 
+class Slot(StrEnum):
+    """What a person has one of at a time, so that a new one takes the place of the old one: the ``frame_slot``."""
+
+    WAKE_UP = "wake_up"
+    WORK_START = "work_start"
+    LUNCH = "lunch"
+    WORK_END = "work_end"
+    BEDTIME = "bedtime"
+
+
+class Domain(StrEnum):
+    """The part of life that a statement is about: the ``category``."""
+
+    WORK = "work"
+    MEETINGS = "meetings"
+    FAMILY = "family"
+    FRIENDS = "friends"
+    HEALTH = "health"
+    FOOD = "food"
+    SLEEP = "sleep"
+    SPORT = "sport"
+    TRAVEL = "travel"
+    HOME = "home"
+    LEARNING = "learning"
+    LEISURE = "leisure"
+    OTHER = "other"
+
+
 class Action(StrEnum):
     """What a version records. ``ARCHIVE`` and ``DECLINE`` keep the row, with the status declined; ``SUPERSEDE`` is what
     happens to a constraint when another one takes its place."""

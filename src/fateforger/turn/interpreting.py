@@ -4,13 +4,23 @@ S94, S101). What becomes of it is for others; nothing is stored here."""
 from __future__ import annotations
 
 from datetime import date as Date  # noqa: N812  as elsewhere
-from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.constraints import ConstraintRecord, uid_for
-from fateforger.constraints.kinds import Dimension, Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
+from fateforger.constraints.kinds import (
+    Dimension,
+    Domain,
+    Necessity,
+    RuleKind,
+    Scope,
+    Slot,
+    Source,
+    Status,
+    Weekday,
+    WindowKind,
+)
 from fateforger.errors import BadInput
 from fateforger.plan import ET
 from fateforger.plan.mistakes import first_mistake
@@ -21,6 +31,7 @@ from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import EXTRACT_LIMIT
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
+from fateforger.turn.reading.rules import aspect_of
 from fateforger.turn.reading.values import Clock, Spoken
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
@@ -37,18 +48,9 @@ class WindowWords(BaseModel):
     end: Clock
 
 
-class Slot(StrEnum):
-    """What a person has one of at a time, so that a new one takes the place of the old one."""
-
-    WAKE_UP = "wake_up"
-    WORK_START = "work_start"
-    LUNCH = "lunch"
-    WORK_END = "work_end"
-    BEDTIME = "bedtime"
-
-
 class ConstraintWords(BaseModel):
-    """One rule, as far as the message says it."""
+    """One rule, as far as the message says it. What it is about is always said, so that it can be found and what it
+    contradicts can be told without looking at words (S188)."""
 
     model_config = _CLOSED
     name: Annotated[str, Field(min_length=1, max_length=300)]
@@ -57,6 +59,7 @@ class ConstraintWords(BaseModel):
     rule_kind: RuleKind | None
     slot: Slot | None
     dimension: Dimension
+    domain: Domain
     windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)]
     minutes_min: int | None
     minutes_max: int | None
@@ -65,7 +68,7 @@ class ConstraintWords(BaseModel):
     days_of_week: tuple[Weekday, ...]
     recurrence: Annotated[str, Field(max_length=400)] | None
     event_types: tuple[ET, ...]
-    topics: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=60)], ...], Field(max_length=6)]
+    topics: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=60)], ...], Field(min_length=1, max_length=6)]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
@@ -132,7 +135,7 @@ def _record(words: ConstraintWords, scope: Scope, session: Session) -> Constrain
             "windows": [{"kind": w.kind, "start": w.start, "end": w.end} for w in words.windows],
         },
         "applies_event_types": words.event_types,
-        "aspect": {"aspect_id": words.slot, "frame_slot": words.slot, "dimension": words.dimension},
+        "aspect": aspect_of(words.slot, words.dimension, words.domain, words.rule_kind),
     }
     try:
         record = ConstraintRecord.model_validate(document)

@@ -21,9 +21,9 @@ VERSIONS: Mapping[str, int] = {
     "decide": 3,
     "draft": 2,
     "facts": 3,
-    "memory": 2,
-    "patch": 4,
-    "rules": 2,
+    "memory": 3,
+    "patch": 5,
+    "rules": 3,
     "start": 1,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which

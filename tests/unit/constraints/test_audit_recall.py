@@ -126,7 +126,9 @@ async def test_what_was_superseded_outright_stays_so(kept: Kept) -> None:
     await kept.say(fish, gone.at(fish.updated_at))
     answer = await kept.recall()
     assert [item.uid for item in answer.applicable] == ["fish"]
-    assert [(out.uid, out.reason) for out in answer.excluded] == [("vegetarian", "“Rule fish” takes its place on that day.")]
+    assert [(out.uid, out.reason) for out in answer.excluded] == [
+        ("vegetarian", "“Rule fish” takes its place on that day.")
+    ]
     old = newest(await kept.store.constraints.of("U1"), "U1")["vegetarian"]
     assert (old.event.reason, old.record.words) == ("superseded by fish", "I'm vegetarian")
 

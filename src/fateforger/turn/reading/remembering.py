@@ -19,7 +19,7 @@ from fateforger.session.model import Session
 from fateforger.session.recall import following
 from fateforger.turn.memorytools import MemoryTool, Shelf, call, merged
 from fateforger.turn.reading.meaning import envelope, numbered
-from fateforger.turn.reading.rules import MemoryWish, MemoryWords, RuleWords
+from fateforger.turn.reading.rules import MemoryWish, MemoryWords, RuleWords, aspect_of
 
 WHICH = "Which of them do you mean? Say it in its own words, or use the buttons beside it."
 NO_WRITE = "Nothing was written into memory here that could be taken back."
@@ -91,7 +91,8 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
     payload = _said(rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None)
     core = _said(name=rule.name, description=rule.description, necessity=rule.necessity, scope=rule.scope)
     routing = _said(topics=rule.topics, applies_event_types=rule.event_types)
-    groups = {"applicability": when, "payload": payload}
+    aspect: dict[str, Any] = dict(aspect_of(rule.slot, rule.dimension, rule.domain, rule.rule_kind))
+    groups = {"applicability": when, "payload": payload, "aspect_classification": aspect}
     return {**core, **routing, **{name: group for name, group in groups.items() if group}}
 
 

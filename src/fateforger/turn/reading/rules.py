@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.constraints.asked import MOST_QUERIES
-from fateforger.constraints.kinds import Necessity, RuleKind, Scope, Weekday, WindowKind
+from fateforger.constraints.kinds import Dimension, Domain, Necessity, RuleKind, Scope, Slot, Weekday, WindowKind
 from fateforger.plan import ET
 from fateforger.turn.reading.values import Clock, PatchWords, Spoken
 
@@ -58,6 +58,9 @@ class RuleWords(BaseModel):
     necessity: Necessity | None
     scope: Scope | None
     rule_kind: RuleKind | None
+    slot: Slot | None
+    dimension: Dimension | None
+    domain: Domain | None
     windows: Annotated[tuple[WindowSaid, ...], Field(max_length=10)] | None
     minutes_min: int | None
     minutes_max: int | None
@@ -66,6 +69,16 @@ class RuleWords(BaseModel):
     days_of_week: tuple[Weekday, ...] | None
     event_types: tuple[ET, ...] | None
     topics: Annotated[tuple[Topic, ...], Field(max_length=6)] | None
+
+
+def aspect_of(
+    slot: Slot | None, dimension: Dimension | None, domain: Domain | None, rule_kind: RuleKind | None
+) -> dict[str, str]:
+    """The fields of an aspect that these say; empty when none does. A bedtime is one whatever else it is called."""
+    if slot is None and rule_kind is RuleKind.FIXED_BEDTIME:
+        slot = Slot.BEDTIME
+    said = {"aspect_id": slot, "frame_slot": slot, "dimension": dimension, "category": domain}
+    return {name: value.value for name, value in said.items() if value is not None}
 
 
 class MemoryWords(BaseModel):
