@@ -105,6 +105,9 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),
         description="Another Slack-compatible server's Web API address, ending in /api/.",
     )
+    picture: Literal["on", "off"] = Field(
+        "on", description="Whether a day is also shown as a picture, in Slack and on the local page: on or off."
+    )
     notion_token: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("NOTION_TOKEN", "FATEFORGER_NOTION_TOKEN"),

@@ -56,6 +56,7 @@ ALLOWED = {
     "slack/render.py::_summary": "cuts our own long text at a blank",
     "slack/addresses.py::action_of": "takes an action id of ours apart",
     "slack/addresses.py::field_name": "takes the id of a form field of ours apart",
+    "slack/connection.py::scopes_in": "the header in which Slack names an app's scopes",
     "slack/payloads.py::_in_form": "prefixes in an action id of ours",
     "slack/payloads.py::_message": "a mention of us by id, as Slack writes it",
     "slack/payloads.py::_action": "a form's prefix in an action id of ours",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.lane import LanePolicy
 from fateforger.local.workspace import Workspace, WorkspaceConfig, create_workspace
 from fateforger.local.workspace.listening import listening_socket
-from fateforger.ports import Jobs, Outbox
+from fateforger.ports import Jobs, Outbox, Painter
 from fateforger.slack.app import SlackRoom, open_room
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.manifest import app_manifest
@@ -47,7 +47,7 @@ async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadlin
 
 
 @asynccontextmanager
-async def workspace_at(folder: Path) -> AsyncIterator[Workspace]:
+async def workspace_at(folder: Path, manifest: Mapping[str, Any] | None = None) -> AsyncIterator[Workspace]:
     """A workspace that is served over HTTP until the block ends."""
     socket = listening_socket()
     url = f"http://127.0.0.1:{socket.getsockname()[1]}"
@@ -56,7 +56,7 @@ async def workspace_at(folder: Path) -> AsyncIterator[Workspace]:
         public_url=url,
         bot_token=BOT_TOKEN,
         app_token=APP_TOKEN,
-        manifest=app_manifest(),
+        manifest=manifest or app_manifest(),
     )
     workspace = create_workspace(config, now=lambda: datetime.now(UTC))
     server = uvicorn.Server(uvicorn.Config(workspace.app, log_level="warning", timeout_graceful_shutdown=2))
@@ -100,6 +100,7 @@ async def chat_at(
     prepare: Callable[[ScriptedDoor], None] = lambda _door: None,
     replica: str = "one",
     timing: Timing | None = None,
+    painter: Painter | None = None,
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
@@ -117,6 +118,7 @@ async def chat_at(
             clock=SystemClock(),
             turns=FAST,
             timing=timing,
+            painter=painter,
         )
         try:
             yield Chat(workspace, store, door, room)

@@ -23,6 +23,7 @@ from fateforger.coordinator.commands import (
     Understood,
 )
 from fateforger.errors import BadInput, StoreError
+from fateforger.picture import DayView
 from fateforger.ports import Sessions
 from fateforger.session.cards import (
     Button,
@@ -42,6 +43,7 @@ from fateforger.session.cards import (
     Note,
     NumberField,
     Part,
+    Picture,
     Prose,
     TextField,
     plain,
@@ -71,6 +73,7 @@ class ScriptedDoor:
         self.when_stopped: Callable[[], None] = lambda: None
         self.mute = False
         self.prompts: tuple[str, ...] = ()
+        self.day: DayView | None = None
 
     async def handle(self, command: Queued, tell: Tell = untold) -> None:
         self.tell = tell
@@ -249,7 +252,7 @@ class ScriptedDoor:
             session_id=session.id,
             channel=session.channel,
             slot=slot,
-            card=state_card(session, self.prompts),
+            card=state_card(session, self.prompts, self.day),
             retire=("root",) if slot == "state" else (),
         )
         await self.sessions.save(session, expected=session.version, outgoing=() if self.mute else (message,))
@@ -270,7 +273,7 @@ def described(command: SessionCommand) -> str:
             return command.kind
 
 
-def state_card(session: Session, prompts: tuple[str, ...] = ()) -> Card:
+def state_card(session: Session, prompts: tuple[str, ...] = (), day: DayView | None = None) -> Card:
     lines = (session.overview or "").splitlines()
     parts: list[Part] = [
         Heading(text=f"{len(lines)} steps"),
@@ -293,6 +296,7 @@ def state_card(session: Session, prompts: tuple[str, ...] = ()) -> Card:
             )
         ),
         Note(text="Scripted"),
+        *([Picture(day=day)] if day else []),
         *([Feedback(turn=session.handled[-1], prompts=prompts)] if prompts else []),
     ]
     return Card(text=f"{len(lines)} steps", parts=tuple(parts))

@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from fateforger.bootstrap.calendars import SERVER_FIX, look_at_calendars
 from fateforger.bootstrap.check import Check
@@ -107,7 +107,18 @@ async def _slack(settings: Settings) -> Check:
         return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
     except OSError as error:
         return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network.")
-    return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.")
+    return Check(
+        "slack", "real", f"Connected to {who['team']} as {who['user']}.", _without_pictures(settings, who.headers)
+    )
+
+
+def _without_pictures(settings: Settings, headers: Mapping[str, str]) -> str:
+    """What to do when days cannot be shown as pictures, although they should."""
+    from fateforger.slack.connection import scopes_in  # noqa: PLC0415  heavy
+    from fateforger.slack.pictures import NO_SCOPE, SCOPE  # noqa: PLC0415  heavy
+
+    scopes = scopes_in(headers)
+    return NO_SCOPE if settings.picture == "on" and scopes is not None and SCOPE not in scopes else ""
 
 
 async def _models(settings: Settings, *, ask: bool) -> tuple[Check, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
+from fateforger.adapters.painter import ResvgPainter
 from fateforger.adapters.store import Store
 from fateforger.background.indexing import Indexing
 from fateforger.bootstrap.claim import claimed, once_made, replica_name
@@ -104,6 +105,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             sessions=store.sessions,
             feedbacks=store.feedbacks,
             clock=clock,
+            painter=ResvgPainter() if settings.picture == "on" else None,
         )
         stack.push_async_callback(room.close)
         pulse.room = room

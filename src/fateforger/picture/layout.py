@@ -19,12 +19,13 @@ from fateforger.picture.scene import Arrow, Box, Look, Rect, Scene
 from fateforger.picture.words import change_words, clock_words, kind_words, length_words
 from fateforger.plan import ET
 
-WIDTH = 640.0
+WIDTH, WITH_BEFORE = 520.0, 590.0
+"""Narrow, since a thread is, and what is shown smaller has smaller letters."""
 MARGIN = 18.0
 AXIS = 48.0
 TOP, TOP_ALL_DAY, HEADINGS = 66.0, 22.0, 22.0
-BEFORE, GUTTER = 168.0, 34.0
-BESIDE = 132.0
+BEFORE, GUTTER = 148.0, 30.0
+BESIDE = 118.0
 GAP = 3.0
 FOOT = 18.0
 PILLS = {"new": "NEW", "moved": "MOVED", "longer": "LONGER", "shorter": "SHORTER", "renamed": "CHANGED"}
@@ -53,8 +54,9 @@ def laid_out(view: DayView) -> Scene:
     main += [_meeting(view, meeting, reach, n) for n, meeting in enumerate(view.meetings)]
     spans = [entry.span for entry in (*main, *beside, *ghosts)]
     scale = Scale(spans, reach.first, reach.last, least=LEAST + GAP)
+    width = WITH_BEFORE if ghosts else WIDTH
     top = TOP + (TOP_ALL_DAY if view.all_day else 0) + (HEADINGS if ghosts or beside else 0)
-    day = Rect(MARGIN + AXIS, top, WIDTH - 2 * MARGIN - AXIS, scale.height)
+    day = Rect(MARGIN + AXIS, top, width - 2 * MARGIN - AXIS, scale.height)
     left = day.x + (BEFORE + GUTTER if ghosts else 0)
     right = day.right - (BESIDE + 2 * GAP if beside else 0)
     placed = (
@@ -62,12 +64,12 @@ def laid_out(view: DayView) -> Scene:
         *_boxes(main, scale, day, left, right),
         *_boxes(beside, scale, day, right + 2 * GAP, day.right),
     )
-    keys, height = legend(view, MARGIN, day.bottom + FOOT + 14, WIDTH - 2 * MARGIN)
+    keys, height = legend(view, MARGIN, day.bottom + FOOT + 14, width - 2 * MARGIN)
     return Scene(
-        width=WIDTH,
+        width=width,
         height=float(ceil(day.bottom + FOOT + height + MARGIN)),
         day=day,
-        title=title(view, MARGIN, WIDTH - 2 * MARGIN),
+        title=title(view, MARGIN, width - 2 * MARGIN),
         headings=headings(day, left, right, ghosts=bool(ghosts), beside=bool(beside)),
         outside=_outside(view, scale, day),
         hours=tuple(hours(view, reach, scale, day.y)),

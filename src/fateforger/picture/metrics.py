@@ -18,6 +18,8 @@ FAMILIES = {
 OTHERS = tuple(name for name in FAMILIES if name != REGULAR)
 FONT_FILES = tuple(FOLDER / name for name in (REGULAR, BOLD, *OTHERS))
 ELLIPSIS = "…"
+_LETTERS = frozenset({"Noto Sans Hebrew", "Noto Sans Arabic"})
+"""Fonts whose spaces are those of a text. In the one for emoji they are as wide as emoji."""
 _UNKNOWN = 1.0
 """Width of a character that no font here has, in ems: those of East Asian scripts are as wide as high."""
 _INVISIBLE = frozenset({"Mn", "Me", "Cf", "Cc"})
@@ -36,7 +38,7 @@ def runs(text: str) -> list[tuple[str, str]]:
     pieces: list[tuple[str, str]] = []
     for cluster in _clusters(text):
         family = _family(cluster[0])
-        if pieces and (pieces[-1][0] == family or (cluster == " " and pieces[-1][0] != FAMILIES[REGULAR])):
+        if pieces and (pieces[-1][0] == family or (cluster == " " and pieces[-1][0] in _LETTERS)):
             pieces[-1] = pieces[-1][0], pieces[-1][1] + cluster
         else:
             pieces.append((family, cluster))

@@ -9,5 +9,6 @@ class Painter(Protocol):
     """Turns SVG texts into images, never on the event loop."""
 
     async def png(self, svg: str) -> bytes:
-        """A PNG with two pixels for each of the picture's own. Raises ``InternalError`` for what is no picture."""
+        """A PNG with two pixels for each of the picture's own, or one where it is very tall. Raises
+        ``InternalError`` for what is no picture."""
         ...

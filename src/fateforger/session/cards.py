@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.picture.model import DayView
+
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 _MARKUP = str.maketrans({c: f"\\{c}" for c in "\\`*_~[]<>"})
 
@@ -133,7 +135,15 @@ class Feedback(BaseModel):
     prompts: tuple[str, ...] = ()
 
 
-Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback, Field(discriminator="kind")]
+class Picture(BaseModel):
+    """The day to look at; left out where no picture can be shown, so the other parts say everything, too."""
+
+    model_config = _FROZEN
+    kind: Literal["picture"] = "picture"
+    day: DayView
+
+
+Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback | Picture, Field(discriminator="kind")]
 
 
 class Card(BaseModel):

@@ -12,7 +12,7 @@ from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.background.turns import turn_workers
 from fateforger.coordinator.door import Door
 from fateforger.errors import WorldError
-from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Sessions
+from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Painter, Sessions
 from fateforger.slack.asides import Asides
 from fateforger.slack.connection import (
     SLACK_URL,
@@ -36,6 +36,7 @@ from fateforger.slack.latest import Latest
 from fateforger.slack.openings import welcoming
 from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
 from fateforger.slack.people import People
+from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
 from fateforger.slack.presence import Presence, Timing
 from fateforger.slack.sender import SENDING, sender
@@ -60,6 +61,7 @@ class SlackRoom:
         sessions: Sessions,
         feedbacks: Feedbacks,
         clock: Clock,
+        painter: Painter | None,
         pace: PacePolicy,
         turns: LanePolicy,
         timing: Timing,
@@ -68,10 +70,12 @@ class SlackRoom:
         latest, errands = Latest(), Errands()
         people = People(client, clock)
         asides = Asides(client, people)
-        poster = Poster(client, Pace(pace), latest)
+        pictures = Pictures(client, painter, session)
+        poster = Poster(client, Pace(pace), latest, pictures)
         desk = Desk(door, jobs, feedbacks, people, asides, errands, latest, poster, client, clock=clock)
         forms = FormRoom(door, desk, client, asides, errands, timing=timing)
-        delivery = Delivery(outbox, sessions, poster, asides, clock=clock)
+        delivery = Delivery(outbox, sessions, poster, asides, pictures, clock=clock)
+        self._pictures = pictures
         self._jobs = jobs
         self._clock = clock
         self._login = login
@@ -118,6 +122,7 @@ class SlackRoom:
     async def connect(self) -> Workspace:
         """Check the tokens, go on with what was left undone, and open the sockets. Raises as :func:`check` does."""
         workspace = await check(self._login, self._client)
+        self._pictures.granted(workspace.scopes)
         await self._jobs.enqueue(SENDING, now=self._clock.now())
         self._sender.start()
         await self._presence.sweep()
@@ -156,12 +161,14 @@ async def open_room(
     sessions: Sessions,
     feedbacks: Feedbacks,
     clock: Clock,
+    painter: Painter | None = None,
     pace: PacePolicy | None = None,
     turns: LanePolicy | None = None,
     timing: Timing | None = None,
 ) -> tuple[SlackRoom, Workspace]:
     """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``replica`` names this program among those on the same
     database, the same after a restart. ``clock`` has to tick: retries and leases live by it.
+    ``painter`` makes the pictures of days; without one there are none.
     ``pace`` is by default Slack's for Slack itself, and none for what stands in for it.
 
     Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached; then nothing is
@@ -177,6 +184,7 @@ async def open_room(
         sessions=sessions,
         feedbacks=feedbacks,
         clock=clock,
+        painter=painter,
         pace=pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED),
         turns=turns or LanePolicy(),
         timing=timing or Timing(),

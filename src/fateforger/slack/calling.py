@@ -83,13 +83,18 @@ class Refused(SlackTrouble):
 
 async def called(call: Awaitable[AsyncSlackResponse]) -> Mapping[str, Any]:
     """The answer of a call. Raises ``SlackTrouble``."""
+    response = await answered(call)
+    return response.data if isinstance(response.data, dict) else {}
+
+
+async def answered(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
+    """The answer of a call with its headers. Raises ``SlackTrouble``."""
     try:
-        response = await call
+        return await call
     except SlackApiError as error:
         raise _trouble(error) from error
     except (aiohttp.ClientError, TimeoutError, OSError, SlackClientError) as error:
         raise Passing(f"{type(error).__name__}: {error}", unsure=True) from error
-    return response.data if isinstance(response.data, dict) else {}
 
 
 def _trouble(error: SlackApiError) -> SlackTrouble:

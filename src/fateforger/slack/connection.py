@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.errors import BadInput, WorldError
-from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, called
+from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, answered, called
 
 SLACK_URL = "https://slack.com/api/"
 CALL_SECONDS = 10.0
@@ -41,6 +41,8 @@ class Workspace:
     team: str
     team_id: str
     bot_user_id: str
+    scopes: frozenset[str] | None = None
+    """What the app may do; ``None`` when Slack did not say."""
 
 
 def new_session() -> aiohttp.ClientSession:
@@ -80,14 +82,23 @@ async def check(login: SlackLogin, client: AsyncWebClient) -> Workspace:
     Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached.
     """
     try:
-        who = await called(client.auth_test())
+        answer = await answered(client.auth_test())
     except SlackTrouble as trouble:
         raise _explained(trouble, login, "bot token (xoxb-…)") from trouble
     try:
         await called(client.apps_connections_open(app_token=login.app_token))
     except SlackTrouble as trouble:
         raise _explained(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
-    return Workspace(str(who.get("team", "")), str(who.get("team_id", "")), str(who.get("user_id", "")))
+    who = answer.data if isinstance(answer.data, dict) else {}
+    return Workspace(
+        str(who.get("team", "")), str(who.get("team_id", "")), str(who.get("user_id", "")), scopes_in(answer.headers)
+    )
+
+
+def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
+    """The scopes of a token, as Slack says them with each answer."""
+    said = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), None)
+    return None if said is None else frozenset(scope.strip() for scope in said.split(",") if scope.strip())
 
 
 def _explained(trouble: SlackTrouble, login: SlackLogin, token: str) -> BadInput | WorldError:

@@ -12,8 +12,11 @@ from fateforger.slack import phrases
 from fateforger.slack.arrivals import Place
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import MessageGone, Refused
+from fateforger.slack.gallery import Gallery
+from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
 from fateforger.slack.render import retired
+from fateforger.slack.turnstile import Turnstile
 
 log = logging.getLogger(__name__)
 
@@ -28,12 +31,23 @@ class Delivery:
     Slack before it posts.
     """
 
-    def __init__(self, outbox: Outbox, sessions: Sessions, poster: Poster, asides: Asides, *, clock: Clock) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        sessions: Sessions,
+        poster: Poster,
+        asides: Asides,
+        pictures: Pictures,
+        *,
+        clock: Clock,
+    ) -> None:
         self._outbox = outbox
         self._sessions = sessions
         self._poster = poster
         self._asides = asides
         self._clock = clock
+        self._turns = Turnstile()
+        self._gallery = Gallery(pictures, poster, outbox, self._turns)
         self._doubtful: set[str] = set()
         self._placed: dict[str, Sent] = {}
         self._threads: dict[str, str] = {}
@@ -43,7 +57,16 @@ class Delivery:
         self._doubtful.update(ids)
 
     async def deliver(self, item: Outgoing) -> None:
-        """Send the message and record it. Raises ``SlackTrouble`` or ``StoreError``."""
+        """Send the message and record it; its picture is put in later. Raises ``SlackTrouble`` or ``StoreError``."""
+        async with self._turns.turn(item.session_id):
+            await self._deliver(item)
+        self._gallery.hang(item)
+
+    async def close(self) -> None:
+        """Leave everything as it is."""
+        await self._gallery.close()
+
+    async def _deliver(self, item: Outgoing) -> None:
         thread_ts = await self._thread(item)
         if thread_ts is None and item.slot != ROOT:
             raise Refused("the thread was never opened")

@@ -67,6 +67,7 @@ class Dispatcher:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+            await self._delivery.close()
 
     async def _send_until_halted(self) -> None:
         failures = 0

@@ -23,6 +23,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "channels:history": "to read replies in a plan's thread in a public channel",
     "chat:write": "to post plans, keep them up to date, and say what is going on meanwhile",
     "commands": f"{COMMAND_NAME}",
+    "files:write": "to show the day as a picture",
     "groups:history": "to read replies in a plan's thread in a private channel",
     "im:history": "to read direct messages to the planner",
     "im:read": "to know direct messages from channels",

@@ -9,11 +9,12 @@ from typing import Any
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.ports import Sent
-from fateforger.session.cards import Card, Feedback
+from fateforger.session.cards import Card, Feedback, Picture
 from fateforger.slack.calling import LoginTrouble, Passing, Refused, TooLong, called
 from fateforger.slack.latest import Latest
 from fateforger.slack.pace import Pace
-from fateforger.slack.render import COMPACT, MESSAGE, Rendered, render
+from fateforger.slack.pictures import Pictures
+from fateforger.slack.render import COMPACT, MESSAGE, Rendered, Size, render
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +28,11 @@ class Poster:
     """Every message of a card carries ``v``, the name of its rendering, in its metadata. All calls raise
     ``SlackTrouble``; a message that Slack finds too long is compacted and sent again (S226)."""
 
-    def __init__(self, client: AsyncWebClient, pace: Pace, latest: Latest) -> None:
+    def __init__(self, client: AsyncWebClient, pace: Pace, latest: Latest, pictures: Pictures | None = None) -> None:
         self._client = client
         self._pace = pace
         self._latest = latest
+        self._pictures = pictures or Pictures(client, None)
         self._thumbs = True
 
     async def post(
@@ -62,17 +64,25 @@ class Poster:
         """Give a message new content. Raises ``MessageGone`` when it is not there any more."""
 
         async def send(message: Rendered) -> Mapping[str, Any]:
-            return await called(
-                self._client.chat_update(
-                    channel=where.channel,
-                    ts=where.ts,
-                    text=message.text,
-                    blocks=message.blocks,
-                    metadata=_mark(v, beside=beside),
-                )
-            )
+            return await self._update(where, message, v, beside=beside)
 
         await self._fitting(where.channel, send, card, session, v)
+
+    async def _update(self, where: Sent, message: Rendered, v: str, *, beside: bool) -> Mapping[str, Any]:
+        return await called(
+            self._client.chat_update(
+                channel=where.channel,
+                ts=where.ts,
+                text=message.text,
+                blocks=message.blocks,
+                metadata=_mark(v, beside=beside),
+            )
+        )
+
+    async def hang(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
+        """Put the pictures of a card, which are at Slack by now, into the message that shows it. Raises ``TooLong``
+        while Slack cannot show them yet."""
+        await self._update(where, self._rendered(card, session, v), v, beside=beside)
 
     async def show(
         self, user_id: str, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str
@@ -146,15 +156,14 @@ class Poster:
         session: str,
         v: str,
     ) -> Mapping[str, Any]:
-        tries = [(MESSAGE, self._thumbs), *((size, False) for size in COMPACT)]
-        if self._thumbs and any(isinstance(part, Feedback) for part in card.parts):
-            tries.insert(1, (MESSAGE, False))
-        for size, thumbs in tries:
+        for size, thumbs, pictures in self._tries(card):
             try:
-                sent = await send(render(card, session=session, v=v, size=size, thumbs=thumbs))
+                sent = await send(self._rendered(card, session, v, size=size, thumbs=thumbs, pictures=pictures))
             except TooLong as trouble:
-                log.warning("a message to %s is sent again, shorter than %s: %s", channel, size, trouble)
+                log.warning("a message to %s is sent again, simpler than %s: %s", channel, size, trouble)
                 refused = trouble
+                if pictures:
+                    self._pictures.forget(card)
             except Passing as trouble:
                 if trouble.retry_after is not None:
                     self._pace.hold(channel, trouble.retry_after)
@@ -164,6 +173,30 @@ class Poster:
                 self._thumbs = self._thumbs and (thumbs or size is not MESSAGE)
                 return sent
         raise refused
+
+    def _tries(self, card: Card) -> list[tuple[Size, bool, bool]]:
+        """How to send a card, one after the other while Slack refuses: its size, with Slack's thumbs, with pictures."""
+        tries = [(MESSAGE, self._thumbs, False), *((size, False, False) for size in COMPACT)]
+        if self._thumbs and any(isinstance(part, Feedback) for part in card.parts):
+            tries.insert(1, (MESSAGE, False, False))
+        if any(isinstance(part, Picture) and self._pictures.file_of(part) for part in card.parts):
+            tries.insert(0, (MESSAGE, self._thumbs, True))
+        return tries
+
+    def _rendered(
+        self,
+        card: Card,
+        session: str,
+        v: str,
+        *,
+        size: Size = MESSAGE,
+        thumbs: bool | None = None,
+        pictures: bool = True,
+    ) -> Rendered:
+        with_thumbs = self._thumbs if thumbs is None else thumbs
+        if not pictures:
+            return render(card, session=session, v=v, size=size, thumbs=with_thumbs)
+        return render(card, session=session, v=v, size=size, thumbs=with_thumbs, file_of=self._pictures.file_of)
 
 
 def _mark(v: str, *, beside: bool) -> dict[str, Any]:

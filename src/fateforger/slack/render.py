@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, assert_never
 
-from fateforger.session.cards import Card, Control, Controls, Divider, Feedback, Heading, Note, Part, Prose
+from fateforger.picture import describe
+from fateforger.session.cards import Card, Control, Controls, Divider, Feedback, Heading, Note, Part, Picture, Prose
 from fateforger.slack.addresses import Address
 from fateforger.slack.controls import element, left_out, plain_text
 from fateforger.slack.fitting import Piece, fitted
@@ -17,10 +18,14 @@ from fateforger.slack.thumbs import feedback
 
 Block = dict[str, Any]
 
+FileOf = Callable[[Picture], str | None]
+"""The id of the file at Slack that shows a picture, once it is there."""
+
 MAX_ELEMENTS = 25
 MAX_HEADER = 150
 MAX_SECTION = 3000
 MAX_CONTEXT = 2000
+MAX_ALT_TEXT = 2000
 MAX_TEXT = 3500
 """``chat.update`` refuses more than 4,000 characters, entities included."""
 
@@ -46,13 +51,19 @@ class Rendered:
     blocks: list[Block]
 
 
-def render(card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bool = True) -> Rendered:
+def _no_file(_picture: Picture) -> None:
+    return None
+
+
+def render(
+    card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bool = True, file_of: FileOf = _no_file
+) -> Rendered:
     """A card as a message. ``session`` and ``v`` (the name of this rendering) travel with every control. ``thumbs``:
-    feedback is given on Slack's own thumbs, else on two plain buttons."""
+    feedback is given on Slack's own thumbs, else on two plain buttons. A picture without a file is left out."""
     address = Address(session=session, v=v)
     numbers = count()
     limit = max(200, min(MAX_SECTION, size.characters // 4))
-    pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit, thumbs=thumbs)]
+    pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit, file_of, thumbs=thumbs)]
     words = _summary(card)
     if not pieces:
         pieces = [Piece(_section(words[:limit]))]
@@ -61,7 +72,7 @@ def render(card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bo
 
 def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Block]:
     """A part of a card where it stands among others of another kind, as in a form."""
-    return [piece.block for piece in _pieces(part, address, numbers, MAX_SECTION, thumbs=False)]
+    return [piece.block for piece in _pieces(part, address, numbers, MAX_SECTION, _no_file, thumbs=False)]
 
 
 def retired(card: Card) -> Card:
@@ -79,7 +90,9 @@ def _summary(card: Card) -> str:
     return words if len(words) <= MAX_TEXT else words[:MAX_TEXT].rsplit(" ", 1)[0] + " … (shortened)"
 
 
-def _pieces(part: Part, address: Address, numbers: Iterator[int], limit: int, *, thumbs: bool) -> list[Piece]:
+def _pieces(
+    part: Part, address: Address, numbers: Iterator[int], limit: int, file_of: FileOf, *, thumbs: bool
+) -> list[Piece]:
     match part:
         case Heading():
             words = unmarked(part.text)
@@ -96,8 +109,17 @@ def _pieces(part: Part, address: Address, numbers: Iterator[int], limit: int, *,
             return _controls(part.items, address, numbers)
         case Feedback():
             return [Piece(feedback(part, address, numbers, thumbs=thumbs), fixed=True, lines=0)]
+        case Picture():
+            return _picture(part, file_of(part))
         case _:
             assert_never(part)
+
+
+def _picture(part: Picture, file_id: str | None) -> list[Piece]:
+    if file_id is None:
+        return []
+    words = describe(part.day, MAX_ALT_TEXT)
+    return [Piece({"type": "image", "slack_file": {"id": file_id}, "alt_text": words}, lines=0)]
 
 
 def _prose(part: Prose, address: Address, numbers: Iterator[int], limit: int) -> list[Piece]:

@@ -26,6 +26,13 @@ async def test_a_picture_has_two_pixels_for_each_of_its_own() -> None:
     assert png == png_of(draw(before_and_after()))
 
 
+def test_a_picture_of_hundreds_of_blocks_is_not_enlarged() -> None:
+    blocks = [block(f"k{n}", f"{n // 20 + 7:02d}:{n % 20 * 3:02d}", 2) for n in range(150)]
+    view = DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks)))
+    scene = laid_out(view)
+    assert struct.unpack(">II", png_of(draw(view))[16:24]) == (round(scene.width), round(scene.height))
+
+
 @pytest.mark.parametrize("title", ["Größe ŁΩЖ", "שלום", "اجتماع", "🚀 go", "❤️", "👩‍💻"])
 def test_each_script_of_our_fonts_leaves_ink(title: str) -> None:
     """Letters are drawn, not only left out: the picture differs from the one with spaces in their place."""

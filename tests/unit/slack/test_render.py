@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.factories.pictures import before_and_after
 
 from fateforger.local.workspace.blocks.surfaces import check_message_blocks, check_view
+from fateforger.picture import describe
 from fateforger.session.cards import (
     Button,
     Card,
@@ -22,6 +24,7 @@ from fateforger.session.cards import (
     Menu,
     Note,
     Part,
+    Picture,
     Prose,
     Select,
     TimePick,
@@ -228,3 +231,22 @@ def test_slack_accepts_any_card(parts: list[Part], size: Size) -> None:
     rendered = render(card(*parts), session="s1", v="v1", size=size)
     check_message_blocks(rendered.blocks)
     assert json.loads(json.dumps(rendered.blocks)) == rendered.blocks
+
+
+# --- pictures -------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_is_an_image_with_its_words_once_it_has_a_file() -> None:
+    """Its text alternative is what Slack takes at most; without a file nothing stands in its place."""
+    picture = Picture(day=before_and_after())
+    shown_by = card(Prose(text="Day"), picture, NAV)
+    blocks = render(shown_by, session="s1", v="v1", file_of=lambda _picture: "F1").blocks
+    check_message_blocks(blocks)
+    assert blocks[1] == {"type": "image", "slack_file": {"id": "F1"}, "alt_text": describe(picture.day)}
+    assert [block["type"] for block in render(shown_by, session="s1", v="v1").blocks] == ["section", "actions"]
+    assert retired(shown_by).parts == (Prose(text="Day"), picture)
+    many = tuple(one.model_copy(update={"title": "x" * 299}) for one in before_and_after().blocks)
+    long = Picture(day=picture.day.model_copy(update={"blocks": many * 3, "before": None}))
+    (image,) = render(card(long), session="s1", v="v1", file_of=lambda _picture: "F1").blocks
+    check_message_blocks([image])
+    assert image["alt_text"].endswith("more.")

@@ -13,7 +13,7 @@ from fateforger.errors import InternalError, StoreUnavailable
 JOURNAL_VERSION = 1
 """Shape of transactions, ops and heads."""
 
-OUTBOX_VERSION = 1
+OUTBOX_VERSION = 2
 """Shape of outgoing messages."""
 
 CONSTRAINT_VERSION = 1

@@ -46,7 +46,7 @@ def respond(workspace: Workspace, target: ResponseTarget, arguments: Arguments) 
         if original is not None:
             workspace.conversations.delete(original)
         return
-    body = read_body(arguments)
+    body = read_body(workspace, arguments)
     refuse_empty(body)
     cut_text(body)
     if arguments.flag("replace_original") and original is not None:

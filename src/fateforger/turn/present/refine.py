@@ -11,6 +11,7 @@ from fateforger.session.gates import block_words
 from fateforger.session.meetings import on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clipped
+from fateforger.session.pictured import picture
 from fateforger.session.questions import open_questions
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
@@ -70,6 +71,7 @@ def card(session: Session) -> Card:
                     *_explaining(chain),
                 )
             ),
+            *picture(session, changed=True),
             *_meetings(session),
             *warnings(session),
             *left_out(session.unplaced),

@@ -6,6 +6,7 @@ from fateforger.session.cards import Card, Controls, Heading, Note, Part, plain
 from fateforger.session.days import day_words
 from fateforger.session.model import Session, SyncReport
 from fateforger.session.overview import overview
+from fateforger.session.pictured import picture
 from fateforger.stages import Move
 from fateforger.turn.present import history
 from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
@@ -45,6 +46,7 @@ def card(session: Session) -> Card:
             *_report(session, report),
             *questions(session),
             *_since(session, report),
+            *picture(session),
             *paragraphs(overview(session)),
             *(warnings(session) if done else ()),
             *(quality_note(session.quality, done=True) if done else ()),

@@ -6,6 +6,7 @@ from fateforger.session.cards import Card, Heading
 from fateforger.session.days import day_words
 from fateforger.session.gates import block_words
 from fateforger.session.model import Session
+from fateforger.session.pictured import picture
 from fateforger.stages import Move
 from fateforger.turn.present.parts import (
     left_out,
@@ -32,6 +33,7 @@ def card(session: Session) -> Card:
             *said(session),
             *missing(session),
             *unread_note(session),
+            *picture(session),
             *paragraphs(session.overview or ""),
             *warnings(session),
             *left_out(session.unplaced),

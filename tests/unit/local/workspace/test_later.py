@@ -70,6 +70,28 @@ async def test_a_file_in_three_steps(doors: Doors) -> None:
     assert (info["file"]["size"], info["file"]["mimetype"]) == (4, "text/calendar")
 
 
+async def test_a_message_shows_a_picture_once_its_upload_is_complete(doors: Doors) -> None:
+    """As Slack does, the workspace refuses a block whose file is not there, not complete or no picture."""
+
+    async def shows(file_id: str) -> str | None:
+        block = {"type": "image", "slack_file": {"id": file_id}, "alt_text": "My day"}
+        return await error(doors, "chat.postMessage", channel=DM, text="x", blocks=[block])
+
+    assert await shows("F404") == "invalid_blocks"
+    upload = await doors.call("files.getUploadURLExternal", filename="day.png", length=3)
+    await doors.http.post(upload["upload_url"], content=b"PNG")
+    assert await shows(upload["file_id"]) == "invalid_blocks"
+    await doors.call("files.completeUploadExternal", files=[{"id": upload["file_id"]}])
+    assert await shows(upload["file_id"]) is None
+    served = await doors.http.get(upload["upload_url"])
+    assert (served.content, served.headers["content-type"]) == (b"PNG", "image/png")
+    assert (served.headers["content-disposition"], served.headers["x-content-type-options"]) == ("inline", "nosniff")
+    other = await doors.call("files.getUploadURLExternal", filename="day.svg.txt", length=3)
+    await doors.http.post(other["upload_url"], content=b"SVG")
+    await doors.call("files.completeUploadExternal", files=[{"id": other["file_id"]}])
+    assert await shows(other["file_id"]) == "invalid_blocks"
+
+
 async def test_what_is_no_file(doors: Doors) -> None:
     assert await error(doors, "files.getUploadURLExternal", filename="x", length=0) == "invalid_arguments"
     too_large = {"filename": "x", "length": 50_000_001}

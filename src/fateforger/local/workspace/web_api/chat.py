@@ -16,7 +16,7 @@ from fateforger.local.workspace.workspace import Workspace
 def post_message(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     channel = joined_channel(workspace, arguments)
     thread_ts = thread_of(workspace, channel, arguments)
-    body = read_body(arguments)
+    body = read_body(workspace, arguments)
     refuse_empty(body)
     warnings = cut_text(body)
     fields = {"text": "", **body, **workspace.directory.bot_marks()}
@@ -36,7 +36,7 @@ def post_ephemeral(workspace: Workspace, arguments: Arguments) -> Mapping[str, A
     if not workspace.store.channels.has_member(channel.id, user):
         raise SlackError("user_not_in_channel")
     thread_ts = thread_of(workspace, channel, arguments)
-    body = read_body(arguments)
+    body = read_body(workspace, arguments)
     refuse_empty(body)
     cut_text(body)
     message = workspace.conversations.whisper(
@@ -50,7 +50,7 @@ def update(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     before = message_of(workspace, channel, arguments.text("ts"))
     if before.body.get("user") != BOT_USER_ID:
         raise SlackError("cant_update_message")
-    body = read_body(arguments)
+    body = read_body(workspace, arguments)
     if len(body.get("text", "")) > MAX_UPDATE_TEXT:
         raise SlackError("msg_too_long")
     broadcast = arguments.flag("reply_broadcast")

@@ -16,6 +16,8 @@ from fateforger.local.workspace.web_api.method import Method
 from fateforger.local.workspace.workspace import Workspace
 
 MAX_BYTES = 50_000_000
+_SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What a browser shows and never runs."""
 
 
 def get_upload_url(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
@@ -81,7 +83,12 @@ def serve_file(workspace: Workspace, request: Request) -> Response:
     if file is None or content is None:
         return PlainTextResponse("no such file", status_code=404)
     # Uploaded content is never run in the page's origin.
-    headers = {"content-disposition": "attachment", "x-content-type-options": "nosniff"}
+    shown = file["mimetype"] in _SHOWN
+    headers = {
+        "content-disposition": "inline" if shown else "attachment",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "sandbox; default-src 'none'",
+    }
     return Response(content, media_type=file["mimetype"], headers=headers)
 
 
@@ -89,6 +96,7 @@ def _completed(workspace: Workspace, given: Mapping[str, Any]) -> dict[str, Any]
     file = workspace.store.files.get(str(given.get("id")))
     if file is None or workspace.store.files.content(file["id"]) is None:
         raise SlackError("file_not_found")
+    file["completed"] = True
     file["title"] = str(given.get("title") or file["name"])
     workspace.store.files.put(file)
     return file

@@ -7,6 +7,7 @@ from fateforger.local.workspace.blocks.elements import with_ids
 from fateforger.local.workspace.blocks.surfaces import check_message_blocks
 from fateforger.local.workspace.errors import SlackError
 from fateforger.local.workspace.web_api.arguments import Arguments
+from fateforger.local.workspace.workspace import Workspace
 
 MAX_TEXT = 40_000
 MAX_UPDATE_TEXT = 4_000
@@ -14,7 +15,7 @@ MAX_MARKDOWN = 12_000
 MAX_ATTACHMENTS = 100
 
 
-def read_body(arguments: Arguments) -> dict[str, Any]:
+def read_body(workspace: Workspace, arguments: Arguments) -> dict[str, Any]:
     """The `text`, `blocks`, `attachments` and `metadata` of a call; those not given are left out.
 
     Raises `SlackError` with Slack's code for whatever is not allowed, except length of text, which depends on
@@ -26,6 +27,7 @@ def read_body(arguments: Arguments) -> dict[str, Any]:
     blocks = _list_of(arguments, "blocks", "invalid_blocks_format")
     if blocks is not None:
         check_message_blocks(blocks)
+        _check_files(workspace, blocks)
         body["blocks"] = with_ids(blocks)
     attachments = _list_of(arguments, "attachments", "invalid_attachments")
     if attachments is not None:
@@ -38,6 +40,23 @@ def read_body(arguments: Arguments) -> dict[str, Any]:
     if metadata is not None:
         body["metadata"] = _checked_metadata(metadata)
     return body
+
+
+def _check_files(workspace: Workspace, blocks: list[Any]) -> None:
+    """Pictures that name a file of the workspace need one whose upload is complete, and which is a picture."""
+    wrong = [
+        f"invalid slack file [json-pointer:/blocks/{index}/slack_file]"
+        for index, block in enumerate(blocks)
+        if block["type"] == "image" and "id" in block.get("slack_file", {}) and not _is_picture(workspace, block)
+    ]
+    if wrong:
+        messages = [f"[ERROR] {message}" for message in wrong]
+        raise SlackError("invalid_blocks", errors=wrong, response_metadata={"messages": messages})
+
+
+def _is_picture(workspace: Workspace, block: Mapping[str, Any]) -> bool:
+    file = workspace.store.files.get(block["slack_file"]["id"])
+    return file is not None and file.get("completed", False) and str(file["mimetype"]).startswith("image/")
 
 
 def refuse_empty(body: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ def schedule_message(workspace: Workspace, arguments: Arguments) -> Mapping[str,
     if sum(one.post_at // WINDOW_SECONDS == post_at // WINDOW_SECONDS for one in waiting) >= MAX_IN_WINDOW:
         raise SlackError("restricted_too_many")
     thread_ts = thread_of(workspace, channel, arguments)
-    body = read_body(arguments)
+    body = read_body(workspace, arguments)
     refuse_empty(body)
     if len(body.get("text", "")) > MAX_TEXT:
         raise SlackError("msg_too_long")

@@ -4,11 +4,16 @@ import { h } from "../dom.js";
 
 export function image(source, className) {
   const alt = source.alt_text ?? "";
-  const url = webAddress(source.image_url ?? source.slack_file?.url);
+  const url = webAddress(source.image_url ?? source.slack_file?.url ?? fileAddress(source.slack_file));
   if (!url) return h("span", { class: "missing-image" }, alt || "Picture");
   const node = h("img", { src: url, alt, class: className, loading: "lazy", referrerpolicy: "no-referrer", title: alt });
   node.addEventListener("error", () => node.replaceWith(h("span", { class: "missing-image" }, alt || "Picture")));
   return node;
+}
+
+/** Files of the workspace are served beside the page. */
+function fileAddress(file) {
+  return file?.id ? `/files/${encodeURIComponent(file.id)}` : undefined;
 }
 
 function webAddress(text) {

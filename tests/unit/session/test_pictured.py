@@ -1,0 +1,66 @@
+"""What the picture of a session shows: its plan, its meetings, and what the last turn changed."""
+
+from __future__ import annotations
+
+from datetime import time
+
+import pytest
+from tests.unit.turn.sessions import at, event, planned, session, task
+
+from fateforger.picture.changes import changes_of
+from fateforger.session.cards import Picture
+from fateforger.session.commands import EditBlock
+from fateforger.session.edits import edited
+from fateforger.session.model import FrameFacts, Notice, RefineUpdate, Session
+from fateforger.session.pictured import picture
+from fateforger.stages import TimeboxingStage
+from fateforger.turn.present import stage_card
+
+
+def moved() -> Session:
+    """A plan in which a block was just moved."""
+    before = planned(
+        TimeboxingStage.REFINE, task("Report", 60), task("Mail", 30), events=(event("Standup", "10:00", "10:30"),)
+    )
+    assert before.plan is not None
+    key = before.plan.events[0].block_key
+    command = EditBlock(command_id="c1", user_id="U1", at=at("07:00"), session_id="s1", key=key, start=time(16, 0))
+    change = edited(before, command)
+    step = RefineUpdate(plan_before=change.before, sentence=change.sentence)
+    return before.model_copy(
+        update={"plan": change.after, "refine_undo": (step,), "notice": Notice(lines=(change.sentence,))}
+    )
+
+
+def test_the_day_with_its_meetings_in_its_frame() -> None:
+    now = planned(TimeboxingStage.SKELETON, task("Report", 60), events=(event("Standup", "10:00", "10:30"),))
+    (shown,) = picture(now)
+    assert (shown.day.start, shown.day.end) == (at("09:00"), at("18:00"))
+    assert [(meeting.title, meeting.start) for meeting in shown.day.meetings] == [("Standup", at("10:00"))]
+    assert now.plan is not None
+    assert {block.key for block in shown.day.blocks} == {block.key for block in now.plan.events}
+    assert shown.day.before is None
+    assert picture(session()) == ()
+
+
+def test_a_frame_that_cannot_be_is_left_out() -> None:
+    wrong = FrameFacts(day_start=time(14, 0), day_end=time(13, 0))
+    (shown,) = picture(planned(TimeboxingStage.SKELETON).model_copy(update={"frame": wrong}))
+    assert (shown.day.start, shown.day.end) == (None, None)
+
+
+def test_what_the_last_turn_changed_is_shown_while_the_card_says_so() -> None:
+    now = moved()
+    (shown,) = picture(now, changed=True)
+    assert list(changes_of(shown.day).of.values()) == ["moved"]
+    for later in (None, Notice(lines=("Something else.",)), Notice(lines=now.notice.lines, refused=True)):  # type: ignore[union-attr]  # it has one
+        (plain,) = picture(now.model_copy(update={"notice": later}), changed=True)
+        assert plain.day.before is None
+    assert picture(now) == picture(now.model_copy(update={"notice": None}), changed=True)
+
+
+@pytest.mark.parametrize("stage", TimeboxingStage)
+def test_the_cards_of_the_plan_have_one_picture_and_the_others_none(stage: TimeboxingStage) -> None:
+    pictures = [part for part in stage_card(planned(stage)).parts if isinstance(part, Picture)]
+    with_one = {TimeboxingStage.SKELETON, TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
+    assert len(pictures) == (1 if stage in with_one else 0)
