@@ -66,6 +66,7 @@ ALLOWED = {
     "slack/greeting.py::perform": "finds a message in Slack by its mark",
     "slack/connection.py::_without_slack_settings": "names of environment variables",
     "coordinator/clicks.py::_row": "takes the target of a button of ours apart",
+    "coordinator/clicks.py::_resize_task": "takes the target of a button of ours apart",
     "coordinator/forms/clocks.py": "times of day and lengths in fields of their own, a fixed format",
     "coordinator/forms/rule.py::addressed": "takes the target of a button of ours apart",
     "coordinator/forms/rule_fields.py::_short": "makes a name of the beginning of a rule, whatever it says",

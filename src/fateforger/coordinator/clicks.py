@@ -71,6 +71,15 @@ def _remove_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.RemoveTask(**envelope, task_id=click.target)
 
 
+def _resize_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    minutes, _, task_id = click.target.partition(" ")
+    return commands.ResizeTask(**envelope, task_id=task_id, minutes=minutes)
+
+
+def _until(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.AdjustFrame(**envelope, day_end=click.target)
+
+
 def _swap_up(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.SwapBlock(**envelope, key=click.target, direction=-1)
 
@@ -145,6 +154,8 @@ EXECUTORS: Mapping[str, Executor] = {
     "set_day_end": _day_end,
     "task.one_thing": _one_thing,
     "task.remove": _remove_task,
+    "task.resize": _resize_task,
+    "frame.until": _until,
     "block.earlier": _shift(-SHIFT_MINUTES),
     "block.later": _shift(SHIFT_MINUTES),
     "block.swap_up": _swap_up,

@@ -7,38 +7,64 @@ order of priority. Work without minutes gets a usual length, so that a day witho
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
-from fateforger.drafting.blocks import block
+from fateforger.constraints.kinds import Necessity
+from fateforger.drafting.axis import stretches
 from fateforger.drafting.free import Stretch, blocked, frame_of
-from fateforger.drafting.instance import Frame, Immovable, Instance, Task, Told
+from fateforger.drafting.ground import ground_of
+from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task, Told
 from fateforger.drafting.leftover import why_left
-from fateforger.drafting.lunch import LUNCH, lunch_stretch, wants_lunch
-from fateforger.drafting.minutes import instant
+from fateforger.drafting.lunch import DRIFT, LUNCH, SHORTEST, lunch_stretch, wants_lunch
+from fateforger.drafting.minutes import GRID, instant
 from fateforger.drafting.model import Day, Draft, Left, Work
 from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.drafting.place import PIECE, SPLITTABLE, Board, on_grid
-from fateforger.drafting.policy import Policy
+from fateforger.drafting.policy import Lunch, Policy
 from fateforger.drafting.solve import draft_instance
-from fateforger.plan import ET, TBPlan, resolve
+from fateforger.plan import ET, TBPlan, zone
 
 STEPS = 600
 """A person waits for this draft."""
+NO_LUNCH = "meetings leave no 20 minutes free around that time"
+NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"
 _POLICY = Policy(lunch=None, before_deep=0, after_meal=0, shutdown=0, longest_focus=None, deep_blocks=None)
 
 
-def draft(day: Day, told: tuple[Told, ...] = ()) -> Draft:
-    """Place what fits and name what does not, keeping what the person ``told`` about such days (S21). The order of
-    ``day.busy`` does not matter. Lunch lies where it lies without any work."""
+def draft(day: Day, told: Sequence[Told] = ()) -> Draft:
+    """Place what fits, keeping what was ``told``, and name what does not (S21). The order of ``day.busy`` does not
+    matter. Lunch lies where it lies without any work."""
     frame = frame_of(day)
-    lunch = _lunch(day, frame)
-    missing = () if lunch is not None or not _asks_for_lunch(day, frame) else (_no_lunch(day),)
     if frame.minutes == 0:
-        left = tuple(Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
-        return Draft(TBPlan(date=day.date, tz=day.tz), (*missing, *left))
-    result = draft_instance(_instance(day, lunch, told), steps=STEPS)
-    plan = result.plan if lunch is None else _with_lunch(day, result.plan, lunch)
-    return replace(result, plan=plan, unplaced=(*missing, *result.unplaced))
+        left = (Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
+        return Draft(TBPlan(date=day.date, tz=day.tz), (*_without_lunch(day, frame, None, told), *left))
+    instance = instance_of(day, told)
+    result = draft_instance(instance, steps=STEPS)
+    if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
+        result = draft_instance(with_loose_lunch(day, instance), steps=STEPS)
+        return replace(result, unplaced=tuple(_told_of_lunch(day, left) for left in result.unplaced))
+    lunch = next(iter(instance.pinned), None)
+    return replace(result, unplaced=(*_without_lunch(day, frame, lunch, told), *result.unplaced))
+
+
+def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
+    """The day as the engine takes it, with lunch pinned where there is room for it. Raises :class:`BadInput` for a
+    frame without time."""
+    busy = (Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end)
+    instance = Instance(
+        date=day.date,
+        tz=day.tz,
+        frame=Frame(start=day.start, end=day.end),
+        immovables=tuple(busy),
+        tasks=tuple(_task(work, place, len(day.works)) for place, work in enumerate(day.works)),
+        constraints=tuple(told),
+        policy=_POLICY,
+    )
+    lunch = _lunch(day, frame_of(day), instance)
+    return instance if lunch is None else instance.model_copy(update={"pinned": (lunch,)})
 
 
 def length(work: Work) -> int:
@@ -46,43 +72,57 @@ def length(work: Work) -> int:
     return work.minutes or (USUAL_DEEP if work.deep else USUAL_SHALLOW)
 
 
-def _asks_for_lunch(day: Day, frame: Stretch) -> bool:
-    return day.lunch is not None and wants_lunch(frame, day.lunch)
+# --- lunch ---
 
 
-def _lunch(day: Day, frame: Stretch) -> Stretch | None:
+def _lunch(day: Day, frame: Stretch, instance: Instance) -> Pin | None:
+    """Where it is wished for, as far as meetings let it be; and at a time that the person's rules want for it, the
+    strictest of them at least."""
     if day.lunch is None or not wants_lunch(frame, day.lunch):
         return None
-    return lunch_stretch(Board(frame, list(blocked(day.busy))), day.lunch)
+    for closed in _closed(instance):
+        stretch = lunch_stretch(Board(frame, [*blocked(day.busy), *closed]), day.lunch)
+        if stretch is not None:
+            start = instant(stretch.start)
+            return Pin(key=day.lunch.key, title=LUNCH, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
+    return None
 
 
-def _no_lunch(day: Day) -> Left:
-    assert day.lunch is not None  # noqa: S101  only asked for a day with one
-    return Left(day.lunch.key, LUNCH, "meetings leave no 20 minutes free around that time")
+def _closed(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
+    """When lunch may not be, by all rules about it, then by fewer of them: what must be always counts."""
+    if not instance.constraints:
+        yield ()
+        return
+    ground = ground_of(instance)
+    rules = [rule for rule in ground.rules if rule.about(ET.REGENERATION, None) and rule.closed]
+    tried: set[int] = set()
+    for last in range(len(Necessity), 0, -1):
+        strong = tuple(Necessity)[:last]
+        closed = reduce(or_, (rule.closed for rule in rules if rule.necessity in strong), 0)
+        if closed not in tried:
+            tried.add(closed)
+            origin = ground.axis.origin
+            yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
 
 
-def _with_lunch(day: Day, plan: TBPlan, lunch: Stretch) -> TBPlan:
-    assert day.lunch is not None  # noqa: S101  only asked for a day with one
-    start = instant(lunch.start)
-    event = block(day, start, lunch.minutes, key=day.lunch.key, name=LUNCH, kind=ET.REGENERATION)
-    blocks = resolve(plan.replace((*plan.events, event)))
-    return plan.replace(b.event for b in sorted(blocks, key=lambda b: b.start.timestamp()))
+def _without_lunch(day: Day, frame: Stretch, lunch: Pin | None, told: Sequence[Told]) -> tuple[Left, ...]:
+    if lunch is not None or day.lunch is None or not wants_lunch(frame, day.lunch):
+        return ()
+    return (Left(day.lunch.key, LUNCH, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
 
 
-def _instance(day: Day, lunch: Stretch | None, told: tuple[Told, ...]) -> Instance:
-    busy = [Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end]
-    if lunch is not None:
-        start, end = instant(lunch.start), instant(lunch.end)
-        busy.append(Immovable(title=LUNCH, type=ET.REGENERATION, start=start, end=end))
-    return Instance(
-        date=day.date,
-        tz=day.tz,
-        frame=Frame(start=day.start, end=day.end),
-        immovables=tuple(busy),
-        tasks=tuple(_task(work, place, len(day.works)) for place, work in enumerate(day.works)),
-        constraints=told,
-        policy=_POLICY,
-    )
+def with_loose_lunch(day: Day, instance: Instance) -> Instance:
+    """The day with lunch as a wish that gives way to rules."""
+    if day.lunch is None:
+        return instance
+    minutes = max(GRID, day.lunch.minutes)
+    start = day.lunch.start.astimezone(zone(day.tz)).time()
+    wish = Lunch(start=start, minutes=minutes, shortest=min(SHORTEST, minutes), drift=DRIFT)
+    return instance.model_copy(update={"pinned": (), "policy": _POLICY.model_copy(update={"lunch": wish})})
+
+
+def _told_of_lunch(day: Day, left: Left) -> Left:
+    return replace(left, reason=NO_LUNCH_BY_RULES) if day.lunch and left.id == day.lunch.key else left
 
 
 def _task(work: Work, place: int, of: int) -> Task:

@@ -8,10 +8,10 @@ from typing import Any
 
 from fateforger.drafting.check import Breach, breaches
 from fateforger.drafting.ground import ground_of
-from fateforger.drafting.instance import read_instance
+from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import Block
 from fateforger.errors import BadInput
-from fateforger.plan import ET, Resolved, TBPlan
+from fateforger.plan import ET, Resolved, TBPlan, resolve
 
 
 def unkept(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Breach, ...]:
@@ -33,6 +33,12 @@ def unkept(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Breac
     ground = ground_of(read_instance(document))
     blocks = [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND]
     return breaches(ground, blocks)
+
+
+def broken_by(plan: TBPlan, instance: Instance) -> tuple[Breach, ...]:
+    """What a plan for the instance's day breaks of its constraints."""
+    blocks = [_block(block) for block in resolve(plan) if block.event.type is not ET.BACKGROUND]
+    return breaches(ground_of(instance), blocks)
 
 
 def _block(block: Resolved) -> Block:

@@ -168,7 +168,14 @@ def _extended(ground: Ground, layout: Layout, item: Item) -> int | None:
             closed |= rule.closed
     starts = runs(free & ~closed & span(0, ground.axis.slots), item.slots)
     late = [start for start in slots_of(starts) if start + item.slots > end and item.firm is None]
+    late = [start for start in late if _may_begin(layout, item, start)]
     return (late[0] + item.slots - end) * GRID if late else None
+
+
+def _may_begin(layout: Layout, item: Item, start: int) -> bool:
+    """Whether order and limits of the day let it begin there."""
+    problem, placed = layout.problem, layout.placed
+    return problem.ordered(placed, item, start, item.slots) and problem.room_in_caps(placed, item, start, item.slots)
 
 
 def _fits_without(ground: Ground, problem: Problem, layout: Layout, item: Item, rule: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from fateforger.drafting.blocks import block, work_block
 from fateforger.drafting.draft import draft, length
 from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
+from fateforger.drafting.instance import Told
 from fateforger.drafting.leftover import why_left
 from fateforger.drafting.minutes import in_words, minute_of
 from fateforger.drafting.model import Busy, Day, Draft, Left, Work
@@ -42,13 +43,13 @@ class Proposed:
         return self.start + timedelta(minutes=self.minutes)
 
 
-def taken_up(day: Day, proposed: Sequence[Proposed]) -> Draft:
+def taken_up(day: Day, proposed: Sequence[Proposed], told: Sequence[Told] = ()) -> Draft:
     """The proposal as a draft, with lunch where our own drafts have it and whatever was left out named with its reason.
     Raises ``BadInput`` with everything that is wrong about it, for the one who proposed it."""
     proposed = [replace(p, start=p.start.astimezone(UTC)) if _measured(p) else p for p in proposed]
     _refuse(_misshapen(day, proposed))
     proposed.sort(key=lambda p: p.start)
-    bare = draft(replace(day, works=()))
+    bare = draft(replace(day, works=()), told)
     lunch = [Busy(b.start, b.end) for b in resolve(bare.plan)]
     _refuse((*_misplaced(day, proposed, lunch), *_miscounted(day, proposed)))
     fixed = blocked((*day.busy, *lunch))

@@ -129,6 +129,14 @@ class UpdateTask(InSession):
     task: Task
 
 
+class ResizeTask(InSession):
+    """Stages 2 and 3: a task gets so many minutes."""
+
+    kind: Literal["resize_task"] = "resize_task"
+    task_id: str
+    minutes: int = Field(gt=0, le=24 * 60)
+
+
 class RemoveTask(InSession):
     kind: Literal["remove_task"] = "remove_task"
     task_id: str
@@ -326,6 +334,7 @@ SessionCommand = (
     | AdjustFrame
     | AddTasks
     | UpdateTask
+    | ResizeTask
     | RemoveTask
     | MarkOneThing
     | AddBlock

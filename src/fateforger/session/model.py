@@ -64,13 +64,34 @@ class InputFacts(BaseModel):
     tasks: tuple[Task, ...] = ()
 
 
+class Offer(BaseModel):
+    """One way to make room for a task that found no place: drop it, give it ``minutes`` only, end the day at ``until``,
+    or do without the constraint ``uid`` for the day."""
+
+    model_config = _FROZEN
+    way: Literal["drop", "shrink", "extend", "set_aside"]
+    minutes: int | None = None
+    until: time | None = None
+    uid: str | None = None
+
+
 class Unplaced(BaseModel):
-    """A task that found no place, and why."""
+    """A task that found no place, why, and what can be done about it."""
 
     model_config = _FROZEN
     task_id: str
     title: str
     reason: str
+    offers: tuple[Offer, ...] = ()
+
+
+class Clash(BaseModel):
+    """Constraints ``uids`` that must be kept and cannot all be, no fewer of them; the draft does without
+    ``let_go``."""
+
+    model_config = _FROZEN
+    uids: tuple[str, ...]
+    let_go: tuple[str, ...]
 
 
 class Sketch(BaseModel):
@@ -193,6 +214,8 @@ class Session(BaseModel):
     plan: TBPlan | None = None
     """The person's own blocks. Meetings are not in it; they come from the snapshot."""
     unplaced: tuple[Unplaced, ...] = ()
+    clash: Clash | None = None
+    """Why the draft does not follow all that must be followed."""
     draft_basis: str | None = None
     """Fingerprint of everything the draft was made from: another one means that it is stale (S46)."""
     sketch: Sketch | None = None

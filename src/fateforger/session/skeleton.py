@@ -1,20 +1,27 @@
-"""A session's day as the drafting room takes it, and the draft put into the session."""
+"""A session's day as the drafting room takes it, with what the person told, and the draft put into the session."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import astuple
 from datetime import datetime
 
-from fateforger.drafting import Busy, Day, Left, LunchWish, Told, Work, draft, grade
+from fateforger.constraints.kinds import Necessity
+from fateforger.constraints.sections import reminder_of
+from fateforger.drafting import Busy, Day, Draft, Left, LunchWish, Told, Work, draft, grade
+from fateforger.drafting.draft import instance_of, with_loose_lunch
+from fateforger.drafting.instance import Immovable, Instance
 from fateforger.plan import instant_of, zone
+from fateforger.session.fitting import clash_of, named, with_offers
 from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
-from fateforger.session.model import Depth, Quality, Session, SessionStatus, Sketch, Task, Unplaced
+from fateforger.session.model import Depth, Quality, Session, SessionStatus, Sketch, Task
 from fateforger.session.recall import drafting
 from fateforger.stages import TimeboxingStage
+
+MOST_TOLD = 200
+"""Constraints that a draft is held to; a must comes first."""
 
 
 def day_of(session: Session) -> Day:
@@ -31,6 +38,33 @@ def day_of(session: Session) -> Day:
     )
 
 
+def told(session: Session) -> tuple[Told, ...]:
+    """The constraints that a draft follows, as the drafting room takes them."""
+    items = sorted(drafting(session).applicable, key=lambda item: item.record.necessity is not Necessity.MUST)
+    return tuple(
+        Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on)
+        for item in items[:MOST_TOLD]
+    )
+
+
+def own_draft(session: Session) -> Draft:
+    """The engine's draft of the session's day."""
+    return draft(day_of(session), told(session))
+
+
+def instance_in(session: Session) -> Instance:
+    """The session's day as the engine takes it, by the names of its meetings, with what can be followed of what was
+    told. Raises ``BadInput`` when the frame is a mistake."""
+    day = day_of(session)
+    gone = () if session.clash is None else session.clash.let_go
+    instance = instance_of(day, tuple(each for each in told(session) if each.id not in gone))
+    meetings = (m for m in busy_meetings(session) if m.start < m.end)
+    events = tuple(
+        Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
+    )
+    return with_loose_lunch(day, instance.model_copy(update={"immovables": events}))
+
+
 def basis(session: Session) -> str:
     """Fingerprint of what a draft follows from: date, zone, frame, lunch, tasks, busy time, and the constraints that it
     follows, those of this conversation too (S46, S232)."""
@@ -42,28 +76,15 @@ def basis(session: Session) -> str:
 def drafted(session: Session, sketch: Sketch | None = None) -> Session:
     """The session with a fresh draft in the place of its plan: a model's, if there is one, else our own."""
     if sketch is None or sketch.plan is None:
-        result = draft(day_of(session), told(session))
-        plan, unplaced = result.plan, named(result.unplaced)
+        result = own_draft(session)
+        changes = {
+            "plan": result.plan,
+            "unplaced": named(session, result.unplaced),
+            "clash": clash_of(result.conflict, result.relaxed),
+        }
     else:
-        plan, unplaced = sketch.plan, sketch.unplaced
-    return graded(session.model_copy(update={"plan": plan, "unplaced": unplaced, "draft_basis": basis(session)}))
-
-
-def told(session: Session) -> tuple[Told, ...]:
-    """The constraints that a draft of this day follows, each with the day it was said."""
-    return tuple(
-        Told(
-            uid=item.uid,
-            constraint_record=item.record,
-            said_on=item.version.created_at.astimezone(zone(session.tz)).date(),
-        )
-        for item in drafting(session).applicable
-    )
-
-
-def named(left: Iterable[Left]) -> tuple[Unplaced, ...]:
-    """What a draft left out, as the session says it."""
-    return tuple(Unplaced(task_id=each.id, title=each.title, reason=each.reason) for each in left)
+        changes = {"plan": sketch.plan, "unplaced": with_offers(sketch.unplaced, session.unplaced)}
+    return graded(session.model_copy(update={**changes, "draft_basis": basis(session)}))
 
 
 def fingerprint(session: Session) -> str | None:

@@ -5,26 +5,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fateforger.constraints.blocks import Breach, Reason, breaches, reasons_for
+from fateforger.constraints.blocks import Breach, Reason, Stand, breaches, reasons_for
 from fateforger.constraints.kinds import Necessity
-from fateforger.errors import PatchInvalid
+from fateforger.drafting.standing import why_there
+from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.plan import TBPlan, resolve
 from fateforger.session.edits import by_time, span
 from fateforger.session.model import Session
 from fateforger.session.recall import following
+from fateforger.session.skeleton import instance_in
 
 MOST_REASONS = 4
 NO_RULE = "No rule of yours is about it; it is where there was room for it."
 
 
 def why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[Reason, ...]:
-    """The reasons for the place of a block, the most telling first: those of your rules, then those of its
-    ``placement``. Raises ``PatchInvalid`` when it is not in the plan."""
+    """The reasons for the place of a block, the most telling first: rules that it breaks, those of its ``placement``,
+    then the other rules about it. Raises ``PatchInvalid`` when it is not in the plan."""
     blocks = by_time(session.plan) if session.plan is not None else ()
     block = next((each for each in blocks if each.key == key), None)
     if block is None:
         raise PatchInvalid("That block is not in the plan any more.")
-    return (*reasons_for(block, following(session).applicable, blocks), *placement)
+    shown = {reason.uid for reason in placement if reason.uid is not None}
+    rules = reasons_for(block, following(session).applicable, blocks)
+    broken = tuple(reason for reason in rules if reason.stand is Stand.BROKEN)
+    others = tuple(r for r in rules if r.stand is not Stand.BROKEN and r.uid not in shown)
+    return (*broken, *placement, *others)
+
+
+def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
+    """What makes the place of a block as far as a draft knows: a rule, a meeting or a block beside it, what it is.
+    Nothing while the frame is a mistake or the plan does not hold together."""
+    if session.plan is None:
+        return ()
+    try:
+        found = why_there(session.plan, instance_in(session), key)
+    except (BadInput, PlanInvalid):
+        return ()
+    return tuple(Reason(each.text, each.cause if each.kind == "rule" else None) for each in found)
 
 
 def told_why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[str, ...]:

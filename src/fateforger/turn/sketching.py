@@ -8,18 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from fateforger.constraints import Answer
-from fateforger.constraints.blocks import breaches
 from fateforger.constraints.kinds import Necessity
 from fateforger.drafting import Day, Draft, Proposed, draft, taken_up
+from fateforger.drafting.draft import instance_of
+from fateforger.drafting.instance import Told
+from fateforger.drafting.keeping import broken_by
+from fateforger.drafting.mend import mended
 from fateforger.errors import BadInput, ModelError, ModelTimedOut
 from fateforger.plan import ET, TBPlan, resolve
 from fateforger.ports import Model, Role
+from fateforger.session.fitting import named
 from fateforger.session.frame import instant_in
 from fateforger.session.keys import minted
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import drafting, left_out
-from fateforger.session.skeleton import basis, day_of, named
+from fateforger.session.skeleton import basis, day_of, own_draft, told
 from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import DRAFT_LIMIT
 from fateforger.turn.prompting import prompt_for
@@ -41,35 +44,40 @@ async def sketched(
     instead_of: TBPlan | None = None,
     seconds: float = DRAFT_LIMIT,
 ) -> Sketch:
-    """A model's draft of the session's day. ``instead_of`` is a draft that the person wants another one for. Raises
-    ``ModelError`` when there is none in time, ``BadInput`` when the frame is a mistake."""
-    day, rules = day_of(session), drafting(session)
-    kept = reminders(rules, left_out=left_out(session))
+    """A model's draft of the session's day; its blocks are moved where they break what must be followed, as few as can
+    be. ``instead_of`` is a draft that the person wants another one for. Raises ``ModelError`` when there is none in
+    time, ``BadInput`` when the frame is a mistake."""
+    day, rules = day_of(session), told(session)
+    musts = _musts(session)
+    kept = reminders(drafting(session), left_out=left_out(session))
     prompt = prompt_for(
         "draft",
         Role.DRAFT,
         DraftWords,
         "",
         facts=(("day", facts.day_facts(session, now)), ("frame", facts.frame_facts(session))),
-        tables=(*_tables(session, day, instead_of), *kept),
+        tables=(*_tables(session, day, rules, instead_of), *kept),
         words={"another": instead_of is not None, "remembered": bool(kept)},
     )
     told_off = False
 
     def drawn(words: DraftWords) -> Draft:
-        return taken_up(day, tuple(_proposed(session, words.blocks)))
+        return taken_up(day, tuple(_proposed(session, words.blocks)), rules)
 
     def fits(words: DraftWords) -> None:
-        """A draft that breaks what must be followed goes back once; then it is better than one that knows no rules."""
+        """A draft that breaks what must be followed goes back once; then it is mended."""
         nonlocal told_off
-        mistake = _broken(rules, drawn(words).plan)
+        mistake = _broken(day, musts, drawn(words).plan)
         if mistake is not None and not told_off:
             told_off = True
             raise BadInput(mistake)
 
     asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=fits))
     result = drawn(asked.value)
-    return Sketch(basis=basis(session), plan=result.plan, unplaced=named(result.unplaced))
+    plan = _mended(day, musts, result.plan)
+    if plan is None:
+        return Sketch(basis=basis(session), trouble=NO_USE)
+    return Sketch(basis=basis(session), plan=plan, unplaced=named(session, result.unplaced))
 
 
 def without_sketch(session: Session, error: ModelError) -> Sketch:
@@ -77,9 +85,9 @@ def without_sketch(session: Session, error: ModelError) -> Sketch:
     return Sketch(basis=basis(session), trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
 
 
-def _tables(session: Session, day: Day, instead_of: TBPlan | None) -> Iterator[Table]:
+def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:
     yield facts.tasks(session)
-    yield facts.taken(session, resolve(draft(replace(day, works=())).plan))
+    yield facts.taken(session, resolve(draft(replace(day, works=()), rules).plan))
     if instead_of is not None:
         yield facts.blocks(session.model_copy(update={"plan": instead_of}))
 
@@ -102,14 +110,28 @@ def _proposed(session: Session, blocks: Sequence[BlockWords]) -> Iterator[Propos
         )
 
 
-def _broken(rules: Answer, plan: TBPlan) -> str | None:
+def _musts(session: Session) -> tuple[Told, ...]:
+    """What must be followed and can be: what our own draft has to do without, no other draft has to follow."""
+    impossible = own_draft(session).relaxed
+    rules = (rule for rule in told(session) if rule.constraint_record.necessity is Necessity.MUST)
+    return tuple(rule for rule in rules if rule.id not in impossible)
+
+
+def _broken(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
     """What a draft breaks although it must be followed, for the model to mend."""
-    musts = [item for item in rules.applicable if item.record.necessity is Necessity.MUST]
-    found = breaches(musts, resolve(plan))
+    found = broken_by(plan, instance_of(day, musts)) if musts else ()
     if not found:
         return None
     titles = ", ".join(f"“{plan.block(key).name}”" for key in found[0].keys)
-    return f"{titles} breaks what must be followed: “{found[0].item.record.words}”. Put it elsewhere."
+    return f"{titles} breaks what must be followed: “{found[0].rule.words}”. Put it elsewhere."
+
+
+def _mended(day: Day, musts: Sequence[Told], plan: TBPlan) -> TBPlan | None:
+    """The draft, with what breaks a must out of its way; ``None`` where that cannot be had."""
+    if _broken(day, musts, plan) is None:
+        return plan
+    result = mended(plan, instance_of(day, musts)).plan
+    return result if _broken(day, musts, result) is None else None
 
 
 def _clean(title: str) -> str:

@@ -62,6 +62,10 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await look()
     await anna.press("Proceed")
     await look()
+    for minutes in (420, 360):
+        await _too_much(anna, minutes)
+        await look()
+        await anna.press("Drop it")
     await anna.press("Refine")
     await look()
     for nth in range(8):
@@ -91,6 +95,12 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
     await look()
     return found
+
+
+async def _too_much(anna: Person, minutes: int) -> None:
+    """One more task than there is room for."""
+    await anna.press("Back")
+    await anna.fill("tasks", title_1="C", minutes_1=minutes, depth_1="shallow", proceed=True)
 
 
 async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import time
+
 import pytest
 from pydantic import ValidationError
 from tests.factories.constraints import version_of
@@ -13,9 +15,11 @@ from fateforger.session.gates import gate
 from fateforger.session.keys import minted
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.model import (
+    Clash,
     Held,
     InputFacts,
     Notice,
+    Offer,
     RefineUpdate,
     Session,
     Sketch,
@@ -38,7 +42,12 @@ def test_every_field_survives_saving() -> None:
         events=(event("Standup", "09:30", "10:00", properties={"a": "b"}),),
         thread_ts="1.0",
         snapshot_error="Away.",
-        unplaced=(Unplaced(task_id="t", title="Book", reason="the day is full"),),
+        unplaced=(
+            Unplaced(
+                task_id="t", title="Book", reason="the day is full", offers=(Offer(way="extend", until=time(19)),)
+            ),
+        ),
+        clash=Clash(uids=("a", "b"), let_go=("a",)),
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",
         refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved."),),

@@ -158,7 +158,22 @@ async def test_why_a_block_is_where_it_is() -> None:
 
 
 async def test_why_when_no_rule_is_about_it() -> None:
-    assert lines(await after(NOW, said("explain_block", key=MIDDAY), DEEP))[1:] == (NO_RULE,)
+    moved = (await after(NOW, said("shift_block", key=SECOND, minutes=290))).session
+    assert lines(await after(moved, said("explain_block", key=SECOND)))[1:] == (NO_RULE,)
+
+
+async def test_why_by_what_lies_beside_it_and_what_it_is() -> None:
+    """Only what would move it: each of these is the reason why it is not somewhere else."""
+    met = planned(Stage.REFINE, task("Report", 60), events=(event("Standup", "09:00", "10:00"),))
+    out = await after(met, said("explain_block", key="report"))
+    assert lines(out)[1:] == ("It comes after “Standup”; without that it would begin at 09:00.",)
+    assert lines(await after(NOW, said("explain_block", key=SECOND)))[1:] == (
+        "It is here because deep work is followed by a break; otherwise it would begin at 10:00.",
+        "It comes after “Report”; without that it would begin at 09:00.",
+    )
+    assert lines(await after(NOW, said("explain_block", key=MIDDAY)))[1:] == (
+        "It is here because this is about when you have lunch.",
+    )
 
 
 async def test_why_of_a_block_that_is_gone() -> None:

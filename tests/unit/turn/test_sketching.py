@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from tests.factories.constraints import version_of
 from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.turn.rules import avoiding, knowing
 from tests.unit.turn.sessions import MORNING, event, move, planned, said, session, task, turn
 
 from fateforger.errors import ModelTimedOut, ModelUnusable
@@ -19,7 +21,7 @@ from fateforger.turn import run_turn
 from fateforger.turn.model import DraftDay
 from fateforger.turn.nodes.skeleton import ANEW, redrawn
 from fateforger.turn.present import stage_card
-from fateforger.turn.sketching import sketched, without_sketch
+from fateforger.turn.sketching import NO_USE, sketched, without_sketch
 
 Stage = TimeboxingStage
 TASKS = (task("Report", 90, one_thing=True), task("Mail", 30))
@@ -188,3 +190,53 @@ async def test_a_draft_like_the_plan_before_leaves_no_step_to_take_back() -> Non
     assert ours.notice == Notice(lines=(ANEW,))
     after = redrawn(ours, sketch, DraftDay(over=now.plan, another=True))
     assert (after.plan, after.refine_undo, after.notice) == (now.plan, now.refine_undo, None)
+
+
+# --- what must be followed ---
+
+LATE = [block(1, "10:00", 90), block(2, "16:00", 30)]
+
+
+async def test_a_draft_that_breaks_a_must_goes_back_once() -> None:
+    """S93: with the person's words."""
+    now = knowing(listed(), avoiding("late", "15:00", "18:00", description="nothing after three"))
+    model = ScriptedModel(answer(*LATE), answer(block(1, "10:00", 90), block(2, "14:00", 30)))
+    sketch = await sketched(now, model, now=MORNING)
+    ((_, mistake),) = model.prompts[1].history
+    assert mistake == "“Mail” breaks what must be followed: “nothing after three”. Put it elsewhere."
+    assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "14:00 Mail"]
+
+
+async def test_what_still_breaks_a_must_is_moved_and_nothing_else() -> None:
+    now = knowing(listed(), avoiding("late", "15:00", "18:00"))
+    blocks = [*LATE, block(None, "13:30", 15, "Walk")]
+    sketch = await sketched(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
+    assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "13:30 Walk", "14:30 Mail"]
+    assert sketch.trouble is None
+
+
+async def test_a_rule_of_a_kind_that_only_the_engine_knows_is_kept_too() -> None:
+    pause = version_of("pause", necessity="must", rule_kind="buffer", scalar_params={"duration_min": 30})
+    blocks = [block(1, "10:30", 90), block(2, "13:15", 30)]
+    model = ScriptedModel(answer(*blocks), answer(*blocks))
+    sketch = await sketched(knowing(listed(), pause), model, now=MORNING)
+    assert len(model.prompts) == 2
+    assert shown(sketch) == ["10:30 Report", "12:30 Lunch", "13:45 Mail"]
+
+
+async def test_what_cannot_be_mended_is_our_own_draft_and_says_so() -> None:
+    """All that a model places cannot be kept clear of that: there is not enough time left for it."""
+    tasks = InputFacts(tasks=(task("Report", 120), task("Mail", 240)))
+    now = knowing(listed().model_copy(update={"inputs": tasks}), avoiding("late", "14:00", "18:00"))
+    blocks = [block(1, "10:00", 120), block(2, "13:30", 240)]
+    sketch = await sketched(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
+    assert (sketch.plan, sketch.trouble) == (None, NO_USE)
+
+
+async def test_rules_that_contradict_each_other_do_not_keep_a_model_from_drafting() -> None:
+    """It follows those that our own draft can follow."""
+    never = avoiding("never", "00:00", "23:55", confidence=0.4)
+    enough = version_of("enough", necessity="must", rule_kind="capacity", scalar_params={"duration_min": 60})
+    sketch = await sketched(knowing(listed(), never, enough), ScriptedModel(answer(*GOOD), answer(*GOOD)), now=MORNING)
+    assert sketch.trouble is None
+    assert sketch.plan is not None

@@ -172,6 +172,8 @@ ROWS = (
         target="mail", title="Post", minutes=45, depth="shallow", notes="Stamps",
     ),
     click("the one thing", LIST, "task.one_thing", ANSWER, inputs(change=[change(2, one_thing=True)]), target="mail"),
+    click("a task shorter", DRAFT, "task.resize", ANSWER, inputs(change=[change(2, minutes=20)]), target="20 mail"),
+    click("a longer day", DRAFT, "frame.until", ANSWER, frame(day_end="19:00"), target="19:00"),
     click("a task less", LIST, "task.remove", ANSWER, inputs(remove=[2]), target="mail"),
     form("a task less, in its form", LIST, "task", ANSWER, inputs(remove=[2]), target="mail", remove=True),
     move("draft it", LIST, Move.PROCEED, "proceed"),

@@ -6,7 +6,7 @@ from fateforger.errors import UserError
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import CalendarWrite, Notice, Session
-from fateforger.session.why import told_why
+from fateforger.session.why import placement_of, told_why
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import GoBack, Preview, ReadHistory, StageInput, StageOutput
 from fateforger.turn.nodes import memory
@@ -50,7 +50,7 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
 
 def _explained(session: Session, key: str) -> StageOutput:
     try:
-        notice = Notice(lines=told_why(session, key))
+        notice = Notice(lines=told_why(session, key, placement_of(session, key)))
     except UserError as error:
         notice = Notice(lines=(error.message,), refused=True)
     return StageOutput(session=session.model_copy(update={"notice": notice}))

@@ -19,6 +19,7 @@ _HOME: dict[type[commands.InSession], TimeboxingStage] = {
     commands.AdjustFrame: TimeboxingStage.COLLECT_CONSTRAINTS,
     commands.AddTasks: TimeboxingStage.CAPTURE_INPUTS,
     commands.UpdateTask: TimeboxingStage.CAPTURE_INPUTS,
+    commands.ResizeTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.RemoveTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.MarkOneThing: TimeboxingStage.CAPTURE_INPUTS,
     commands.AddBlock: TimeboxingStage.REFINE,

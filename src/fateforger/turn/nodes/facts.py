@@ -8,12 +8,13 @@ from fateforger.session.commands import (
     AdjustFrame,
     MarkOneThing,
     RemoveTask,
+    ResizeTask,
     SessionCommand,
     SetFrame,
     UpdateTask,
 )
 from fateforger.session.model import InputFacts, Notice, Session
-from fateforger.session.tasks import with_one_thing, with_task, with_tasks, without_task
+from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.nodes.decision import home_of
 
@@ -41,6 +42,9 @@ def _taken(session: Session, command: SessionCommand | None) -> Session | None:
         case AddTasks(tasks=tasks):
             return _with(session, with_tasks(session.inputs, tasks))
         case UpdateTask(task=task):
+            return _with(session, with_task(session.inputs, task))
+        case ResizeTask(task_id=task_id, minutes=minutes):
+            task = task_named(session.inputs, task_id).model_copy(update={"minutes": minutes})
             return _with(session, with_task(session.inputs, task))
         case RemoveTask(task_id=task_id):
             return _with(session, without_task(session.inputs, task_id))

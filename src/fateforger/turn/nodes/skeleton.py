@@ -8,8 +8,8 @@ from __future__ import annotations
 from fateforger.plan import TBPlan
 from fateforger.session.model import Notice, RefineUpdate, Session, Sketch
 from fateforger.session.overview import overview
-from fateforger.session.skeleton import basis, drafted
-from fateforger.stages import Move
+from fateforger.session.skeleton import basis, drafted, fingerprint
+from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import DraftDay, Effect, StageInput, StageOutput
 from fateforger.turn.nodes.facts import told
@@ -33,6 +33,20 @@ def run(stage: StageInput) -> StageOutput:
     elif stage.arrived is not None and session.refine_undo:
         session = session.model_copy(update={"notice": Notice(lines=(KEPT,))})
     return StageOutput(session=session.model_copy(update={"overview": overview(session)}), effects=effects)
+
+
+def renewed(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Where the person let a rule go for the day, or take it up again, while its draft is on the card: the draft that
+    follows from it. Nothing else that is said about rules changes a plan (S24)."""
+    session = output.session
+    if session.stage is not TimeboxingStage.SKELETON or session.plan is None:
+        return output
+    if session.set_aside == stage.session.set_aside or fingerprint(session) == session.draft_basis:
+        return output
+    drawn = _anew(session, session.plan)
+    draft = DraftDay(over=session.plan, another=False)
+    fresh = drawn.model_copy(update={"overview": overview(drawn)})
+    return StageOutput(session=fresh, effects=(*output.effects, draft))
 
 
 def redrawn(session: Session, sketch: Sketch, asked: DraftDay) -> Session:

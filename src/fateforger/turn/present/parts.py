@@ -85,12 +85,12 @@ def warnings(session: Session) -> tuple[Part, ...]:
     return (Prose(text="\n".join(lines)),) if lines else ()
 
 
-def left_out(unplaced: tuple[Unplaced, ...]) -> tuple[Part, ...]:
-    """What did not fit, and why."""
+def left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Part, ...]:
+    """What did not fit, and why; without a heading when there is more of it above."""
     if not unplaced:
         return ()
     lines = "\n".join(f"- {plain(u.title)}: {plain(u.reason, 200)}" for u in unplaced)
-    return paragraphs(f"**Did not fit**\n{lines}")
+    return paragraphs(lines if also else f"**Did not fit**\n{lines}")
 
 
 def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, ...]:

@@ -8,8 +8,8 @@ from fateforger.session.gates import block_words
 from fateforger.session.model import Session
 from fateforger.session.pictured import picture
 from fateforger.stages import Move
+from fateforger.turn.present.fitting import choices, clashing
 from fateforger.turn.present.parts import (
-    left_out,
     missing,
     move_row,
     paragraphs,
@@ -36,7 +36,8 @@ def card(session: Session) -> Card:
             *picture(session),
             *paragraphs(session.overview or ""),
             *warnings(session),
-            *left_out(session.unplaced),
+            *clashing(session),
+            *choices(session),
             *quality_note(session.quality),
             *rules(session),
             move_row(session, ORDER),

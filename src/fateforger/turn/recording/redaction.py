@@ -42,6 +42,7 @@ KEPT = frozenset(
             "near",
             "SettleConstraints.keep",
             "MemoryView.only",
+            "Clash.let_go",
         ),
     }
 )

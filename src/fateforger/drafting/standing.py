@@ -1,0 +1,54 @@
+"""Why a block of any plan is where it is, whoever put it there."""
+
+from __future__ import annotations
+
+from fateforger.drafting.compile import compiled, task_of
+from fateforger.drafting.ground import ground_of
+from fateforger.drafting.instance import Instance, Task
+from fateforger.drafting.items import Pieces
+from fateforger.drafting.model import Block, Reason
+from fateforger.drafting.problem import Placed, Problem
+from fateforger.drafting.reasons import reasons_of
+from fateforger.plan import ET, Resolved, TBPlan, resolve
+
+_FITS = "best"
+
+
+def why_there(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, ...]:
+    """What makes the place of a block, all others staying where they are: only what can be shown to, so a block that
+    could as well be elsewhere has no reason. Raises ``PlanInvalid`` when the plan has no place on the time line."""
+    blocks = [block for block in resolve(plan) if block.event.type is not ET.BACKGROUND]
+    there = next((block for block in blocks if block.key == key), None)
+    if there is None:
+        return ()
+    ids = [task.id for task in instance.tasks]
+    lunch = f"lunch-{plan.date.isoformat()}"
+    more = tuple(_as_task(b) for b in blocks if b.key != lunch and task_of(b.key, ids) is None)
+    ground = ground_of(instance.model_copy(update={"tasks": (*instance.tasks, *more), "pinned": ()}))
+    problem = compiled(ground)
+    placed = _placed(problem, blocks, [*ids, *(task.id for task in more)])
+    start = problem.axis.slot(there.start)
+    if not any(piece[0] == start for pieces in placed for piece in pieces):
+        return ()
+    block = Block(task_of(key, ids) or key, key, there.event.name, there.event.type, there.start, there.minutes)
+    ((_, reasons),) = reasons_of(ground, problem, placed, (block,))
+    return tuple(reason for reason in reasons if reason.kind != _FITS)
+
+
+def _placed(problem: Problem, blocks: list[Resolved], ids: list[str]) -> Placed:
+    def pieces(task: str | None, key: str | None) -> Pieces:
+        mine = (b for b in blocks if b.key == key or (task is not None and task_of(b.key, ids) == task))
+        masks = [mask for block in mine if (mask := problem.axis.outward(block.start, block.end))]
+        return tuple(sorted(((mask & -mask).bit_length() - 1, mask.bit_count()) for mask in masks))
+
+    return [pieces(item.task, item.key) for item in problem.items]
+
+
+def _as_task(block: Resolved) -> Task:
+    return Task(
+        id=block.key,
+        title=block.event.name,
+        minutes=max(1, block.minutes),
+        type=block.event.type,
+        splittable=False,
+    )

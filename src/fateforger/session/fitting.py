@@ -1,0 +1,64 @@
+"""What a draft left out and what it could not keep, as a session says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, time, timedelta
+
+from fateforger.drafting import Left
+from fateforger.drafting.model import Choice, Conflict, Way
+from fateforger.errors import BadInput
+from fateforger.session.frame import frame_of, frame_span
+from fateforger.session.model import Clash, Offer, Session, Unplaced
+
+
+def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
+    """What a draft left out. A task can always be dropped; lunch cannot, it belongs to the frame."""
+    tasks = {task.id for task in session.inputs.tasks}
+    return tuple(
+        Unplaced(
+            task_id=each.id,
+            title=each.title,
+            reason=each.reason,
+            offers=(Offer(way="drop"), *_offers(session, each.choices)) if each.id in tasks else (),
+        )
+        for each in left
+    )
+
+
+def with_offers(unplaced: Iterable[Unplaced], known: Iterable[Unplaced]) -> tuple[Unplaced, ...]:
+    """What another draft left out, with what our own knows to offer for the same tasks."""
+    offers = {each.task_id: each.offers for each in known}
+    return tuple(u.model_copy(update={"offers": offers.get(u.task_id, u.offers)}) for u in unplaced)
+
+
+def clash_of(conflict: Conflict | None, relaxed: tuple[str, ...]) -> Clash | None:
+    """What must be kept and cannot be."""
+    return None if conflict is None else Clash(uids=conflict.ids, let_go=relaxed)
+
+
+def _offers(session: Session, choices: Iterable[Choice]) -> Iterator[Offer]:
+    for choice in choices:
+        match choice.way:
+            case Way.SHRINK:
+                yield Offer(way="shrink", minutes=choice.minutes)
+            case Way.EXTEND if choice.minutes is not None:
+                until = _until(session, choice.minutes)
+                if until is not None:
+                    yield Offer(way="extend", until=until)
+            case Way.RELAX:
+                yield Offer(way="set_aside", uid=choice.rule)
+            case _:
+                pass
+
+
+def _until(session: Session, minutes: int) -> time | None:
+    """The end of a day that is so much longer; ``None`` when that is no frame of this day."""
+    start, end = frame_of(session)
+    later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
+    until = later.time().replace(tzinfo=None, fold=0)
+    try:
+        span = frame_span(session.date, session.tz, session.frame.model_copy(update={"day_end": until}))
+    except BadInput:
+        return None
+    return until if span[1].astimezone(UTC) == later.astimezone(UTC) and span[0] == start else None

@@ -1,0 +1,81 @@
+"""What a draft has no room for and what it cannot keep, with a button for each way out."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.sections import reminder_of
+from fateforger.constraints.wording import listed, quoted
+from fateforger.drafting import in_words
+from fateforger.session.cards import Button, Controls, Part, Prose, plain
+from fateforger.session.model import Offer, Session, Unplaced
+from fateforger.session.recall import drafting
+from fateforger.turn.present.parts import left_out
+
+MOST_CHOICES = 5
+"""Tasks with buttons of their own; the others are named."""
+_LABEL = 75
+
+
+def choices(session: Session) -> tuple[Part, ...]:
+    """What did not fit, each with what can be done about it."""
+    known = {item.uid: item for item in drafting(session).applicable}
+    parts: list[Part] = []
+    plainly: list[Unplaced] = []
+    for each in session.unplaced:
+        buttons = [button for offer in each.offers if (button := _button(each, offer, known)) is not None]
+        if not buttons or len(parts) >= 2 * MOST_CHOICES:
+            plainly.append(each)
+            continue
+        heading = "" if parts else "**Did not fit**\n"
+        parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}"))
+        parts.append(Controls(items=tuple(buttons)))
+    return (*parts, *left_out(tuple(plainly), also=bool(parts)))
+
+
+def clashing(session: Session) -> tuple[Part, ...]:
+    """Rules that contradict each other, or the day, in the person's words, each with a button that sets it aside."""
+    if session.clash is None:
+        return ()
+    items = {item.uid: item for item in drafting(session).applicable}
+    members = [items[uid] for uid in session.clash.uids if uid in items]
+    if not members:
+        return ()
+    told = [f"- {plain(reminder_of(item).sentence, 300)}" for item in members]
+    gone = [quoted(items[uid].record.words) for uid in session.clash.let_go if uid in items]
+    if len(members) == 1:
+        lines = ["⚠️ **There is no way to keep this rule on that day, so the draft does without it.**", *told]
+    else:
+        lines = ["⚠️ **These rules cannot all be kept on that day.**", *told]
+        if gone:
+            lines.append(f"For now the draft does without {plain(listed(gone), 400)}. Which one shall not count today?")
+    return (Prose(text="\n".join(lines)), Controls(items=tuple(_without(item) for item in members)))
+
+
+def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
+    """The command that makes room; ``None`` for a rule that does not count any more."""
+    title = f" “{unplaced.title[:40]}”"
+    match offer.way:
+        case "drop":
+            return Button(label="Drop it", action="task.remove", target=unplaced.task_id, spoken=f"Drop{title}")
+        case "shrink" if offer.minutes is not None:
+            label = f"Make it {in_words(offer.minutes)}"
+            target = f"{offer.minutes} {unplaced.task_id}"
+            return Button(label=label, action="task.resize", target=target, spoken=f"{label}:{title}")
+        case "extend" if offer.until is not None:
+            end = f"{offer.until:%H:%M}"
+            label = f"End the day at {end}"
+            return Button(label=label, action="frame.until", target=end, spoken=f"{label} for{title}")
+        case "set_aside":
+            return _without(known[offer.uid]) if offer.uid in known else None
+        case "shrink" | "extend":
+            return None
+        case _:
+            assert_never(offer.way)
+
+
+def _without(item: Applicable) -> Button:
+    label = f"Today without “{item.record.name}”"
+    short = label if len(label) <= _LABEL else f"{label[: _LABEL - 2].rstrip()}…”"
+    return Button(label=short, action="memory.set_aside", target=f"{item.version.seq} {item.uid}", spoken=short)
