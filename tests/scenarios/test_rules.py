@@ -149,4 +149,4 @@ def test_a_change_against_a_rule_waits_and_a_block_says_why_it_is_there(
     expect(thread.get_by_text("“Quiet mornings” does not count for this day.")).to_be_visible()
     thread.get_by_role("combobox", name="Why here?").click()
     page.get_by_role("option", name="09:00–10:00 Write report").click()
-    expect(thread.get_by_text("No rule of yours is about it; it is where there was room for it.")).to_be_visible()
+    expect(thread.get_by_text("It is the earliest time that is free and long enough for it.")).to_be_visible()
