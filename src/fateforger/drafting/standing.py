@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fateforger.drafting.compile import compiled, task_of
+from fateforger.drafting.compile import compiled
 from fateforger.drafting.ground import ground_of
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.items import Pieces
 from fateforger.drafting.model import Block, Reason
+from fateforger.drafting.naming import task_of
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.reasons import reasons_of
 from fateforger.plan import ET, Resolved, TBPlan, resolve
