@@ -57,7 +57,13 @@ def shown(person_session: Any) -> list[str]:
 
 async def drafted(anna: Person) -> list[str]:
     """Two pieces of deep work, the first of them the one thing, and one that is not."""
-    values = {"title_1": "Report", "title_2": "Review", "title_3": "Mail", "minutes_1": 60, "minutes_2": 60}
+    values: dict[str, Any] = {
+        "title_1": "Report",
+        "title_2": "Review",
+        "title_3": "Mail",
+        "minutes_1": 60,
+        "minutes_2": 60,
+    }
     await anna.fill("tasks", one_thing="1", minutes_3=30, depth_3="shallow", **values)
     return shown(await anna.session())
 
@@ -151,7 +157,13 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
     meeting(house, "Workshop", "13:30", "17:00")
     await anna.to_tasks()
     await anna.fill("rule_new", words="Nothing before ten", kind="avoid_window", times="0-10", necessity="must")
-    values = {"title_1": "Report", "title_2": "Review", "title_3": "Mail", "minutes_1": 120, "minutes_2": 50}
+    values: dict[str, Any] = {
+        "title_1": "Report",
+        "title_2": "Review",
+        "title_3": "Mail",
+        "minutes_1": 120,
+        "minutes_2": 50,
+    }
     await anna.fill("tasks", one_thing="1", minutes_3=60, depth_3="shallow", **values)
     assert "**Did not fit**\n- Mail: “Nothing before ten” rules out the time that is still free" in anna.words
     assert offers(anna) == LEFT
