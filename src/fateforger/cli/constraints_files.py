@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fateforger.cli.constraints_migrated import Bar
 from fateforger.cli.constraints_store import Opened, checked_person, in_store, with_constraints
 from fateforger.cli.documents import json_line, line_text, parse_json, raw_lines, write_json
 from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
 
 if TYPE_CHECKING:
     from fateforger.constraints import Version
+    from fateforger.ports import Constraints
+
+BATCH = 200
+"""How many lines are written as one commit."""
 
 
 @dataclass(slots=True)
@@ -75,23 +80,62 @@ def export_door(ctx: click.Context, user_id: str | None, target: str, as_json: b
 
 
 async def _import(opened: Opened, source: str) -> Count:
-    count = Count()
-    known: dict[str, set[str]] = {}
-    for number, version, cause in _versions(source, count):
-        try:
-            if version.user_id not in known:
-                mine = await opened.constraints.readable(version.user_id)
-                known[version.user_id] = {_cause(one) for one in mine}
-            if cause in known[version.user_id]:
-                count.already += 1
-                continue
-            await opened.constraints.write([version], cause=cause)
-        except BadInput as error:
-            count.bad.append(_mistake(number, error, f"{source}, line {number}"))
-            continue
-        known[version.user_id].add(cause)
-        count.written += 1
-    return count
+    """One commit for many lines of a person, so a kill in between leaves at most as many to be written again; what is
+    there already is known by what it says."""
+    importing = _Importing(opened.constraints, Bar())
+    try:
+        for number, version, cause in _versions(source, importing.count):
+            try:
+                await importing.take(version, cause)
+            except BadInput as error:
+                importing.count.bad.append(_mistake(number, error, f"{source}, line {number}"))
+        await importing.finish()
+    except StoreUnavailable as error:
+        so_far = f"{importing.count.written} lines are written; run it again and it goes on there."
+        raise StoreUnavailable(f"{error.message} {so_far}", where=error.where) from error
+    finally:
+        importing.bar.close()
+    return importing.count
+
+
+class _Importing:
+    """What is to be written, person by person in the order of the lines."""
+
+    def __init__(self, constraints: Constraints, bar: Bar) -> None:
+        self.count = Count()
+        self.bar = bar
+        self._constraints = constraints
+        self._known: dict[str, set[str]] = {}
+        self._waiting: dict[str, list[tuple[Version, str]]] = {}
+
+    async def take(self, version: Version, cause: str) -> None:
+        """One line more. Raises ``BadInput`` for one that no store could keep."""
+        from fateforger.constraints import check_version  # noqa: PLC0415  the help text needs none of it
+
+        check_version(version)
+        person = version.user_id
+        if person not in self._known:
+            self._known[person] = {_cause(one) for one in await self._constraints.readable(person)}
+        if cause in self._known[person]:
+            self.count.already += 1
+            return
+        self._known[person].add(cause)
+        self._waiting.setdefault(person, []).append((version, cause))
+        if len(self._waiting[person]) >= BATCH:
+            await self._write(person)
+
+    async def finish(self) -> None:
+        """Write what is left."""
+        for person in tuple(self._waiting):
+            await self._write(person)
+
+    async def _write(self, person: str) -> None:
+        lines = self._waiting.pop(person)
+        causes = "".join(cause for _, cause in lines)
+        batch = f"import-{hashlib.sha256(causes.encode()).hexdigest()}"
+        await self._constraints.write([version for version, _ in lines], cause=batch)
+        self.count.written += len(lines)
+        self.bar.show("importing", self.count.read, None)
 
 
 def _versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
@@ -126,11 +170,12 @@ def _mistake(number: int, error: BadInput, where: str) -> dict[str, Any]:
 
 
 def _cause(version: Version) -> str:
-    """The same for the same line, whichever file it stands in, and for the version that it became."""
+    """The same for the same line, whichever file it stands in, and for the version that it became. What wrote them is
+    named after those of its lines."""
     from fateforger.constraints import write_version  # noqa: PLC0415  the help text needs none of it
 
     text = json.dumps(write_version(version), sort_keys=True)
-    return f"import-{hashlib.sha256(text.encode()).hexdigest()}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int, int, ConstraintUnreadable | None]:

@@ -328,6 +328,30 @@ def test_an_import_is_repeated_without_effect(doors: Doors) -> None:
     assert doors.export() == before == here + by_person(history())
 
 
+def in_database(doors: Doors, statement: str) -> list[Any]:
+    with contextlib.closing(sqlite3.connect(doors.data / "fateforger.db")) as connection, connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_an_import_that_was_cut_off_goes_on_where_it_was(doors: Doors) -> None:
+    """Many lines are one commit; what was committed stays, and is not written again."""
+    lines = [line_of(f"c{n:03}", user="U2" if n == 100 else "U1") for n in range(450)]
+    source = doors.file("in.jsonl", *lines, json.dumps("nothing"))
+    in_database(
+        doors,
+        "CREATE TRIGGER full BEFORE INSERT ON constraint_version WHEN NEW.uid = 'c449'"
+        " BEGIN SELECT abs(-9223372036854775807 - 1); END",
+    )
+    assert "401 lines are written; run it again and it goes on there." in refused(
+        doors.json("import", source), status=3
+    )
+    assert in_database(doors, "SELECT count(*), count(DISTINCT cause) FROM constraint_version") == [(401, 3)]
+    in_database(doors, "DROP TRIGGER full")
+    answer = doors.done("import", source)
+    assert [answer[name] for name in ("read", "written", "already", "skipped")] == [451, 49, 401, 1]
+    assert doors.export() == by_person([line for line in lines if line["user_id"] == "U1"]) + by_person(lines[100:101])
+
+
 def test_bad_lines_are_named_and_skipped(doors: Doors) -> None:
     good, other = (json.dumps(line_of(uid)).encode() for uid in ("a", "b"))
     bad = [
