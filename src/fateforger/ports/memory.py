@@ -45,7 +45,8 @@ class Constraints(Protocol):
         ...
 
     async def forget(self, user_id: str) -> int:
-        """Delete everything of one person for good, and say how many versions there were; the index is told, too."""
+        """Delete everything of one person for good, and say how many versions there were; the index is told, too. What
+        sessions, jobs and recordings repeat of it is theirs to delete."""
         ...
 
     async def unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:

@@ -80,6 +80,7 @@ class SqlConstraints:
     async def forget(self, user_id: str) -> int:
         check_person(user_id)
         count = await self._database.write_alone(user_id, lambda connection: _forget(connection, user_id))
+        await self._database.scrub()
         self._after()
         return count
 

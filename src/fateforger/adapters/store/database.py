@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from sqlalchemy.exc import DBAPIError
 from fateforger.adapters.store.faults import IN_EACH_OTHERS_WAY, sqlstate, translated
 from fateforger.adapters.store.place import POOL_SIZE, READING, spoken
 from fateforger.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 _PAUSES = tuple(0.002 * 2**n for n in range(10))
@@ -51,6 +54,22 @@ class Database:
         """Like :meth:`write`, one after another for each ``key``, whichever process it comes from: for a key, the order
         of commits is the order in which the database counted. Nobody has to try again; they queue."""
         return await self._in_thread(self._alone, lambda connection: work(_locked(connection, key)))
+
+    async def scrub(self) -> None:
+        """Let the files of SQLite hold nothing more of what was deleted: the log beside the file is taken into it and
+        cut. While another program reads, that is left to the next time, and logged. A server keeps house itself."""
+        if self.engine.dialect.name == "sqlite":
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._cut_log)
+
+    def _cut_log(self) -> None:
+        with translated(self.place):
+            raw = self.engine.raw_connection()
+            try:
+                busy, *_ = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                raw.close()
+        if busy:
+            log.warning("what was deleted stays in the log of %s for now: it is being read", self.place)
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""

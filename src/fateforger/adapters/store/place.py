@@ -83,7 +83,8 @@ def _sqlite(url: URL) -> Engine:
 
 def _prepare(connection: Any, _record: object) -> None:
     _switch_to_wal(connection)
-    for pragma in ("synchronous = FULL", "foreign_keys = ON"):
+    # What was deleted is overwritten, so that what a person had forgotten is not left in the file.
+    for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 

@@ -120,10 +120,10 @@ def test_sqlite_is_set_up_to_survive_a_crash(tmp_path: Path) -> None:
     with engine.connect() as connection:
         settings = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "secure_delete")
         ]
     engine.dispose()
-    assert settings == ["wal", 2, 1, 5000]
+    assert settings == ["wal", 2, 1, 5000, 1]
 
 
 def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
