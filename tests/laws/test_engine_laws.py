@@ -8,6 +8,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -152,3 +153,9 @@ def test_the_same_day_is_drafted_the_same_in_another_process() -> None:
             input=lines, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
         )  # fmt: skip
         assert [json.loads(line) for line in done.stdout.splitlines()] == here[0]
+
+
+@pytest.mark.parametrize("family", ["light", "typical", "heavy", "crowded", "week"])
+def test_the_committed_days_are_those_of_their_generator(family: str) -> None:
+    lines = (Path(__file__).parents[2] / "benchmarks" / "instances" / f"{family}.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [day_of(family, seed) for seed in range(len(lines))]

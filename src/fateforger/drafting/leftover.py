@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fateforger.constraints.wording import listed, quoted
-from fateforger.drafting import weights
 from fateforger.drafting.axis import runs, slots_of, span, stretches
 from fateforger.drafting.compile import compiled
 from fateforger.drafting.ground import Ground
@@ -25,8 +24,9 @@ LONGER = 36
 def left_out(ground: Ground, problem: Problem, placed: Placed) -> tuple[Left, ...]:
     """Everything without a place, in the order of the items, and ways that collide with an event."""
     layout = Layout(problem, placed)
+    looser = _looser(ground, problem) if not all(placed) else {}
     found = [
-        Left(item.id, item.title, _why(ground, problem, layout, item), tuple(_choices(ground, problem, layout, item)))
+        Left(item.id, item.title, _why(ground, problem, layout, item), tuple(_choices(ground, looser, layout, item)))
         for item in problem.items
         if not placed[item.index]
     ]
@@ -122,7 +122,7 @@ def _closing(problem: Problem, item: Item) -> list[str]:
     return [quoted(rule.words) for rule in cutting[:3]]
 
 
-def _choices(ground: Ground, problem: Problem, layout: Layout, item: Item) -> Iterator[Choice]:
+def _choices(ground: Ground, looser: Mapping[str, Problem], layout: Layout, item: Item) -> Iterator[Choice]:
     if item.task is None:
         yield Choice(Way.DROP, "Do without")
         return
@@ -136,14 +136,15 @@ def _choices(ground: Ground, problem: Problem, layout: Layout, item: Item) -> It
     more = _extended(ground, layout, item)
     if more is not None:
         yield Choice(Way.EXTEND, f"Work {in_words(more)} longer", minutes=more)
-    for rule in problem.rules:
-        if rule.must and rule.about(item.kind, item.task) and _fits_without(ground, problem, layout, item, rule.id):
+    for rule in layout.problem.rules:
+        if rule.must and rule.about(item.kind, item.task) and _fits_in(looser[rule.id], layout, item):
             yield Choice(Way.RELAX, f"Just today without {quoted(rule.words)}", rule=rule.id)
 
 
 def _shrunk(layout: Layout, item: Item) -> int | None:
     """The most slots that it still has room for, where that is half of it at least."""
-    for length in range(item.slots - 1, max(SHORTEST, -(-item.slots // 2)) - 1, -1):
+    longest = _longest(item.domain & ~(layout.taken | layout.kept))
+    for length in range(min(longest, item.slots - 1), max(SHORTEST, -(-item.slots // 2)) - 1, -1):
         if layout.best(item, length) is not None:
             return length
     return None
@@ -178,15 +179,17 @@ def _may_begin(layout: Layout, item: Item, start: int) -> bool:
     return problem.ordered(placed, item, start, item.slots) and problem.room_in_caps(placed, item, start, item.slots)
 
 
-def _fits_without(ground: Ground, problem: Problem, layout: Layout, item: Item, rule: str) -> bool:
-    looser = compiled(ground, frozenset({rule, *(frozenset(_all_musts(ground)) - problem.in_force)}))
+def _looser(ground: Ground, problem: Problem) -> dict[str, Problem]:
+    """By each must that was said, the day without it."""
+    musts = frozenset(rule.id for rule in ground.rules if rule.must)
+    gone = musts - problem.in_force
+    return {rule.id: compiled(ground, gone | {rule.id}) for rule in problem.rules if rule.must}
+
+
+def _fits_in(looser: Problem, layout: Layout, item: Item) -> bool:
+    """Whether it has a place in a looser day, everything else staying."""
     same = next((i for i in looser.items if i.id == item.id and not i.pinned), None)
-    if same is None or len(looser.items) != len(problem.items):
+    if same is None or len(looser.items) != len(layout.problem.items):
         return False
-    trial = Layout(looser, layout.placed)
-    spot = trial.best(same, same.slots)
-    return spot is not None and spot[0] <= same.reward * weights.SCALE
-
-
-def _all_musts(ground: Ground) -> frozenset[str]:
-    return frozenset(rule.id for rule in ground.rules if rule.must)
+    spot = Layout(looser, layout.placed).best(same, same.slots)
+    return spot is not None and spot[0] <= same.lost()
