@@ -11,7 +11,8 @@ from fateforger.constraints import ConstraintRecord, Event, Version, newest, rep
 from fateforger.constraints.findings import Change
 from fateforger.constraints.kinds import Action, Status
 from fateforger.errors import BadInput, ConstraintUnreadable
-from fateforger.session.remembering import Memory, Taken, consistent, giving_back
+from fateforger.session.consequences import consistent, giving_back
+from fateforger.session.knowledge import Memory, Taken
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from fateforger.constraints.versions import Event, Version, newest
 from fateforger.constraints.wording import listed, quoted
 from fateforger.plan import ET
 
+_NARROWED = "narrowed by"
 _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
 
 
@@ -128,7 +129,12 @@ def _effect(older: Version, newer: Version, *, single: bool) -> Finding:
 
 def narrowed_by(uid: str) -> str:
     """The reason of the event that lets a constraint go on for what the one with that uid is not about."""
-    return f"narrowed by {uid}"
+    return f"{_NARROWED} {uid}"
+
+
+def is_narrowing(reason: str | None) -> bool:
+    """Whether that is the reason of such an event."""
+    return (reason or "").startswith(f"{_NARROWED} ")
 
 
 def _narrowed(older: Version, newer: Version, days: AbstractSet[int], types: tuple[ET, ...]) -> Finding:

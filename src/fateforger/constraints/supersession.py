@@ -30,7 +30,8 @@ def retired_by(old: Version, new: Version, today: Date) -> Change | None:
     elsewhere = new.record.scope is Scope.SESSION and not (
         old.record.scope is Scope.SESSION and old.session_id == new.session_id
     )
-    if begins > max(today, old.flat.start) or ends < old.flat.end or elsewhere:
+    passing = new.flat.ttl_days is not None
+    if begins > max(today, old.flat.start) or ends < old.flat.end or elsewhere or passing:
         return None
     record = old.record.model_copy(update={"status": Status.DECLINED})
     return Change(old, record, Event(action=Action.SUPERSEDE, reason=superseded_by(new.uid)))

@@ -5,22 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from typing import assert_never
 
-from fateforger.constraints import ConstraintRecord, Event, Version, replacing
-from fateforger.constraints.contradiction import narrowed_by
+from fateforger.constraints import ConstraintRecord, Event, Version
+from fateforger.constraints.contradiction import is_narrowing
 from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.identity import rule_key
 from fateforger.constraints.kinds import Action, Status
-from fateforger.constraints.wording import quoted
+from fateforger.constraints.supersession import replacing
+from fateforger.constraints.wording import listed, quoted
 from fateforger.errors import BadInput
 from fateforger.session.commands import Verdict
-from fateforger.session.remembering import (
+from fateforger.session.consequences import (
     COUNTS_AGAIN,
-    UNKNOWN,
-    Memory,
-    Taken,
+    alone,
     consistent,
     giving_back,
     in_force_again,
@@ -28,8 +26,11 @@ from fateforger.session.remembering import (
     takes_place,
     without,
 )
+from fateforger.session.knowledge import UNKNOWN, Memory, Taken
 
 CHANGED = "That constraint has changed since this card was made, so I did nothing. This is how it is now."
+TAKEN_BACK = "taken back"
+AS_SAID = "as you said"
 CHANGED_SINCE = "{} was changed since, so I left it as it is."
 
 
@@ -62,12 +63,14 @@ def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: i
             if not version.retired:
                 return taken.saying(f"{name} is in force already.")
             event = Event(action=Action.UPDATE, reason=reason or "restored")
-            return consistent(_as(in_force_again(taken, uid), version, Status.LOCKED, event, name), uid)
+            # What it took the place of may be in force again since, and is looked at anew.
+            bare = version.model_copy(update={"record": alone(version.record)})
+            return consistent(_as(in_force_again(taken, uid), bare, Status.LOCKED, event, name), uid)
         case "decline" | "archive":
             if version.retired:
                 return taken.saying(f"{name} is out of force already.")
-            taken = _as(taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason), name)
-            return giving_back(_widened(taken, uid), uid)
+            taken = _as(taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason or AS_SAID), name)
+            return giving_back(taken, uid)
         case "set_aside":
             return replace(taken, put_aside=(uid,)).saying(f"{name} does not count for this day.")
         case "use_again":
@@ -119,29 +122,16 @@ def undone(taken: Taken, wrote: Sequence[Version], before: Mapping[str, Version]
             taken = taken.saying(CHANGED_SINCE.format(quoted(now.record.name)))
         elif was is None:
             gone = version.record.model_copy(update={"status": Status.DECLINED})
-            taken = taken.writing(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason="taken back")))
+            taken = taken.writing(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason=TAKEN_BACK)))
         else:
-            event = was.event if was.retired else Event(action=Action.UPDATE, reason="taken back")
+            stays = was.retired or is_narrowing(was.event.reason)
+            event = was.event if stays else Event(action=Action.UPDATE, reason=TAKEN_BACK)
             taken = taken.writing(memory.next(uid, was.record, event))
-    written = [version for uid, version in last.items() if uid in {version.uid for version in taken.versions}]
-    replaced = [quoted(v.record.name) for v in written if v.event.action is Action.SUPERSEDE]
-    names = [quoted(v.record.name) for v in written if v.event.action is not Action.SUPERSEDE]
-    taken = taken.saying(f"Taken back: {', '.join(names)}.") if names else taken
-    return taken.saying(*(COUNTS_AGAIN.format(name) for name in replaced))
-
-
-def _widened(taken: Taken, uid: str) -> Taken:
-    """What was narrowed by a constraint that is out of force now is as it was before."""
-    for version in taken.memory.newest.values():
-        if version.retired or version.event.reason != narrowed_by(uid):
-            continue
-        mine = [v for v in taken.memory.versions if v.uid == version.uid and v.updated_at < version.updated_at]
-        if mine:
-            before = max(mine, key=attrgetter("updated_at", "seq"))
-            event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
-            line = f"{quoted(before.record.name)} is as it was before that."
-            taken = taken.writing(taken.memory.next(version.uid, before.record, event), line)
-    return taken
+    back = {version.uid for version in taken.versions}
+    names = [quoted(version.record.name) for uid, version in last.items() if uid in back and not version.retired]
+    again = [quoted(version.record.name) for uid, version in last.items() if uid in back and version.retired]
+    lines = ((names, f"Taken back: {', '.join(names)}."), (again, COUNTS_AGAIN.format(listed(again or [""]))))
+    return taken.saying(*(line for those, line in lines if those))
 
 
 def _in_view(memory: Memory, uid: str, seen: int | None) -> Version:

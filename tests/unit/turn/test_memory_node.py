@@ -365,3 +365,83 @@ def test_a_question_and_a_trouble_are_said() -> None:
     assert effects == ()
     assert after.notice is not None
     assert after.notice.lines == ("Which Tuesday?",)
+
+
+# --- what follows for others ---
+
+
+def week(name: str, clock: str, **fields: Any) -> dict[str, Any]:
+    return bed(clock, **fields) | {"name": name}
+
+
+def in_force(*versions: Version) -> list[str]:
+    return sorted(v.record.name for v in newest(versions, "U1").values() if not v.retired)
+
+
+def test_an_exception_that_is_put_away_leaves_the_rule_as_it_was() -> None:
+    rule = stored(bed("22:00", "old"))
+    store = landed(do(session(), "remember_constraint", rule, record=bed("23:30", days_of_week=["FR"])), rule)
+    exception = next(version for version in store if version.record.name == "Bed at 23:30")
+    assert len(store[-1].record.applicability.days_of_week) == 6
+    store = landed(do(session(), "judge_constraint", *store, uid=exception.uid, verdict="archive"), *store)
+    assert store[-1].record.applicability.days_of_week == ()
+    assert in_force(*store) == ["Bed at 22:00"]
+
+
+def test_what_comes_back_leaves_out_what_was_said_since() -> None:
+    """The Fridays that were excepted from the later rule are excepted from the earlier one, too."""
+    at, store = replaced()
+    out = do(at, "remember_constraint", *store, record=bed("23:30", days_of_week=["FR"]))
+    store = landed(out, *store)
+    later = next(version for version in store if version.record.name == "Bed at 23:00")
+    store = landed(do(out.session, "judge_constraint", *store, uid=later.uid, verdict="archive"), *store)
+    assert in_force(*store) == ["Bed at 22:00", "Bed at 23:30"]
+    assert len(newest(store, "U1")["old"].record.applicability.days_of_week) == 6
+
+
+def test_a_rule_for_a_week_gives_the_days_after_it_back() -> None:
+    """A4: and at once, when it is put away before its time."""
+    old = stored(bed("22:00", "old"))
+    limited = bed("23:00", scope="datespan", start_date="2026-03-02", end_date="2026-03-08")
+    out = do(session(), "remember_constraint", old, record=limited)
+    store = landed(out, old)
+    shown = with_memory(out.session, MemoryReading(versions=store), MORNING)
+    assert [item.record.name for item in active(shown).applicable] == ["Bed at 23:00"]
+    gone = do(shown, "judge_constraint", *store, uid=store[1].uid, verdict="archive")
+    assert [item.record.name for item in active(gone.session).applicable] == ["Bed at 22:00"]
+
+
+def test_the_same_in_another_language_is_the_same() -> None:
+    """S6: all that it asks for is in its fields. A wish that is in the words only is not taken for another one."""
+    old = stored(bed("22:00", "old"))
+    reading = MemoryReading(versions=(old,))
+    german = uttered("22:00").model_copy(update={"name": "Um zehn ins Bett", "description": "um zehn ins Bett"})
+    german = german.with_uid("tb_german")
+    after, effects = understood(with_memory(session(), reading, MORNING), reading, heard(german))
+    assert (effects, len(active(after).applicable)) == ((), 1)
+    gym, yoga = (
+        read_record(
+            record_of(
+                uid, name=uid, rule_kind="prefer_window", windows=[{"kind": "prefer", "start": "18:00", "end": "19:00"}]
+            )
+        )
+        for uid in ("Gym", "Yoga")
+    )
+    after, _ = understood(session(), MemoryReading(), heard(gym, yoga))
+    assert sorted(item.record.name for item in active(after).applicable) == ["Gym", "Yoga"]
+
+
+def test_a_secret_is_refused_by_every_command() -> None:
+    old = stored(bed("22:00", "old"))
+    secret = bed("22:00", "old") | {"description": "token ghp_16C7e42F292c6912E7710c838347Ae178B4a"}
+    for out in (
+        do(session(), "remember_constraint", old, record=secret),
+        do(session(), "revise_constraint", old, uid="old", record=secret),
+    ):
+        assert out.effects == ()
+        assert out.session.notice is not None
+        assert out.session.notice.refused
+        assert "ghp" not in out.session.model_dump_json()
+    after, effects = understood(session(), MemoryReading(), heard(read_record(secret)))
+    assert effects == ()
+    assert "ghp" not in after.model_dump_json()

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fateforger.constraints import Version, newest
+from fateforger.constraints import ConstraintRecord, Version, newest
 from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.identity import content_key, rule_key
+from fateforger.constraints.kinds import Action
 from fateforger.constraints.wording import quoted
 from fateforger.errors import BadInput, UserError
 from fateforger.plan import ET
 from fateforger.session import commands, judging
 from fateforger.session.commands import SessionCommand, Understood
+from fateforger.session.consequences import COUNTS_AGAIN
+from fateforger.session.knowledge import Memory, Taken
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known
 from fateforger.session.memory_rows import viewed
 from fateforger.session.model import Notice, Session
-from fateforger.session.remembering import COUNTS_AGAIN, Memory, Taken, remembered
+from fateforger.session.remembering import alike_in, remembered
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.hearing import NOTHING
@@ -67,7 +70,7 @@ def understood(
             continue
         if content_key(record) in done or (rule_key(record), record.applies_event_types) in done:
             continue
-        if before is not None and before.retired and content_key(before.record) == content_key(record):
+        if before is not None and _unwanted(before, record) and alike_in(taken.memory, record) is None:
             taken = taken.saying(DECLINED_BEFORE)
             continue
         taken = remembered(taken, record)
@@ -157,6 +160,13 @@ def _taken(stage: StageInput, command: SessionCommand) -> Taken:
             return _taken_back(taken, stage, cause)
         case _:
             raise BadInput(NOTHING_TO_UNDO)
+
+
+def _unwanted(version: Version, record: ConstraintRecord) -> bool:
+    """Whether the person did not want it, in these words; what is merely over can be said again."""
+    if not version.retired or content_key(version.record) != content_key(record):
+        return False
+    return version.event.action is Action.DECLINE or version.event.reason == judging.TAKEN_BACK
 
 
 def _taken_back(taken: Taken, stage: StageInput, cause: str) -> Taken:

@@ -1,0 +1,155 @@
+"""What follows for the others when a constraint comes into force or goes out of it: what it contradicts gives way where
+that is clear and is asked where it is not; what gave way to it is back. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date as Date  # noqa: N812  as elsewhere
+from operator import attrgetter
+
+from fateforger.constraints import ConstraintRecord, Context, Event, Version, applicability, contradictions
+from fateforger.constraints.contradiction import narrowed_by
+from fateforger.constraints.findings import Change, Finding, Kind
+from fateforger.constraints.kinds import Action, Scope
+from fateforger.constraints.supersession import given_back, given_way
+from fateforger.constraints.versions import still_replaces, successors
+from fateforger.constraints.wording import day_words, quoted
+from fateforger.session.knowledge import Memory, Taken
+from fateforger.session.memory import MemoryQuestion
+
+COUNTS_AGAIN = "{} counts again."
+
+
+def consistent(taken: Taken, uid: str) -> Taken:
+    """With what follows for the others from a constraint that was just written (S179)."""
+    version = taken.memory.existing(uid)
+    if version.flat.session_only:
+        return _overriding(taken, version)
+    while (found := _clear(taken, uid)) is not None:
+        finding, change = found
+        after = taken.memory.next(change.version.uid, change.record, change.event)
+        line = _replaced_line(finding, taken.memory) if finding.kind is Kind.REPLACED else finding.sentence
+        taken = taken.writing(after, line)
+    taken = making_way(taken, uid)
+    asked = [f for f in contradictions(taken.memory.versions, taken.memory.user_id, about=uid) if f.follows is None]
+    return _asking(taken, asked)
+
+
+def making_way(taken: Taken, uid: str) -> Taken:
+    """With what becomes of those whose place that constraint takes. That it takes it was said."""
+    memory = taken.memory
+    for change in given_way(memory.versions, memory.existing(uid), memory.today):
+        taken = taken.writing(taken.memory.next(change.version.uid, change.record, change.event))
+    return taken
+
+
+def in_force_again(taken: Taken, uid: str) -> Taken:
+    """What took the place of a constraint lets go of it, or saying it again would change nothing."""
+    for version in replacers(taken.memory, uid):
+        let = Event(action=Action.UPDATE, reason=f"no longer supersedes {uid}")
+        event = version.event if version.retired else let
+        taken = taken.writing(taken.memory.next(version.uid, without(version.record, uid), event))
+    return taken
+
+
+def giving_back(taken: Taken, uid: str) -> Taken:
+    """With what counts again because that constraint is out of force, as far as nothing that was said since takes its
+    place, and with what was narrowed by it as it was before."""
+    for change in given_back(taken.memory.versions, taken.memory.user_id, uid):
+        was = _before(taken.memory, change.version) or change.version
+        record = _left_of(was, taken.memory)
+        if record is not None:
+            line = COUNTS_AGAIN.format(quoted(record.name))
+            taken = taken.writing(taken.memory.next(change.version.uid, record, change.event), line)
+    for version in list(taken.memory.newest.values()):
+        before = _before(taken.memory, version)
+        if version.retired or before is None or version.event.reason != narrowed_by(uid):
+            continue
+        event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
+        line = f"{quoted(before.record.name)} is as it was before that."
+        taken = taken.writing(taken.memory.next(version.uid, before.record, event), line)
+    return taken
+
+
+def _before(memory: Memory, version: Version) -> Version | None:
+    """The constraint as it was before what happened to it last, which may have been taken back and done again."""
+    mine = [v for v in memory.versions if v.uid == version.uid and not v.retired and v.event != version.event]
+    return max(mine, key=attrgetter("updated_at", "seq"), default=None)
+
+
+def _left_of(before: Version, memory: Memory) -> ConstraintRecord | None:
+    """What is left of a constraint beside those that were said since and are in force."""
+    others = [v for v in memory.newest.values() if v.uid != before.uid and not v.retired]
+    for finding in contradictions([*others, before], memory.user_id, about=before.uid, repeated=True):
+        if finding.uids[1] == before.uid and finding.kind is Kind.REPLACED:
+            return None
+        if finding.follows is not None and finding.follows.version.uid == before.uid:
+            before = finding.follows.at(before.updated_at)
+    return before.record
+
+
+def alone(record: ConstraintRecord) -> ConstraintRecord:
+    """The record as one that takes the place of none."""
+    return record.model_copy(update={"lifecycle": record.lifecycle.model_copy(update={"supersedes_uids": ()})})
+
+
+def without(record: ConstraintRecord, uid: str) -> ConstraintRecord:
+    """The record as one that leaves that constraint in force."""
+    life = record.lifecycle
+    uids = tuple(other for other in life.supersedes_uids if other != uid)
+    return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
+
+
+def takes_place(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
+    """That one took the place of another."""
+    when = "from now on" if since is None else f"from {day_words(since)} on"
+    return f"{quoted(new.name)} takes the place of {quoted(old.name)} {when}."
+
+
+def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
+    """A finding that only the person can decide about, as a question."""
+    newer, older = finding.uids
+    names = (memory.existing(newer).record.name, memory.existing(older).record.name)
+    return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
+
+
+def replacers(memory: Memory, uid: str) -> list[Version]:
+    """The constraints that take the place of this one: those in force, and those that gave way to others themselves."""
+    named = successors(memory.newest)
+    return [version for version in named.get(uid, ()) if still_replaces(version, named)]
+
+
+def _clear(taken: Taken, uid: str) -> tuple[Finding, Change] | None:
+    """A contradiction that settles itself, if there is one."""
+    found = contradictions(taken.memory.versions, taken.memory.user_id, about=uid, repeated=True)
+    return next(((finding, finding.follows) for finding in found if finding.follows is not None), None)
+
+
+def _overriding(taken: Taken, version: Version) -> Taken:
+    """What was said for one day only: lasting constraints that contradict it do not count in this session (S22)."""
+    memory = taken.memory
+    context = Context(user_id=memory.user_id, as_of=memory.day, session_id=memory.session_id)
+    applies = {item.uid for item in applicability(memory.versions, context).applicable}
+    lasting = [v for v in memory.newest.values() if v.uid in applies and not v.flat.session_only]
+    as_lasting = Change(version, version.record.model_copy(update={"scope": Scope.PROFILE}), version.event)
+    for finding in contradictions(
+        [*lasting, as_lasting.at(version.updated_at)], memory.user_id, about=version.uid, repeated=True
+    ):
+        older = memory.existing(finding.uids[1])
+        if finding.follows is None:
+            taken = _asking(taken, [finding])
+            continue
+        line = f"For this day it takes the place of {quoted(older.record.name)}."
+        taken = replace(taken, put_aside=(*taken.put_aside, older.uid)).saying(line)
+    return taken
+
+
+def _asking(taken: Taken, findings: list[Finding]) -> Taken:
+    asked = tuple(question_of(finding, taken.memory) for finding in findings)
+    return replace(taken, questions=(*taken.questions, *asked))
+
+
+def _replaced_line(finding: Finding, memory: Memory) -> str:
+    newer, older = (memory.existing(uid).record for uid in finding.uids)
+    start = newer.applicability.start_date
+    return takes_place(newer, older, start if start is not None and start > memory.day else None)

@@ -1,0 +1,92 @@
+"""What is known of a person's constraints at one point, and what a deed about them comes to. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date as Date  # noqa: N812  as elsewhere
+from datetime import datetime, timedelta
+
+from fateforger.constraints import ConstraintRecord, Event, Version, newest
+from fateforger.errors import BadInput
+from fateforger.session.days import local_today
+from fateforger.session.memory import MemoryQuestion
+
+UNKNOWN = "I don't know that constraint any more, so I did nothing."
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """All that is known of a person at this point, whichever of store and session knows it, and where we are: the
+    conversation if there is one, the planned day, the instant of the deed, and the zone of the person."""
+
+    user_id: str
+    session_id: str | None
+    day: Date
+    at: datetime
+    versions: tuple[Version, ...]
+    tz: str
+
+    @property
+    def newest(self) -> dict[str, Version]:
+        return newest(self.versions, self.user_id)
+
+    @property
+    def today(self) -> Date:
+        """The day it is for the person."""
+        return local_today(self.at, self.tz)
+
+    def existing(self, uid: str) -> Version:
+        """The constraint as it is. Raises ``BadInput`` when there is none."""
+        version = self.newest.get(uid)
+        if version is None:
+            raise BadInput(UNKNOWN)
+        return version
+
+    def next(self, uid: str, record: ConstraintRecord, event: Event) -> Version:
+        """What would be written of a constraint now, later than any version of it that is there already."""
+        theirs = [version for version in self.versions if version.user_id == self.user_id]
+        mine = [version for version in theirs if version.uid == uid]
+        at = max([self.at, *(version.updated_at + _TICK for version in mine)])
+        # Of two rules that contradict each other the later one counts, so no two are written at one instant.
+        instants = {version.updated_at for version in theirs}
+        while at in instants:
+            at += _TICK
+        return Version(
+            user_id=self.user_id,
+            record=record.with_uid(uid),
+            created_at=min([at, *(version.created_at for version in mine)]),
+            updated_at=at,
+            event=event,
+            session_id=self.session_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a deed comes to so far: ``memory`` with it, the versions to be written, the newest ones ``before`` it, what
+    does not count in this session from now on, or does again, what to say and what to ask."""
+
+    memory: Memory
+    versions: tuple[Version, ...] = ()
+    before: Mapping[str, Version] = field(default_factory=dict)
+    put_aside: tuple[str, ...] = ()
+    taken_up: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    questions: tuple[MemoryQuestion, ...] = ()
+
+    def writing(self, version: Version, *lines: str) -> Taken:
+        """One version more, which the next step knows of."""
+        known = self.memory.newest.get(version.uid)
+        before = self.before if known is None or version.uid in _uids(self) else {**self.before, version.uid: known}
+        memory = replace(self.memory, versions=(*self.memory.versions, version))
+        versions, said = (*self.versions, version), (*self.lines, *lines)
+        return replace(self, memory=memory, versions=versions, before=before, lines=said)
+
+    def saying(self, *lines: str) -> Taken:
+        return replace(self, lines=(*self.lines, *lines))
+
+
+def _uids(taken: Taken) -> set[str]:
+    return {version.uid for version in taken.versions}
