@@ -12,6 +12,7 @@ from fateforger.adapters.painter import ResvgPainter, png_of
 from fateforger.errors import InternalError
 from fateforger.picture import DayView, draw, planned_blocks
 from fateforger.picture.layout import laid_out
+from fateforger.picture.metrics import runs, width
 
 
 def titled(title: str) -> str:
@@ -46,3 +47,22 @@ def test_each_script_of_our_fonts_leaves_ink(title: str) -> None:
 def test_what_is_no_picture_is_refused() -> None:
     with pytest.raises(InternalError, match="cannot be drawn"):
         png_of("no svg")
+
+
+@pytest.mark.parametrize("bold", [False, True])
+@pytest.mark.parametrize("words", ["Write the report", "WWWiii…", "Größe ŁΩЖ", "שלום עולם", "اجتماع الفريق", "🚀🎉"])
+def test_a_text_ends_where_the_layout_takes_it_to_end(words: str, bold: bool) -> None:  # noqa: FBT001  a parameter
+    """What the layout measures is what is drawn: nothing is beyond the width, something is just before it
+    (joined Arabic letters are narrower than each of them alone)."""
+    wide = width(words, 40, bold=bold)
+
+    def strip(x: float, text: str) -> bytes:
+        spelled = "".join(f'<tspan font-family="{family}">{piece}</tspan>' for family, piece in runs(text))
+        weight = 700 if bold else 400
+        letters = f'<text x="0" y="60" font-size="40" font-family="Noto Sans" font-weight="{weight}">{spelled}</text>'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="300" height="90" viewBox="{x} 0 300 90">'
+        return png_of(f"{head}{letters}</svg>")
+
+    assert strip(wide + 1, words) == strip(wide + 1, " ")
+    near = wide * (0.6 if "ا" in words else 0.82)
+    assert strip(near, words) != strip(near, " ")
