@@ -386,3 +386,12 @@ async def test_a_contradiction_said_in_words_is_said_with_its_sentence(tmp_path:
     await house.work()
     assert counting(await anna.session()) == ["Bed at 22:00"]
     await house.close()
+
+
+async def test_a_secret_in_a_form_is_said_beside_its_field(anna: Person, house: House) -> None:
+    """It becomes no command, so no queue and no recording ever holds it."""
+    await anna.to_frame()
+    errors = await anna.fill("rule_new", words="deploy with ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+    assert errors is not None
+    assert errors.errors == {"words": REFUSED}
+    assert await house.waiting() == 0
