@@ -1,8 +1,12 @@
-"""Store and index agree, whatever dies: 400 writers at once, ``kill -9`` of the process that indexes, and again."""
+"""Store and index agree, whatever dies: 400 writers at once, ``kill -9`` of the process that indexes, and again.
+
+``INDEX_KILLS`` says how often it is killed (once; two or three find work to die in). Each costs a process that imports Mem0.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -19,7 +23,8 @@ from fateforger.constraints import newest
 
 pytestmark = pytest.mark.process
 
-WRITERS, PEOPLE, UIDS, KILLS = 400, 5, 31, 2
+WRITERS, PEOPLE, UIDS = 400, 5, 31
+KILLS = int(os.environ.get("INDEX_KILLS", "1"))
 SECONDS = 60
 
 
@@ -58,7 +63,7 @@ async def write(store: Store, number: int) -> None:
 
 
 async def test_nothing_is_lost_and_nothing_is_left_over(tmp_path: Path) -> None:
-    """Every constraint of everybody, in its newest version, once, after two deaths in the middle of the work."""
+    """Every constraint of everybody, in its newest version, once, after a death in the middle of the work."""
     store = open_store(tmp_path / "state.db")
     left: list[int] = []
     try:

@@ -8,12 +8,21 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import line_of
+from tests.factories.inside import run_inside
 from tests.unit.cli.test_plan_doors import Door
+
+
+class Inside(Door):
+    """The same without a process for each run."""
+
+    def run(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
+        assert not stdin
+        return run_inside(*arguments)
 
 
 @pytest.fixture
 def door(tmp_path: Path) -> Door:
-    return Door(tmp_path)
+    return Inside(tmp_path)
 
 
 def lines(*documents: Any) -> str:
@@ -32,7 +41,9 @@ def uids(document: dict[str, Any]) -> list[str]:
     return [item["uid"] for item in document["constraints"]]
 
 
-def test_query_answers_with_reasons(door: Door) -> None:
+def test_query_answers_with_reasons(tmp_path: Path) -> None:
+    """In a process of its own, as programs call it."""
+    door = Door(tmp_path)
     source = door.file("rules.jsonl", RULES)
     query = ("constraints", "query", "--from", source, "--user", "U1", "--date", "2026-03-04", "--stage", "REFINE")
     status, answer = door.json(*query, "--event-types", "H,DW", "--explain")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import sqlite3
@@ -16,10 +15,10 @@ from typing import Any
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories.constraints import line_of, random_context, random_history, record_of
+from tests.factories.inside import run_inside
 
 from fateforger.adapters.store import open_store
 from fateforger.bootstrap.claim import claimed
-from fateforger.cli import main
 from fateforger.cli.documents import json_line
 from fateforger.constraints import write_version
 from fateforger.constraints.asked import NO_INDEX
@@ -43,11 +42,7 @@ class Doors:
 
     def text(self, door: str, *arguments: str, now: str = EARLY, data: Path | None = None) -> tuple[int, str, str]:
         place = ["--data-dir", str(data or self.data), "--now", now]
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-            main(["constraints", door, *arguments, *place])
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, out.getvalue(), err.getvalue()
+        return run_inside("constraints", door, *arguments, *place)
 
     def json(self, door: str, *arguments: str, now: str = EARLY, data: Path | None = None) -> tuple[int, Any]:
         status, out, err = self.text(door, *arguments, "--json", now=now, data=data)
