@@ -19,9 +19,11 @@ from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
 
 from fateforger.adapters.store import Store, open_store
+from fateforger.adapters.store.documents import JOURNAL_VERSION, OUTBOX_VERSION
 from fateforger.adapters.store.tables import CalendarLease, table
 from fateforger.errors import InternalError, StoreUnavailable
 from fateforger.ports import NewJob
+from fateforger.session.model import SCHEMA_VERSION
 
 BIG = "x" * 400_000
 
@@ -182,19 +184,19 @@ async def test_what_a_newer_program_saved_is_refused_politely(store: Store) -> N
 
     def raise_versions(connection: Any) -> None:
         for name in ("sync_tx", "planning_session", "outbox"):
-            connection.execute(text(f"UPDATE {name} SET schema_version = 2"))
+            connection.execute(text(f"UPDATE {name} SET schema_version = schema_version + 1"))
 
     await store.database.write(raise_versions)
-    reads: list[tuple[str, Callable[[], Awaitable[object]]]] = [
-        ("Transaction t1", lambda: store.journal.get("t1")),
-        ("Planning session s1", lambda: store.sessions.load("s1")),
-        ("Message m1", lambda: store.outbox.pending(now=NOON)),
+    reads: list[tuple[str, int, Callable[[], Awaitable[object]]]] = [
+        ("Transaction t1", JOURNAL_VERSION, lambda: store.journal.get("t1")),
+        ("Planning session s1", SCHEMA_VERSION, lambda: store.sessions.load("s1")),
+        ("Message m1", OUTBOX_VERSION, lambda: store.outbox.pending(now=NOON)),
     ]
-    for what, read in reads:
+    for what, known, read in reads:
         with pytest.raises(StoreUnavailable) as refused:
             await read()
         assert refused.value.message == (
-            f"{what} was saved by a newer fateforger (format 2, this one knows 1); please upgrade."
+            f"{what} was saved by a newer fateforger (format {known + 1}, this one knows {known}); please upgrade."
         )
 
 
