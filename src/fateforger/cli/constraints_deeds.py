@@ -8,7 +8,6 @@ from uuid import uuid4
 
 from fateforger.cli.constraints_store import Opened
 from fateforger.constraints import ConstraintRecord, Event, Version, newest, replacing, uid_for
-from fateforger.constraints.findings import Change
 from fateforger.constraints.kinds import Action, Status
 from fateforger.errors import BadInput, ConstraintUnreadable
 from fateforger.session.consequences import consistent, giving_back
@@ -35,15 +34,8 @@ class Person:
     def next(self, record: ConstraintRecord, session_id: str | None) -> Version:
         """What would be written of a constraint now."""
         uid = record.lifecycle.uid or uid_for(record, self.user_id, session_id)
-        before, now = self.newest.get(uid), self.opened.now
-        return Version(
-            user_id=self.user_id,
-            record=record.with_uid(uid),
-            created_at=now if before is None else min(before.created_at, now),
-            updated_at=now,
-            event=Event(action=Action.UPSERT if before is None else Action.UPDATE),
-            session_id=session_id,
-        )
+        event = Event(action=Action.UPDATE if uid in self.newest else Action.UPSERT)
+        return self.taken(session_id=session_id).memory.next(uid, record, event)
 
     def taken(self, *, session_id: str | None) -> Taken:
         """Where a deed begins, as it would in a thread."""
@@ -112,8 +104,9 @@ async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) ->
     if before.retired:
         return Deed(written=False, version=before)
     record = before.record.model_copy(update={"status": Status.DECLINED})
-    gone = Change(before, record, Event(action=Action.ARCHIVE, reason=reason)).at(opened.now)
-    taken = giving_back(them.taken(session_id=before.session_id).writing(gone), uid)
+    taken = them.taken(session_id=before.session_id)
+    gone = taken.memory.next(uid, record, Event(action=Action.ARCHIVE, reason=reason))
+    taken = giving_back(taken.writing(gone), uid)
     return await _written(them, taken, uid)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -129,6 +129,10 @@ def _context(document: Any, clock: datetime | None) -> Context:
     return read_context(_dated(document, clock))
 
 
+AT_ONE_INSTANT = timedelta(microseconds=999)
+"""A clock that was set stands still, and what is written meanwhile counts up by microseconds: all of it is known."""
+
+
 def _dated(document: Any, clock: datetime | None) -> Any:
     """A context that names no instant has the clock's, where the clock was set. Otherwise it knows all versions, and is
     about today when it names no day either."""
@@ -136,7 +140,7 @@ def _dated(document: Any, clock: datetime | None) -> Any:
         return document
     if clock is None and document.get("as_of") is not None:
         return document
-    return {**document, "now": (clock or datetime.now(UTC)).isoformat()}
+    return {**document, "now": (datetime.now(UTC) if clock is None else clock + AT_ONE_INSTANT).isoformat()}
 
 
 def _document(asked: Mapping[str, Any]) -> dict[str, Any]:

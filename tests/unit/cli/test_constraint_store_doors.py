@@ -199,6 +199,20 @@ def test_adding_settles_what_it_contradicts(doors: Doors) -> None:
     assert doors.asked("--date", "2026-03-10") == ["old"]
 
 
+def test_a_clock_that_stands_still_keeps_the_order(doors: Doors) -> None:
+    """What is said last counts, also when all of it is said and asked at one instant."""
+
+    def applies() -> list[str]:
+        answer = doors.done("query", "--user", "U1", "--date", "2026-03-10")
+        return [item["uid"] for item in answer["constraints"]]
+
+    for clock in ("22:00", "23:00", "21:30"):
+        doors.done("add", doors.file("bed.json", bed_at(clock, clock)), "--user", "U1")
+    assert applies() == ["21:30"]
+    doors.done("archive", "21:30", "--user", "U1")
+    assert applies() == ["23:00"]
+
+
 def test_adding_asks_where_only_the_person_can_decide(doors: Doors) -> None:
     doors.done("add", doors.file("22.json", bed_at("22:00", "old", necessity="must")), "--user", "U1")
     status, out, _ = doors.text("add", doors.file("23.json", bed_at("23:00", "new")), "--user", "U1", now=LATE)
