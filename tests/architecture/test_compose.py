@@ -65,6 +65,8 @@ def test_everything_that_is_installed_is_pinned_by_hash() -> None:
     commands = " ".join(i for path in DOCKERFILES.values() for i in instructions(path, "RUN"))
     assert "--require-hashes -r requirements.lock" in commands
     assert "npm ci --omit=dev --ignore-scripts" in commands
+    locks = [SERVER / "package-lock.json", *SERVER.parents[1].glob("requirements*.lock")]
+    assert [lock.name for lock in locks if "://" in lock.read_text()] == []
     lock = json.loads((SERVER / "package-lock.json").read_text())["packages"]
     packages = {name: package for name, package in lock.items() if name}
     assert [name for name, package in packages.items() if not package["integrity"].startswith("sha512-")] == []
