@@ -111,7 +111,7 @@ async def open_local_calendar(config: LocalCalendarConfig, *, now: Callable[[], 
             async with _parts(config, now) as parts:
                 ready.set_result(parts)
                 await stop.wait()
-        except Exception as error:
+        except Exception as error:  # nothing ends here: whoever waits for the start gets it, or the task raises it
             if ready.done():
                 raise
             ready.set_exception(error)
