@@ -21,10 +21,12 @@ from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, 
 from fateforger.ports.painter import Painter
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
 from fateforger.ports.sources import ConstraintSource
+from fateforger.ports.tasks import Change, NewTask, Tasks
 
 __all__ = [
     "Calendar",
     "CalendarTraits",
+    "Change",
     "Clock",
     "Completion",
     "ConstraintSource",
@@ -43,6 +45,7 @@ __all__ = [
     "MemoryReport",
     "Model",
     "NewJob",
+    "NewTask",
     "Outbox",
     "Outcome",
     "Painter",
@@ -55,6 +58,7 @@ __all__ = [
     "Sessions",
     "Spent",
     "Stale",
+    "Tasks",
     "Unauthorized",
     "Unknown",
     "Usage",

@@ -1,0 +1,162 @@
+"""Work of a person that waits to be done: what a task says, and where it stands (S154, S157-S162)."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import datetime, time
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from fateforger.workflow.trace import Step
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+TITLE_LENGTH = 300
+TEXT_LENGTH = 3000
+NORMAL = 2
+
+Priority = Annotated[int, Field(ge=0, le=4)]
+"""0 comes first, 4 last; 2 is normal."""
+
+
+class PlanDay(BaseModel):
+    """Plan a day in a thread of its own. Done when that day's plan was committed."""
+
+    model_config = _FROZEN
+    kind: Literal["plan_day"] = "plan_day"
+    date: Date
+
+
+class ReviewConstraints(BaseModel):
+    """Look at what is remembered and waits for a word. Done when nothing waits any more."""
+
+    model_config = _FROZEN
+    kind: Literal["review_constraints"] = "review_constraints"
+
+
+class Decompose(BaseModel):
+    """Break a goal into parts, with a review task that blocks them (S168). Done when the parts were approved."""
+
+    model_config = _FROZEN
+    kind: Literal["decompose"] = "decompose"
+
+
+class ReviewParts(BaseModel):
+    """Approve the parts of a goal; until then they stay blocked. Done by the person's word."""
+
+    model_config = _FROZEN
+    kind: Literal["review_parts"] = "review_parts"
+    goal: str
+
+
+class BlockTime(BaseModel):
+    """Put a block for the task into the plan of a day, at ``start`` if it is given. Done when the plan holds it.
+    ``task`` is the id of the task that the time is for, if it is one of the queue."""
+
+    model_config = _FROZEN
+    kind: Literal["block_time"] = "block_time"
+    date: Date
+    minutes: int = Field(gt=0, le=24 * 60)
+    start: time | None = None
+    task: str | None = None
+
+
+class Do(BaseModel):
+    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word."""
+
+    model_config = _FROZEN
+    kind: Literal["do"] = "do"
+    minutes: int | None = Field(None, gt=0, le=24 * 60)
+
+
+Work = Annotated[
+    PlanDay | ReviewConstraints | Decompose | ReviewParts | BlockTime | Do,
+    Field(discriminator="kind"),
+]
+"""What is to be done, and all that carrying it out needs to know."""
+WORK: TypeAdapter[Work] = TypeAdapter(Work)
+
+
+class Origin(BaseModel):
+    """Where a task came from: ``door`` is the way in, ``reference`` what it is called there, for people (a link to a
+    Slack message, the name of an agent)."""
+
+    model_config = _FROZEN
+    door: Literal["slack", "cli", "mcp", "task"]
+    reference: str = Field("", max_length=1000)
+
+
+class TaskSpec(BaseModel):
+    """What a task says. The body has four parts (S154): ``context``, ``relevant_files``, ``acceptance_criteria`` and
+    ``workflow``, the name of the workflow whose rules apply. ``project`` and ``tags`` are for finding it again."""
+
+    model_config = _FROZEN
+    title: str = Field(min_length=1, max_length=TITLE_LENGTH)
+    work: Work = Do()
+    project: str = Field("", max_length=100)
+    priority: Priority = NORMAL
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=60)], ...] = Field((), max_length=20)
+    context: str = Field("", max_length=TEXT_LENGTH)
+    relevant_files: tuple[Annotated[str, Field(min_length=1, max_length=300)], ...] = Field((), max_length=50)
+    acceptance_criteria: tuple[Annotated[str, Field(min_length=1, max_length=TITLE_LENGTH)], ...] = Field(
+        (), max_length=50
+    )
+    workflow: str = Field("", max_length=100)
+
+
+class TaskState(StrEnum):
+    """Where a task stands. Only ``active`` ones can be pulled; ``waiting`` ones were pulled and wait for the person."""
+
+    ACTIVE = "active"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    FAILED = "failed"
+    DONE = "done"
+    STOPPED = "stopped"
+
+
+ENDED = frozenset({TaskState.DONE, TaskState.STOPPED})
+
+
+class Claim(BaseModel):
+    """Who carries a task out, and until when that holds unless it is extended. ``fence`` grows with every claim of the
+    task: whoever holds an older one has lost it."""
+
+    model_config = _FROZEN
+    executor: str
+    until: datetime
+    fence: int
+
+
+class QueuedTask(BaseModel):
+    """One task of one person.
+
+    ``id`` is short enough to be typed and unique among everybody's. ``rank`` orders tasks of one priority, the lowest
+    first; a new one has its ``created_at`` in microseconds of the Unix epoch there, so the oldest comes first until the
+    person says otherwise. ``goal`` is the task that this one is a part of. ``blocked_by`` are tasks that have to be
+    done first. ``claim`` is there exactly while it is ``running``; ``fence`` is that of the latest claim. ``steps`` is
+    what was done for it, which the rules of its workflow are checked on. ``outcome`` says in a sentence how it ended,
+    or what it waits for; ``place`` is where that goes on (a session id, for example). ``version`` grows with each
+    change.
+    """
+
+    model_config = _FROZEN
+    id: str
+    user_id: str
+    spec: TaskSpec
+    origin: Origin
+    created_at: datetime
+    changed_at: datetime
+    state: TaskState = TaskState.ACTIVE
+    rank: int
+    goal: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    claim: Claim | None = None
+    fence: int = 0
+    attempts: int = 0
+    steps: tuple[Step, ...] = ()
+    outcome: str = ""
+    place: str = ""
+    version: int = 1

@@ -1,0 +1,68 @@
+"""Which task is next."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from fateforger.tasks import Origin, QueuedTask, TaskSpec, TaskState, blockers, in_order, may_move, ready
+
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def task(
+    name: str, *, priority: int = 2, rank: int = 0, state: str = "active", after: tuple[str, ...] = ()
+) -> QueuedTask:
+    return QueuedTask(
+        id=name,
+        user_id="U1",
+        spec=TaskSpec(title=name, priority=priority),
+        origin=Origin(door="cli"),
+        created_at=NOW,
+        changed_at=NOW,
+        rank=rank,
+        state=TaskState(state),
+        blocked_by=after,
+    )
+
+
+def names(tasks: tuple[QueuedTask, ...]) -> list[str]:
+    return [t.id for t in tasks]
+
+
+def test_the_highest_priority_comes_first_then_the_rank_then_the_id() -> None:
+    """S159"""
+    tasks = [
+        task("d", priority=4),
+        task("c", rank=2),
+        task("b", rank=1),
+        task("a", rank=2),
+        task("e", priority=0, rank=9),
+    ]
+    assert names(in_order(tasks)) == ["e", "b", "a", "c", "d"]
+
+
+def test_only_active_tasks_that_nothing_blocks_can_be_pulled() -> None:
+    """S157, S159"""
+    tasks = (
+        task("goal", state="waiting"),
+        task("review"),
+        task("part", priority=0, after=("review",)),
+        task("later", state="paused"),
+    )
+    assert names(ready(tasks)) == ["review"]
+    done = tuple(t.model_copy(update={"state": TaskState.DONE}) if t.id == "review" else t for t in tasks)
+    assert names(ready(done)) == ["part"]
+
+
+def test_a_blocker_that_was_stopped_blocks_on() -> None:
+    tasks = (task("first", state="stopped"), task("second", after=("first",)))
+    assert names(blockers(tasks[1], tasks)) == ["first"]
+
+
+@pytest.mark.parametrize("state", list(TaskState))
+def test_what_has_not_ended_can_be_stopped_and_nothing_follows_what_is_done(state: TaskState) -> None:
+    ended = state in {TaskState.DONE, TaskState.STOPPED}
+    assert may_move(state, TaskState.STOPPED) == (not ended)
+    assert not may_move(TaskState.DONE, state)
