@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from datetime import datetime
@@ -13,12 +12,12 @@ from fateforger.coordinator.context import contradicting, needs_day, withheld_wo
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.keeping import ended, told
+from fateforger.coordinator.later import Later
 from fateforger.coordinator.logbook import Entry, Logbook
 from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.messages import aside, only_beside, owed, rateable
 from fateforger.coordinator.mirroring import reading_of
-from fateforger.coordinator.noticing import noticed
 from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
 from fateforger.coordinator.previewing import aged
 from fateforger.coordinator.stopping import not_stopped, stopped
@@ -38,8 +37,6 @@ from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
-from fateforger.turn.nodes.memory import news_of_memory, understood
-from fateforger.turn.nodes.turn_init import taken_in, with_memory
 from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
 
 log = logging.getLogger(__name__)
@@ -71,7 +68,6 @@ class PlanningCoordinator:
         logbook: Logbook | None = None,
     ) -> None:
         self._logbook = logbook or Logbook(clock)
-        self._owing: Callable[[], None] = _nobody
         self._sessions = sessions
         self._model = model
         self._calendar_write = calendar_write
@@ -81,12 +77,14 @@ class PlanningCoordinator:
         self._memory = memory
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
         self._alone = Alone(sessions, memory, clock)
-        self._late: set[asyncio.Task[None]] = set()
+        self._later = Later(
+            sessions=sessions, looker=self._looker, effects=self._effects, drafts=self._drafts, memory=memory
+        )
         self._underway = Underway()
 
     def on_owing(self, owing: Callable[[], None]) -> None:
         """``owing`` is called when work in the background, and not a command, has queued a message."""
-        self._owing = owing
+        self._later.on_owing(owing)
 
     async def handle(self, command: Queued, tell: Tell = untold) -> None:
         """See :meth:`Door.handle`."""
@@ -96,9 +94,9 @@ class PlanningCoordinator:
             case commands.Opening():
                 await self.opened(command)
             case commands.LookAgain():
-                await self.on_look_again(command)
+                await self._later.look_again(command)
             case commands.Understood():
-                await self.on_understood(command)
+                await self._later.understood(command)
             case commands.TimeboxingCommitDate():
                 await self.on_commit_date(command, tell)
             case commands.TimeboxingUserReply():
@@ -173,44 +171,6 @@ class PlanningCoordinator:
         """A stage button."""
         await self._turn(command, tell)
 
-    async def on_look_again(self, command: commands.LookAgain) -> None:
-        """The calendar looks unlike what the session shows: take it in and say it, in place of the card that stands
-        (S213). When it turns out to mean nothing, or the calendar does not answer soon, nothing is saved."""
-        async with self._drafts.turn(command.session_id):
-            await self._look_again(command)
-
-    async def _look_again(self, command: commands.LookAgain) -> None:
-        before = await self._sessions.load(command.session_id)
-        if before is None or command.command_id in before.handled:
-            return
-        look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
-        news = None if look is None else noticed(before, look)
-        if news is None:
-            return
-        after = without_stale_sketch(aged(before, news.session)).touched(command.command_id, before.touched_at)
-        after, messages = owed(before, after, command.command_id)
-        self._drafts.prepare(await self._sessions.save(after, expected=before.version, outgoing=messages))
-        # Only now: a plan that is not saved must not count as known to the engine.
-        if news.reading.plan is not None:
-            await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
-
-    async def on_understood(self, command: commands.Understood) -> None:
-        """What there was to remember in a reply was understood in the background: it counts from now on, and is said in
-        place of the card that stands. When that turns out to be nothing new, nothing is said."""
-        async with self._drafts.turn(command.session_id):
-            before = await self._sessions.load(command.session_id)
-            if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
-                return
-            reading = None if self._memory is None else await self._memory.look(before, command)
-            after, effects = understood(with_memory(before, reading, command.at), reading, command)
-            for effect in effects:
-                after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
-            if not news_of_memory(before, after):
-                return
-            after = without_stale_sketch(aged(before, after)).touched(command.command_id, before.touched_at)
-            after, messages = owed(before, after, command.command_id)
-            self._drafts.prepare(await self._sessions.save(after, expected=before.version, outgoing=messages))
-
     def read_click(self, click: Click) -> SessionCommand:
         """See :meth:`Door.read_click`."""
         return clicks.read_click(click)
@@ -262,9 +222,7 @@ class PlanningCoordinator:
 
     async def aclose(self) -> None:
         """Stop background work; what it would have found is looked up again when somebody needs it."""
-        for task in self._late:
-            task.cancel()
-        await asyncio.gather(*self._late, return_exceptions=True)
+        await self._later.aclose()
         await self._drafts.aclose()
         await self._looker.aclose()
         if self._memory is not None:
@@ -349,7 +307,7 @@ class PlanningCoordinator:
         self._drafts.prepare(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.snapshot is None and after.snapshot_error is None:
-            self._take_in_later(after)
+            self._later.take_in(after)
 
     async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:
         """Say something to the one who acted, and change nothing."""
@@ -370,33 +328,6 @@ class PlanningCoordinator:
         tell(Progress(doing=Doing.LOOKING))
         return await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
 
-    # --- background ---
-
-    def _take_in_later(self, session: Session) -> None:
-        """When the calendar answers after all, show it."""
-        look = self._looker.begin(session.date, session.tz)
-        task = asyncio.create_task(self._arrived(session.id, look), name=f"calendar of {session.id}")
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
-
-    async def _arrived(self, session_id: str, looking: asyncio.Task[Look]) -> None:
-        look = await asyncio.shield(looking)
-        for _ in range(TRIES):
-            session = await self._sessions.load(session_id)
-            if session is None or not _still_waits(session, look):
-                return
-            after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
-            after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
-            try:
-                self._drafts.prepare(await self._sessions.save(after, expected=session.version, outgoing=messages))
-            except VersionConflict:
-                continue
-            except StoreError as error:
-                log.warning("the calendar of session %s arrived and could not be saved: %s", session_id, error.message)
-                return
-            self._owing()
-            return
-
     async def _rulebook(self, session_id: str, user_id: str, done: str | None = None) -> RuleBook:
         """The person's rules, as far as they can be looked up now; with what the command ``done`` did."""
         if not session_id:
@@ -415,14 +346,3 @@ class PlanningCoordinator:
         if session is None:
             raise BadInput("I don't know that session any more; start a new one with /timebox.")
         return session
-
-
-def _nobody() -> None:
-    """Nobody sends messages yet."""
-
-
-def _still_waits(session: Session, look: Look) -> bool:
-    """Whether the day of a look is still the day that the session wants to see."""
-    if session.status is SessionStatus.CANCELLED or session.snapshot is not None:
-        return False
-    return look.snapshot is None or (look.snapshot.day, look.snapshot.tz) == (session.date, session.tz)

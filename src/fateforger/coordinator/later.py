@@ -1,0 +1,128 @@
+"""What reaches a session from the background, and is shown in place of the card that stands (S213)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from fateforger.coordinator.drafts import Drafts
+from fateforger.coordinator.effects import Effects
+from fateforger.coordinator.looking import Look, Looker
+from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.messages import owed
+from fateforger.coordinator.mirroring import reading_of
+from fateforger.coordinator.noticing import noticed
+from fateforger.coordinator.previewing import aged
+from fateforger.errors import StoreError, VersionConflict
+from fateforger.ports import Sessions
+from fateforger.session.commands import LookAgain, Understood
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.skeleton import without_stale_sketch
+from fateforger.turn.constants import REREAD_WAIT
+from fateforger.turn.nodes.memory import news_of_memory, understood
+from fateforger.turn.nodes.turn_init import taken_in, with_memory
+
+log = logging.getLogger(__name__)
+
+TRIES = 4
+"""How often something is shown that a command overtook."""
+
+
+class Later:
+    """Takes in what was found in the background: a changed calendar, one that answered late, what a reply says to
+    remember. Each once; what means nothing new is not said."""
+
+    def __init__(
+        self, *, sessions: Sessions, looker: Looker, effects: Effects, drafts: Drafts, memory: MemoryDesk | None
+    ) -> None:
+        self._sessions = sessions
+        self._looker = looker
+        self._effects = effects
+        self._drafts = drafts
+        self._memory = memory
+        self._owing: Callable[[], None] = _nobody
+        self._late: set[asyncio.Task[None]] = set()
+
+    def on_owing(self, owing: Callable[[], None]) -> None:
+        """``owing`` is called when a message was queued and no command saw to it."""
+        self._owing = owing
+
+    async def look_again(self, command: LookAgain) -> None:
+        """The calendar looks unlike what the session shows: take it in and say it. When that turns out to mean nothing,
+        or the calendar does not answer soon, nothing is saved."""
+        async with self._drafts.turn(command.session_id):
+            before = await self._sessions.load(command.session_id)
+            if before is None or command.command_id in before.handled:
+                return
+            look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
+            news = None if look is None else noticed(before, look)
+            if news is None:
+                return
+            after = await self._shown(before, news.session, command)
+            # Only now: a plan that is not saved must not count as known to the engine.
+            if news.reading.plan is not None:
+                await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
+
+    async def understood(self, command: Understood) -> None:
+        """What there was to remember in a reply was understood: it counts from now on."""
+        async with self._drafts.turn(command.session_id):
+            before = await self._sessions.load(command.session_id)
+            if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
+                return
+            reading = None if self._memory is None else await self._memory.look(before, command)
+            after, effects = understood(with_memory(before, reading, command.at), reading, command)
+            for effect in effects:
+                after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
+            if news_of_memory(before, after):
+                await self._shown(before, after, command)
+
+    def take_in(self, session: Session) -> None:
+        """When the calendar answers after all, show it."""
+        look = self._looker.begin(session.date, session.tz)
+        task = asyncio.create_task(self._arrived(session.id, look), name=f"calendar of {session.id}")
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    async def aclose(self) -> None:
+        """Stop waiting; what would have arrived is looked up again when somebody needs it."""
+        for task in self._late:
+            task.cancel()
+        await asyncio.gather(*self._late, return_exceptions=True)
+
+    async def _shown(self, before: Session, after: Session, command: LookAgain | Understood) -> Session:
+        """What the session came to, saved with the card that says so; nobody did anything, so it is not touched."""
+        after = without_stale_sketch(aged(before, after)).touched(command.command_id, before.touched_at)
+        after, messages = owed(before, after, command.command_id)
+        saved = await self._sessions.save(after, expected=before.version, outgoing=messages)
+        self._drafts.prepare(saved)
+        return after
+
+    async def _arrived(self, session_id: str, looking: asyncio.Task[Look]) -> None:
+        look = await asyncio.shield(looking)
+        for _ in range(TRIES):
+            session = await self._sessions.load(session_id)
+            if session is None or not _still_waits(session, look):
+                return
+            after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
+            after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
+            try:
+                self._drafts.prepare(await self._sessions.save(after, expected=session.version, outgoing=messages))
+            except VersionConflict:
+                continue
+            except StoreError as error:
+                log.warning("the calendar of session %s arrived and could not be saved: %s", session_id, error.message)
+                return
+            self._owing()
+            return
+
+
+def _nobody() -> None:
+    """Nobody sends messages yet."""
+
+
+def _still_waits(session: Session, look: Look) -> bool:
+    """Whether the day of a look is still the day that the session wants to see."""
+    if session.status is SessionStatus.CANCELLED or session.snapshot is not None:
+        return False
+    return look.snapshot is None or (look.snapshot.day, look.snapshot.tz) == (session.date, session.tz)
