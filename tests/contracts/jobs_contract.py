@@ -128,6 +128,13 @@ class JobsContract:
         assert await names(jobs, 4.9) == ["b1"]
         assert await names(jobs, 5) == ["a1", "a2"]
 
+    async def test_what_is_meant_for_now_is_not_held_up_by_a_clock_that_is_set_back(self, jobs: Jobs) -> None:
+        await put(jobs, "a1")
+        await put(jobs, "a2", run_at=later(0))
+        await put(jobs, "a3")
+        assert await names(jobs, -60) == ["a1"]
+        assert await names(jobs, 0) == ["a2", "a3"]
+
     async def test_a_claim_is_taken_over_when_its_lease_ends(self, jobs: Jobs, other: Jobs) -> None:
         await put(jobs, "a1")
         await put(jobs, "a2")

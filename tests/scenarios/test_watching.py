@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,6 @@ from tests.scenarios.test_whole_day import MONDAY, at
 
 pytestmark = pytest.mark.process
 
-WITHIN = 10.0
-"""Seconds from the change on the calendar to the words in the thread."""
-
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
@@ -27,14 +23,14 @@ def program(tmp_path: Path) -> Iterator[Program]:
     running.kill()
 
 
-def shows(person: Person, *expected: str, not_any_more: str = "", since: float) -> None:
-    """The card that stands says so, within the time promised."""
+def shows(person: Person, *expected: str, not_any_more: str = "") -> None:
+    """Wait until the card that stands says so."""
 
     def look() -> bool:
         said = str(person.card())
         return all(e in said for e in expected) and (not not_any_more or not_any_more not in said)
 
-    eventually(look, f"{expected} on the card:\n{person.says()}", deadline=WITHIN - (time.monotonic() - since))
+    eventually(look, f"{expected} on the card:\n{person.says()}")
 
 
 def test_edits_on_the_calendar_show_up_in_the_thread_without_a_click(program: Program) -> None:
@@ -46,21 +42,18 @@ def test_edits_on_the_calendar_show_up_in_the_thread_without_a_click(program: Pr
     calendar = CalDav(program.caldav_url())
     thread = [message["ts"] for message in person.thread()]
 
-    began = time.monotonic()
     calendar.move("Prepare talk", "20260302T090000", "20260302T150000", "20260302T100000", "20260302T160000")
-    shows(person, "15:00–16:00", "You changed “Prepare talk”", not_any_more="09:00–10:00", since=began)
+    shows(person, "15:00–16:00", "You changed “Prepare talk”", not_any_more="09:00–10:00")
 
-    began = time.monotonic()
     calendar.delete("Answer mail")
     calendar.put("drill", "Fire drill", at(10, 30), at(11))
-    shows(person, "New on your calendar: “Fire drill”, 10:30–11:00.", "“Write report” runs into", since=began)
-    shows(person, not_any_more="11:50–12:20", since=began)
+    shows(person, "New on your calendar: “Fire drill”, 10:30–11:00.", "“Write report” runs into")
+    shows(person, not_any_more="11:50–12:20")
     assert [message["ts"] for message in person.thread()] == thread
 
     program.restart()
     calendar = CalDav(program.caldav_url())
-    began = time.monotonic()
     calendar.retitle("Fire drill", "Bomb scare")
-    shows(person, "“Fire drill” is now called “Bomb scare”.", since=began)
+    shows(person, "“Fire drill” is now called “Bomb scare”.")
     assert [message["ts"] for message in person.thread()] == thread
     assert sorted(calendar.titles()) == ["Bomb scare", "Lunch", "Prepare talk", "Write report"]

@@ -23,7 +23,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """Work to put on a lane. A job whose ``dedupe`` was seen on that lane before is not taken again, ever."""
+    """Work to put on a lane. A job whose ``dedupe`` was seen on that lane before is not taken again, ever. Without
+    ``run_at`` its time has come, even when the clock is set back before it is claimed."""
 
     lane: str
     key: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import (
     ColumnElement,
@@ -31,6 +31,8 @@ RECEIPT = table(JobReceipt)
 # Written out in the statements: SQLite uses a partial index only for a value that it sees.
 _OPEN: ColumnElement[str] = literal_column("'open'")
 _DEAD = "dead"
+# Not the instant it came: a clock that was set back would hold up the job, and everything of its key behind it.
+_AT_ONCE = datetime.fromtimestamp(0, UTC)
 
 _SEEN = select(RECEIPT.c.lane).where(RECEIPT.c.lane == bindparam("of_lane"), RECEIPT.c.dedupe == bindparam("of_dedupe"))
 _ACCEPT = insert(RECEIPT)
@@ -160,7 +162,7 @@ def _enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) -
         "state": "open",
         "payload": payload,
         "enqueued_at": now,
-        "run_at": now if job.run_at is None else job.run_at,
+        "run_at": _AT_ONCE if job.run_at is None else job.run_at,
         "attempts": 0,
         "fence": 0,
         "error": "",
