@@ -21,7 +21,7 @@ def frame_of(**said: Any) -> Answer:
 
 
 def inputs_of(**said: Any) -> Answer:
-    return {"add": [], "change": [], "remove": [], **said}
+    return {"add": [], "change": [], "remove": [], "later": [], **said}
 
 
 def frame(**said: Any) -> Answer:
@@ -41,7 +41,7 @@ def new(title: str, minutes: int | None = None, **more: Any) -> Answer:
 
 
 def change(number: int, **more: Any) -> Answer:
-    nothing = {"title": None, "minutes": None, "depth": None, "one_thing": None, "notes": None}
+    nothing = {"title": None, "minutes": None, "depth": None, "one_thing": None, "in_pieces": None, "notes": None}
     return {"number": number, **nothing, **more}
 
 

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 
 from fateforger.coordinator.forms import rule
 from fateforger.errors import BadInput
-from fateforger.session import commands
+from fateforger.session import commands, replanning
 from fateforger.session.commands import Click, SessionCommand
+from fateforger.session.envelope import InSession
 from fateforger.session.questions import addressed
 from fateforger.stages import Move
 from fateforger.turn.constants import SHIFT_MINUTES
@@ -71,6 +72,14 @@ def _remove_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.RemoveTask(**envelope, task_id=click.target)
 
 
+def _defer_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return replanning.DeferTask(**envelope, task_id=click.target)
+
+
+def _split_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return replanning.SplitTask(**envelope, task_id=click.target)
+
+
 def _resize_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     minutes, _, task_id = click.target.partition(" ")
     return commands.ResizeTask(**envelope, task_id=task_id, minutes=minutes)
@@ -110,7 +119,7 @@ def _row(click: Click) -> dict[str, str]:
     return {"transaction": transaction, "newest": newest}
 
 
-def _plain(kind: type[commands.InSession], **values: Any) -> Executor:
+def _plain(kind: type[InSession], **values: Any) -> Executor:
     return lambda envelope, _click: kind(**envelope, **values)  # type: ignore[return-value]  # kinds of SessionCommand only
 
 
@@ -154,7 +163,9 @@ EXECUTORS: Mapping[str, Executor] = {
     "set_day_end": _day_end,
     "task.one_thing": _one_thing,
     "task.remove": _remove_task,
+    "task.defer": _defer_task,
     "task.resize": _resize_task,
+    "task.split": _split_task,
     "frame.until": _until,
     "block.earlier": _shift(-SHIFT_MINUTES),
     "block.later": _shift(SHIFT_MINUTES),

@@ -15,7 +15,6 @@ from fateforger.session.commands import (
     HideHistory,
     HideMemory,
     HidePreview,
-    InSession,
     JudgeConstraint,
     LookAgain,
     MarkOneThing,
@@ -46,6 +45,8 @@ from fateforger.session.commands import (
     UndoWrite,
     UpdateTask,
 )
+from fateforger.session.envelope import InSession
+from fateforger.session.replanning import DeferTask, SplitTask
 
 __all__ = [
     "COMMAND",
@@ -56,6 +57,7 @@ __all__ = [
     "ChooseDate",
     "Click",
     "Command",
+    "DeferTask",
     "EditBlock",
     "ExplainBlock",
     "HideHistory",
@@ -82,6 +84,7 @@ __all__ = [
     "ShowHistory",
     "ShowMemory",
     "ShowPreview",
+    "SplitTask",
     "StageAction",
     "Start",
     "SwapBlock",

@@ -72,6 +72,11 @@ def length(work: Work) -> int:
     return work.minutes or (USUAL_DEEP if work.deep else USUAL_SHALLOW)
 
 
+def splittable(work: Work) -> bool:
+    """Whether it may come in pieces."""
+    return work.pieces or (work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE)
+
+
 # --- lunch ---
 
 
@@ -131,7 +136,7 @@ def _task(work: Work, place: int, of: int) -> Task:
         title=work.title,
         minutes=length(work),
         type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
-        splittable=work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE,
+        splittable=splittable(work),
         min_chunk=PIECE,
         max_pieces=6,
         priority=1 + 5 * place // of,

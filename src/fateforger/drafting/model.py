@@ -12,7 +12,8 @@ from fateforger.plan import ET, TBPlan
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something to do. ``minutes`` left open means a usual length for its depth. ``id`` becomes the block's key."""
+    """Something to do. ``minutes`` left open means a usual length for its depth. ``id`` becomes the block's key.
+    ``pieces``: it may come in pieces, whatever its depth and length."""
 
     id: str
     title: str
@@ -20,6 +21,7 @@ class Work:
     deep: bool
     first: bool = False
     notes: str = ""
+    pieces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from fateforger.drafting.blocks import block, work_block
-from fateforger.drafting.draft import draft, length
+from fateforger.drafting.draft import draft, length, splittable
 from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
 from fateforger.drafting.instance import Told
 from fateforger.drafting.leftover import why_left
 from fateforger.drafting.minutes import in_words, minute_of
 from fateforger.drafting.model import Busy, Day, Draft, Left, Work
-from fateforger.drafting.place import PIECE, SPLITTABLE, on_grid
+from fateforger.drafting.place import PIECE, on_grid
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBEvent, TBPlan, resolve, zone
 
@@ -116,8 +116,7 @@ def _miscounted(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
     """Each task once, or in pieces that are worth sitting down for, with exactly the time that it takes."""
     for number, work in enumerate(day.works, 1):
         pieces = [p.minutes for p in proposed if p.work == number]
-        splittable = work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE
-        if len(pieces) > 1 and (not splittable or on_grid(min(pieces)) < PIECE):
+        if len(pieces) > 1 and (not splittable(work) or on_grid(min(pieces)) < PIECE):
             yield f"Task {number} is there {len(pieces)} times; once is enough."
         elif pieces and work.minutes is not None and sum(pieces) != work.minutes:
             yield f"Task {number} takes {work.minutes} minutes, and you gave it {sum(pieces)}."

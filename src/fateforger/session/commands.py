@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from fateforger.constraints import ConstraintRecord
 from fateforger.ops import Patch
+from fateforger.session.envelope import InSession
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
+from fateforger.session.replanning import DeferTask, SplitTask
 from fateforger.stages import Move
 from fateforger.sync import Topic
 
@@ -53,16 +55,6 @@ class Opening(BaseModel):
     text: str
     addressed: bool = True
     withheld: bool = False
-
-
-class InSession(BaseModel):
-    """What all commands to a running session carry."""
-
-    model_config = _FROZEN
-    command_id: str
-    user_id: str
-    at: datetime
-    session_id: str
 
 
 class ChooseDate(InSession):
@@ -336,6 +328,8 @@ SessionCommand = (
     | UpdateTask
     | ResizeTask
     | RemoveTask
+    | DeferTask
+    | SplitTask
     | MarkOneThing
     | AddBlock
     | EditBlock

@@ -11,16 +11,19 @@ from fateforger.errors import BadInput
 from fateforger.session.frame import frame_of, frame_span
 from fateforger.session.model import Clash, Offer, Session, Unplaced
 
+ALWAYS = (Offer(way="defer"), Offer(way="drop"))
+"""What can be done about any task."""
+
 
 def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
-    """What a draft left out. A task can always be dropped; lunch cannot, it belongs to the frame."""
+    """What a draft left out. A task can always wait or be dropped; lunch cannot, it belongs to the frame."""
     tasks = {task.id for task in session.inputs.tasks}
     return tuple(
         Unplaced(
             task_id=each.id,
             title=each.title,
             reason=each.reason,
-            offers=(Offer(way="drop"), *_offers(session, each.choices)) if each.id in tasks else (),
+            offers=(*ALWAYS, *_offers(session, each.choices)) if each.id in tasks else (),
         )
         for each in left
     )
@@ -42,6 +45,8 @@ def _offers(session: Session, choices: Iterable[Choice]) -> Iterator[Offer]:
         match choice.way:
             case Way.SHRINK:
                 yield Offer(way="shrink", minutes=choice.minutes)
+            case Way.SPLIT:
+                yield Offer(way="split")
             case Way.EXTEND if choice.minutes is not None:
                 until = _until(session, choice.minutes)
                 if until is not None:

@@ -54,6 +54,8 @@ class Task(BaseModel):
     minutes: int | None = Field(None, gt=0, le=24 * 60)
     depth: Depth = Depth.DEEP
     one_thing: bool = False
+    in_pieces: bool = False
+    """It may be split where work of its kind and length would not be."""
     notes: str = Field("", max_length=3000)
 
 
@@ -65,11 +67,11 @@ class InputFacts(BaseModel):
 
 
 class Offer(BaseModel):
-    """One way to make room for a task that found no place: drop it, give it ``minutes`` only, end the day at ``until``,
-    or do without the constraint ``uid`` for the day."""
+    """One way to make room for a task that found no place: leave it for another day, drop it, give it ``minutes`` only,
+    do it in pieces, end the day at ``until``, or do without the constraint ``uid`` for the day."""
 
     model_config = _FROZEN
-    way: Literal["drop", "shrink", "extend", "set_aside"]
+    way: Literal["defer", "drop", "shrink", "split", "extend", "set_aside"]
     minutes: int | None = None
     until: time | None = None
     uid: str | None = None
@@ -207,6 +209,8 @@ class Session(BaseModel):
     """What the person chose themselves, which their next session begins with."""
     frame: FrameFacts = FrameFacts()
     inputs: InputFacts = InputFacts()
+    deferred: tuple[Task, ...] = ()
+    """What was left for another day."""
     snapshot: Snapshot | None = None
     """The calendar as last read for ``date``: the source of immovables."""
     snapshot_error: str | None = None

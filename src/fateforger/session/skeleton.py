@@ -132,4 +132,12 @@ def _lunch(session: Session) -> LunchWish | None:
 
 
 def _work(task: Task) -> Work:
-    return Work(task.id, task.title, task.minutes, task.depth is Depth.DEEP, task.one_thing, task.notes)
+    return Work(
+        task.id,
+        task.title,
+        task.minutes,
+        task.depth is Depth.DEEP,
+        task.one_thing,
+        task.notes,
+        pieces=task.in_pieces,
+    )

@@ -37,6 +37,11 @@ def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
     return InputFacts(tasks=(*inputs.tasks[:place], *inputs.tasks[place + 1 :]))
 
 
+def left_for_later(task: Task) -> Task:
+    """A task as it is kept for another day, on which something else may matter most."""
+    return task.model_copy(update={"one_thing": False, "in_pieces": False})
+
+
 def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:
     """The list with that task as the one that matters. Raises :class:`BadInput` when it is not there any more."""
     _place(inputs, task_id)

@@ -76,7 +76,7 @@ async def told(anna: Person, name: str, **fields: Any) -> None:
 
 def offers(anna: Person) -> list[str]:
     """The buttons above those of the step."""
-    return [label for label in anna.labels() if label.startswith(("Drop", "Make", "End", "Today"))]
+    return [label for label in anna.labels() if label.startswith(("Another", "Drop", "In", "Make", "End", "Today"))]
 
 
 async def test_without_rules(anna: Person) -> None:
@@ -143,12 +143,18 @@ async def test_a_rule_that_cannot_be_kept_at_all_says_so(anna: Person) -> None:
     assert offers(anna) == ["Today without “Three hours of focus”"]
 
 
-LEFT = ["Drop it", "Make it 30 min", "End the day at 18:50", "Today without “Nothing before ten”"]
+LEFT = ["Another day", "Drop it", "Make it 30 min", "End the day at 18:50", "Today without “Nothing before ten”"]
 
 
 @pytest.mark.parametrize(
     ("label", "mail"),
-    [("Drop it", None), (LEFT[1], "10:00-10:30"), (LEFT[2], "17:00-18:00"), (LEFT[3], "17:00-18:00")],
+    [
+        ("Another day", None),
+        ("Drop it", None),
+        (LEFT[2], "10:00-10:30"),
+        (LEFT[3], "17:00-18:00"),
+        (LEFT[4], "17:00-18:00"),
+    ],
 )
 async def test_what_does_not_fit_has_a_way_out_for_each_button(
     anna: Person, house: House, label: str, mail: str | None
@@ -180,6 +186,25 @@ async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(a
     values: dict[str, Any] = {f"title_{n}": f"Task {n}" for n in range(1, 9)}
     values |= {f"minutes_{n}": 600 for n in range(1, 9)}
     await anna.fill("tasks", size=8, **values)
-    assert offers(anna) == ["Drop it"] * 5
+    assert offers(anna) == ["Another day", "Drop it"] * 5
     assert all(f"- Task {n}: it needs 10 h, and the whole day has 9 h" in anna.words for n in range(1, 9))
     assert anna.words.count("Did not fit") == 1
+
+
+async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person, house: House) -> None:
+    """What is shallow is not split unless the person says so; what waits is kept, and off this day."""
+    meeting(house, "Workshop", "10:00", "12:30")
+    meeting(house, "Review", "14:15", "17:00")
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Mail", minutes_1=90, depth_1="shallow")
+    assert offers(anna)[:4] == ["Another day", "Drop it", "Make it 1 h", "In pieces"]
+    await anna.press("In pieces")
+    session = await anna.session()
+    assert shown(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:15 Mail (2/2)"]
+    assert (session.unplaced, offers(anna)) == ((), [])
+    await anna.press("Back")
+    await anna.choose("Mail", "Leave it for another day")
+    session = await anna.session()
+    assert [t.title for t in session.deferred] == ["Mail"]
+    assert (session.inputs.tasks, session.deferred[0].in_pieces) == ((), False)
+    assert "“Mail” waits for another day; I offer it again when you plan one." in anna.words

@@ -218,7 +218,7 @@ async def test_stage_3_shows_the_day(house: House, anna: Person) -> None:
         "- **12:30–13:15** Lunch · 45 min · break"
     )
     assert "**Did not fit**\n- Book: it needs 16 h 40 min, and the whole day has 9 h" in anna.words
-    assert anna.labels() == ["Drop it", "Refine", "Back", "Redo", "Cancel"]
+    assert anna.labels() == ["Another day", "Drop it", "Refine", "Back", "Redo", "Cancel"]
 
 
 async def test_back_keeps_a_refined_plan_and_drafts_anew_when_something_changed(house: House, anna: Person) -> None:

@@ -24,6 +24,7 @@ from fateforger.session import commands
 from fateforger.session.cards import FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand
 from fateforger.session.edits import by_time
+from fateforger.session.envelope import InSession
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import InputFacts, RefineUpdate, Session, SyncReport, Written
 from fateforger.session.moves import seen
@@ -173,6 +174,8 @@ ROWS = (
     ),
     click("the one thing", LIST, "task.one_thing", ANSWER, inputs(change=[change(2, one_thing=True)]), target="mail"),
     click("a task shorter", DRAFT, "task.resize", ANSWER, inputs(change=[change(2, minutes=20)]), target="20 mail"),
+    click("a task for another day", DRAFT, "task.defer", ANSWER, inputs(later=[2]), target="mail"),
+    click("a task in pieces", DRAFT, "task.split", ANSWER, inputs(change=[change(2, in_pieces=True)]), target="mail"),
     click("a longer day", DRAFT, "frame.until", ANSWER, frame(day_end="19:00"), target="19:00"),
     click("a task less", LIST, "task.remove", ANSWER, inputs(remove=[2]), target="mail"),
     form("a task less, in its form", LIST, "task", ANSWER, inputs(remove=[2]), target="mail", remove=True),
@@ -303,7 +306,7 @@ async def test_words_do_what_the_control_does(row: Row) -> None:
     assert len(row.answers) <= 2
 
 
-WORDS_ONLY: dict[type[commands.InSession], str] = {
+WORDS_ONLY: dict[type[InSession], str] = {
     commands.TimeboxingUserReply: "is the words themselves",
     commands.ApplyPatch: "is what words come to",
 }

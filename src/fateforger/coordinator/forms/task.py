@@ -45,6 +45,7 @@ def form(session: Session, request: FormRequest) -> Form:
                 value=task.depth.value,
             ),
             FlagField(name="one_thing", label="This is the one thing that matters", value=task.one_thing),
+            FlagField(name="in_pieces", label="It may be done in pieces", value=task.in_pieces),
             TextField(
                 name="notes",
                 label="Notes",
@@ -75,6 +76,7 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
         minutes=minutes,
         depth=Depth.SHALLOW if filled.choice("depth") == "shallow" else Depth.DEEP,
         one_thing=filled.flag("one_thing"),
+        in_pieces=filled.flag("in_pieces"),
         notes=notes,
     )
     return UpdateTask(**filled.envelope, task=task)

@@ -3,8 +3,9 @@ message is no move and changes nothing (S124)."""
 
 from __future__ import annotations
 
-from fateforger.session import commands
+from fateforger.session import commands, replanning
 from fateforger.session.commands import SessionCommand
+from fateforger.session.envelope import InSession
 from fateforger.stages import Move, TimeboxingStage
 
 NO_MODEL = (
@@ -12,7 +13,7 @@ NO_MODEL = (
     " the buttons and forms on this card do everything."
 )
 
-_HOME: dict[type[commands.InSession], TimeboxingStage] = {
+_HOME: dict[type[InSession], TimeboxingStage] = {
     commands.ChooseDate: TimeboxingStage.DATE,
     commands.TimeboxingCommitDate: TimeboxingStage.DATE,
     commands.SetFrame: TimeboxingStage.COLLECT_CONSTRAINTS,
@@ -21,6 +22,8 @@ _HOME: dict[type[commands.InSession], TimeboxingStage] = {
     commands.UpdateTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.ResizeTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.RemoveTask: TimeboxingStage.CAPTURE_INPUTS,
+    replanning.DeferTask: TimeboxingStage.CAPTURE_INPUTS,
+    replanning.SplitTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.MarkOneThing: TimeboxingStage.CAPTURE_INPUTS,
     commands.AddBlock: TimeboxingStage.REFINE,
     commands.EditBlock: TimeboxingStage.REFINE,

@@ -13,10 +13,13 @@ from fateforger.session.commands import (
     SetFrame,
     UpdateTask,
 )
-from fateforger.session.model import InputFacts, Notice, Session
-from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
+from fateforger.session.model import InputFacts, Notice, Session, Task
+from fateforger.session.replanning import DeferTask, SplitTask
+from fateforger.session.tasks import left_for_later, task_named, with_one_thing, with_task, with_tasks, without_task
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.nodes.decision import home_of
+
+WAITS = "“{title}” waits for another day; I offer it again when you plan one."
 
 
 def told(session: Session, command: SessionCommand | None) -> Session | None:
@@ -46,12 +49,26 @@ def _taken(session: Session, command: SessionCommand | None) -> Session | None:
         case ResizeTask(task_id=task_id, minutes=minutes):
             task = task_named(session.inputs, task_id).model_copy(update={"minutes": minutes})
             return _with(session, with_task(session.inputs, task))
+        case SplitTask(task_id=task_id):
+            task = task_named(session.inputs, task_id).model_copy(update={"in_pieces": True})
+            return _with(session, with_task(session.inputs, task))
+        case DeferTask(task_id=task_id):
+            return _deferred(session, task_named(session.inputs, task_id))
         case RemoveTask(task_id=task_id):
             return _with(session, without_task(session.inputs, task_id))
         case MarkOneThing(task_id=task_id):
             return _with(session, with_one_thing(session.inputs, task_id))
         case _:
             return None
+
+
+def _deferred(session: Session, task: Task) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    changes = {
+        "deferred": (*session.deferred, left_for_later(task)),
+        "notice": Notice(lines=(*said, WAITS.format(title=task.title))),
+    }
+    return _with(session.model_copy(update=changes), without_task(session.inputs, task.id))
 
 
 def _with(session: Session, inputs: InputFacts) -> Session:

@@ -46,6 +46,7 @@ def _row(task: Task) -> Prose:
     choices = [Choice(label="Edit…", value="form.task")]
     if not task.one_thing:
         choices.append(Choice(label="Make it the one thing", value="task.one_thing"))
+    choices.append(Choice(label="Leave it for another day", value="task.defer"))
     choices.append(Choice(label="Remove", value="task.remove"))
     return Prose(
         text=f"{star}**{plain(task.title)}** · {_length(task)} · {task.depth.value}",

@@ -57,6 +57,13 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
     """The command that makes room; ``None`` for a rule that does not count any more."""
     title = f" “{unplaced.title[:40]}”"
     match offer.way:
+        case "defer":
+            return Button(
+                label="Another day", action="task.defer", target=unplaced.task_id, spoken=f"Another day:{title}"
+            )
+        case "split":
+            label = "In pieces"
+            return Button(label=label, action="task.split", target=unplaced.task_id, spoken=f"{label}:{title}")
         case "drop":
             return Button(label="Drop it", action="task.remove", target=unplaced.task_id, spoken=f"Drop{title}")
         case "shrink" if offer.minutes is not None:

@@ -9,12 +9,13 @@ from typing import Any, NoReturn
 from fateforger.errors import BadInput
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand, TimeboxingUserReply
+from fateforger.session.envelope import InSession
 from fateforger.session.model import Session
 from fateforger.session.questions import matter, open_questions, token
 from fateforger.turn.reading.meaning import envelope, numbered
 from fateforger.turn.reading.values import Decision, Intent
 
-_PLAIN: Mapping[Intent, tuple[type[commands.InSession], Mapping[str, Any]]] = {
+_PLAIN: Mapping[Intent, tuple[type[InSession], Mapping[str, Any]]] = {
     Intent.HISTORY: (commands.ShowHistory, {}),
     Intent.OLDER_HISTORY: (commands.ShowHistory, {"older": True}),
     Intent.CLOSE_HISTORY: (commands.HideHistory, {}),

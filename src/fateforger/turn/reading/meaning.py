@@ -22,6 +22,7 @@ from fateforger.session.commands import (
 from fateforger.session.keys import minted
 from fateforger.session.model import Depth, FrameFacts, Session, Task
 from fateforger.session.moves import offered
+from fateforger.session.replanning import DeferTask
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.reading.values import (
     DayWords,
@@ -106,12 +107,14 @@ def input_commands(
     if words is None:
         return ()
     tasks, head = session.inputs.tasks, envelope(reply)
-    gone = [numbered(tasks, number) for number in dict.fromkeys(words.remove)]
+    later = [numbered(tasks, number) for number in dict.fromkeys(words.later)]
+    gone = [numbered(tasks, number) for number in dict.fromkeys(words.remove) if number not in words.later]
     changes = [_change_of(reply, *change) for change in _changes(tasks, words.change)]
     added = tuple(_task(reply, number, task) for number, task in enumerate(words.add, 1))
     return (
         *changes,
         *((AddTasks(**head, tasks=added),) if added else ()),
+        *(DeferTask(**head, task_id=task.id) for task in later),
         *(RemoveTask(**head, task_id=task.id) for task in gone),
     )
 
@@ -149,6 +152,7 @@ def _changed(task: Task, change: TaskChange) -> Task:
         "minutes": _minutes(change.minutes),
         "depth": None if change.depth is None else Depth(change.depth),
         "one_thing": change.one_thing,
+        "in_pieces": change.in_pieces,
         "notes": change.notes,
     }
     return task.model_copy(update={name: value for name, value in said.items() if value is not None})

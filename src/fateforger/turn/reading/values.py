@@ -122,16 +122,19 @@ class TaskChange(BaseModel):
     minutes: int | None
     depth: Literal["deep", "shallow"] | None
     one_thing: bool | None
+    in_pieces: bool | None
     notes: Annotated[str, Field(max_length=3000)] | None
 
 
 class InputWords(BaseModel):
-    """What is to be done, as far as the message speaks of it."""
+    """What is to be done, as far as the message speaks of it. ``remove`` and ``later`` are numbers of the list."""
 
     model_config = _CLOSED
     add: tuple[TaskWords, ...]
     change: tuple[TaskChange, ...]
     remove: tuple[int, ...]
+    later: tuple[int, ...]
+    """What is kept for another day."""
 
 
 class DayWords(PlannedDateResult):

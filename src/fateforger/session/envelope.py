@@ -1,0 +1,18 @@
+"""What all commands to a running session carry."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+
+class InSession(BaseModel):
+    """``command_id`` is unique to the click, submit or message and the same for its repetitions; ``at`` is the aware
+    instant at which the person acted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    command_id: str
+    user_id: str
+    at: datetime
+    session_id: str

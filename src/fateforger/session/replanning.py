@@ -1,0 +1,21 @@
+"""Commands about a day that does not go, or does not fit, as it was wished for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fateforger.session.envelope import InSession
+
+
+class DeferTask(InSession):
+    """Stages 2 and 3: not on this day. The task is kept, and offered when the person plans another one."""
+
+    kind: Literal["defer_task"] = "defer_task"
+    task_id: str
+
+
+class SplitTask(InSession):
+    """Stages 2 and 3: a task may be done in pieces, where it would be done in one go."""
+
+    kind: Literal["split_task"] = "split_task"
+    task_id: str
