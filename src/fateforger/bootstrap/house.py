@@ -94,6 +94,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         )
         stack.push_async_callback(coordinator.aclose)
         await store.jobs.take_back(replica)  # the data directory is ours alone, so whoever claimed these is dead
+        await store.tasks.take_back(replica, now=clock.now())
         settling = asyncio.create_task(_settle(engine), name="recovery")
         stack.push_async_callback(_ended, settling)
         room, team = await open_room(

@@ -21,7 +21,8 @@ from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, 
 from fateforger.ports.painter import Painter
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
 from fateforger.ports.sources import ConstraintSource
-from fateforger.ports.tasks import Change, NewTask, Tasks
+from fateforger.ports.tasks import Change, Rearrangement, Tasks
+from fateforger.tasks import NewTask
 
 __all__ = [
     "Calendar",
@@ -50,6 +51,7 @@ __all__ = [
     "Outcome",
     "Painter",
     "Prompt",
+    "Rearrangement",
     "Recollection",
     "Recordings",
     "Rejected",

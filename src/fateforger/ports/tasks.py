@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.tasks import Origin, QueuedTask, TaskSpec, TaskState
-
-
-@dataclass(frozen=True, slots=True)
-class NewTask:
-    """A task to put into the queue. ``key`` names it among those that are added with it; ``goal`` and ``blocked_by``
-    are keys of these, or ids of tasks that are there already."""
-
-    spec: TaskSpec
-    origin: Origin
-    key: str = ""
-    goal: str | None = None
-    blocked_by: tuple[str, ...] = ()
-    state: TaskState = field(default=TaskState.ACTIVE)
-    """``active``, or ``paused`` for one that is not to be pulled yet."""
-
+from fateforger.tasks import NewTask, QueuedTask
 
 Change = Callable[[QueuedTask], QueuedTask]
 """What becomes of a task; pure, and called anew when the task was changed meanwhile. May raise ``BadInput``."""
+
+Rearrangement = Callable[[tuple[QueuedTask, ...]], Sequence[QueuedTask]]
+"""From all tasks of a person that have not ended, in order, those that become something else, as they are then; pure.
+May raise ``BadInput``."""
 
 
 class Tasks(Protocol):
@@ -34,7 +22,8 @@ class Tasks(Protocol):
 
     async def add(self, user_id: str, tasks: Sequence[NewTask], *, cause: str, now: datetime) -> tuple[QueuedTask, ...]:
         """Put tasks into the queue, all or none, and return them with their ids. ``cause`` names what led to them (a
-        message, a click): a cause that added before adds nothing, and what it added then is returned."""
+        message, a click): a cause that added before adds nothing, and what it added then is returned, as it is now.
+        Raises ``BadInput`` for a goal or a blocker that is not there, and for tasks that would wait for each other."""
         ...
 
     async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]:
@@ -58,13 +47,19 @@ class Tasks(Protocol):
         ...
 
     async def settle(self, task: QueuedTask, change: Change, *, now: datetime) -> QueuedTask | None:
-        """End a claim: ``change`` takes the running task as it is now to what follows (done, waiting, failed, active).
-        ``None`` when the claim was lost; nothing is written then."""
+        """End a claim: ``change`` takes the running task as it is now to what follows (done, waiting, failed, active);
+        if it leaves it running, the claim goes on. ``None`` when the claim was lost; nothing is written then. A claim
+        that ran out is kept until somebody takes the task."""
         ...
 
     async def change(self, user_id: str, task_id: str, change: Change, *, now: datetime) -> QueuedTask | None:
         """Change a task that is there, whatever its state; a claim ends when it is not ``running`` after that. ``None``
         when there is none of that id. Raises ``BadInput`` for a move that :func:`fateforger.tasks.may_move` forbids."""
+        ...
+
+    async def rearrange(self, user_id: str, change: Rearrangement, *, now: datetime) -> tuple[QueuedTask, ...]:
+        """Change several of a person's tasks at once, all or none, and return the queue after that. Raises as
+        :meth:`change`."""
         ...
 
     async def waiting(self) -> tuple[QueuedTask, ...]:

@@ -134,12 +134,12 @@ class QueuedTask(BaseModel):
     """One task of one person.
 
     ``id`` is short enough to be typed and unique among everybody's. ``rank`` orders tasks of one priority, the lowest
-    first; a new one has its ``created_at`` in microseconds of the Unix epoch there, so the oldest comes first until the
-    person says otherwise. ``goal`` is the task that this one is a part of. ``blocked_by`` are tasks that have to be
-    done first. ``claim`` is there exactly while it is ``running``; ``fence`` is that of the latest claim. ``steps`` is
-    what was done for it, which the rules of its workflow are checked on. ``outcome`` says in a sentence how it ended,
-    or what it waits for; ``place`` is where that goes on (a session id, for example). ``version`` grows with each
-    change.
+    first; a new one has its ``created_at`` in microseconds of the Unix epoch there, or what comes after the highest of
+    the person, so the oldest comes first until the person says otherwise. ``goal`` is the task that this one is a part
+    of. ``blocked_by`` are tasks that have to be done first. ``claim`` is there exactly while it is ``running``;
+    ``fence`` is that of the latest claim. ``steps`` is what was done for it, which the rules of its workflow are
+    checked on. ``outcome`` says in a sentence how it ended, or what it waits for; ``place`` is where that goes on (a
+    session id, for example). ``version`` grows with each change.
     """
 
     model_config = _FROZEN

@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
+from tests.factories.tasks import task
 
-from fateforger.tasks import Origin, QueuedTask, TaskSpec, TaskState, blockers, in_order, may_move, ready
-
-NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
-
-
-def task(
-    name: str, *, priority: int = 2, rank: int = 0, state: str = "active", after: tuple[str, ...] = ()
-) -> QueuedTask:
-    return QueuedTask(
-        id=name,
-        user_id="U1",
-        spec=TaskSpec(title=name, priority=priority),
-        origin=Origin(door="cli"),
-        created_at=NOW,
-        changed_at=NOW,
-        rank=rank,
-        state=TaskState(state),
-        blocked_by=after,
-    )
+from fateforger.tasks import QueuedTask, TaskState, blockers, in_order, may_move, ready
 
 
 def names(tasks: tuple[QueuedTask, ...]) -> list[str]:

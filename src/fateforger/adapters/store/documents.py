@@ -19,6 +19,9 @@ OUTBOX_VERSION = 2
 CONSTRAINT_VERSION = 1
 """Shape of the records of constraints."""
 
+TASK_VERSION = 1
+"""Shape of the tasks of a queue."""
+
 M = TypeVar("M", bound=BaseModel)
 
 

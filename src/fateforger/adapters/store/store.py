@@ -15,6 +15,7 @@ from fateforger.adapters.store.outbox import SqlOutbox
 from fateforger.adapters.store.place import database_url, make_engine, spoken
 from fateforger.adapters.store.schema import bring_up_to_date
 from fateforger.adapters.store.sessions import SqlSessions
+from fateforger.adapters.store.tasks import SqlTasks
 from fateforger.adapters.store.usage import SqlUsage
 
 
@@ -30,6 +31,7 @@ class Store:
     feedbacks: SqlFeedbacks
     usage: SqlUsage
     constraints: SqlConstraints
+    tasks: SqlTasks
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -60,4 +62,5 @@ def open_store(where: str | Path) -> Store:
         feedbacks=SqlFeedbacks(database),
         usage=SqlUsage(database),
         constraints=SqlConstraints(database),
+        tasks=SqlTasks(database),
     )

@@ -1,0 +1,48 @@
+"""Tasks for tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from fateforger.tasks import NewTask, Origin, QueuedTask, TaskSpec, TaskState
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+def later(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def new_task(
+    title: str,
+    *,
+    priority: int = 2,
+    key: str = "",
+    after: tuple[str, ...] = (),
+    state: str = "active",
+) -> NewTask:
+    """Something to add; ``after`` are keys or ids."""
+    return NewTask(
+        TaskSpec(title=title, priority=priority),
+        Origin(door="cli"),
+        key=key,
+        blocked_by=after,
+        state=TaskState(state),
+    )
+
+
+def task(
+    name: str, *, priority: int = 2, rank: int = 0, state: str = "active", after: tuple[str, ...] = ()
+) -> QueuedTask:
+    """One as it stands in the queue of U1; its id is its title."""
+    return QueuedTask(
+        id=name,
+        user_id="U1",
+        spec=TaskSpec(title=name, priority=priority),
+        origin=Origin(door="cli"),
+        created_at=NOON,
+        changed_at=NOON,
+        rank=rank,
+        state=TaskState(state),
+        blocked_by=after,
+    )

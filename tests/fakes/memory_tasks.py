@@ -1,0 +1,129 @@
+"""A queue of tasks without a disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import count
+
+from fateforger.errors import BadInput
+from fateforger.ports import Change, NewTask, Rearrangement
+from fateforger.tasks import (
+    ENDED,
+    QueuedTask,
+    TaskState,
+    as_of,
+    changed,
+    check_blockers,
+    claimed,
+    entered,
+    extended,
+    holds,
+    in_order,
+    new_task_id,
+    ready,
+    taken_back,
+)
+
+
+class MemoryTasks:
+    """:class:`fateforger.ports.Tasks` in a dict. No call gives way to another one, so each is done as a whole."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, QueuedTask] = {}
+        self._causes: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._numbers = count(1)
+
+    async def add(self, user_id: str, tasks: Sequence[NewTask], *, cause: str, now: datetime) -> tuple[QueuedTask, ...]:
+        if not tasks:
+            return ()
+        if (user_id, cause) not in self._causes:
+            mine = self._of(user_id)
+            new = entered(
+                tasks,
+                [self._new_id() for _ in tasks],
+                user_id=user_id,
+                there={task.id for task in mine},
+                highest=max((task.rank for task in mine), default=0),
+                now=now,
+            )
+            self._tasks |= {task.id: task for task in new}
+            self._causes[user_id, cause] = tuple(task.id for task in new)
+        return tuple(self._tasks[name] for name in self._causes[user_id, cause])
+
+    async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]:
+        return in_order(task for task in self._of(user_id) if ended or task.state not in ENDED)
+
+    async def get(self, user_id: str, task_id: str) -> QueuedTask | None:
+        found = self._tasks.get(task_id)
+        return found if found is not None and found.user_id == user_id else None
+
+    async def claim(
+        self, user_id: str, executor: str, *, now: datetime, lease_seconds: float, task_id: str | None = None
+    ) -> QueuedTask | None:
+        free = ready([as_of(task, now) for task in self._of(user_id)])
+        for task in free:
+            if task_id in {None, task.id}:
+                return self._put(claimed(task, executor, now=now, until=now + timedelta(seconds=lease_seconds)))
+        return None
+
+    async def extend(self, task: QueuedTask, *, now: datetime, lease_seconds: float) -> QueuedTask | None:
+        there = await self.get(task.user_id, task.id)
+        if there is None or not holds(task, there):
+            return None
+        return self._put(extended(there, now=now, until=now + timedelta(seconds=lease_seconds)))
+
+    async def settle(self, task: QueuedTask, change: Change, *, now: datetime) -> QueuedTask | None:
+        there = await self.get(task.user_id, task.id)
+        return self._change(there, change(there), now) if there is not None and holds(task, there) else None
+
+    async def change(self, user_id: str, task_id: str, change: Change, *, now: datetime) -> QueuedTask | None:
+        there = await self.get(user_id, task_id)
+        return None if there is None else self._change(there, change(there), now)
+
+    async def rearrange(self, user_id: str, change: Rearrangement, *, now: datetime) -> tuple[QueuedTask, ...]:
+        before = dict(self._tasks)
+        try:
+            for task in change(await self.of(user_id)):
+                self._change(self._tasks[task.id], task, now)
+        except BadInput:
+            self._tasks = before
+            raise
+        return await self.of(user_id)
+
+    async def waiting(self) -> tuple[QueuedTask, ...]:
+        found = [task for task in self._tasks.values() if task.state is TaskState.WAITING]
+        return tuple(sorted(in_order(found), key=lambda task: task.user_id))
+
+    async def take_back(self, executor: str, *, now: datetime) -> int:
+        held = [t for t in self._tasks.values() if t.claim is not None and t.claim.executor == executor]
+        for task in held:
+            self._put(taken_back(task, now=now))
+        return len(held)
+
+    async def forget(self, user_id: str) -> int:
+        gone = self._of(user_id)
+        self._tasks = {name: task for name, task in self._tasks.items() if task.user_id != user_id}
+        self._causes = {key: ids for key, ids in self._causes.items() if key[0] != user_id}
+        return len(gone)
+
+    def _of(self, user_id: str) -> tuple[QueuedTask, ...]:
+        return tuple(task for task in self._tasks.values() if task.user_id == user_id)
+
+    def _put(self, task: QueuedTask) -> QueuedTask:
+        self._tasks[task.id] = task
+        return task
+
+    def _change(self, before: QueuedTask, after: QueuedTask, now: datetime) -> QueuedTask:
+        task = changed(before, after, now=now)
+        if task.blocked_by != before.blocked_by:
+            everything = {t.id: t.blocked_by for t in self._of(task.user_id)}
+            if not everything.keys() >= {*task.blocked_by}:
+                raise BadInput("It would wait for a task that is not in this queue.", where="blocked_by")
+            check_blockers(everything | {task.id: task.blocked_by})
+        return self._put(task)
+
+    def _new_id(self) -> str:
+        number = next(self._numbers)
+        digits = iter([number // 27**place % 27 for place in range(5, -1, -1)])
+        return new_task_id(lambda letters: letters[next(digits)])
