@@ -105,7 +105,7 @@ def placed(rank: int, priority: int) -> Callable[[QueuedTask], QueuedTask]:
 
     def change(task: QueuedTask) -> QueuedTask:
         spec = task.spec.model_copy(update={"priority": priority})
-        return task.model_copy(update={"spec": spec, "rank": task.rank + rank * 4_000_000_000 // 3})
+        return task.model_copy(update={"spec": spec, "rank": task.rank + rank * 10**10})
 
     return change
 
