@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
@@ -24,6 +24,9 @@ from fateforger.plan import (
     write_resolved,
 )
 from fateforger.plan.resolve import overlap_sentence
+
+LONGEST_DAY = timedelta(hours=36)
+"""What a frame can hold."""
 
 
 @click.group("plan")
@@ -133,7 +136,7 @@ def check(document: Any, said: Any = None) -> dict[str, Any]:
         errors.append({"message": error.message, "events": list(error.events)})
     for first, second in overlaps(resolved):
         errors.append({"message": overlap_sentence(first, second), "events": [first.index, second.index]})
-    findings, quality = _judged(None if errors else day, resolved)
+    findings, quality = _judged(None if errors else day, resolved, said)
     if said is not None and day is not None:
         from fateforger.drafting.keeping import unkept  # noqa: PLC0415  only with --constraints
 
@@ -169,20 +172,29 @@ def draft_door(
         tell(document, days, steps, budget)
 
 
-def _judged(day: TBPlan | None, resolved: Sequence[Resolved]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Advice on a plan that holds together. Without a day's frame, its own blocks say when the day is."""
-    from fateforger.drafting import Day  # noqa: PLC0415  only this door needs it
-    from fateforger.drafting.quality import LABELS, grade, shortcomings  # noqa: PLC0415  only this door needs it
+def _judged(day: TBPlan | None, resolved: Sequence[Resolved], said: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Advice on a plan that can be put on the time line, and its level. Without a day's frame, its own blocks say when
+    the day is. What is said elsewhere, overlaps and constraints, is not said again."""
+    from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this door needs it
+    from fateforger.drafting.keeping import records_of  # noqa: PLC0415  only this door needs it
+    from fateforger.quality import LABELS, Criterion, graded  # noqa: PLC0415  only this door needs it
 
     if day is None:
         return [], {"level": 0, "label": LABELS[0], "next_step": "Mend the errors first."}
     begin, end = local_day(day.date, day.zone)
     if resolved:
         begin = min((block.start for block in resolved), key=_instant)
-        end = max((block.end for block in resolved), key=_instant)
-    frame = Day(date=day.date, tz=day.tz, start=begin, end=end)
-    quality = grade(frame, day)
-    findings = [{"message": sentence, "events": []} for sentence in shortcomings(frame, day)]
+        end = min((max((b.end for b in resolved), key=_instant), begin + LONGEST_DAY), key=_instant)
+    frame = {"start": begin.isoformat(), "end": end.isoformat()}
+    records = [] if said is None else records_of(said)
+    instance = read_instance({"date": day.date.isoformat(), "tz": day.tz, "frame": frame, "constraints": records})
+    quality = graded(instance, day)
+    elsewhere = {Criterion.OVERLAP, Criterion.MUST, Criterion.SHOULD, Criterion.WISH}
+    findings = [
+        {"message": found.text, "events": [day.position(key) for key in found.keys]}
+        for found in quality.findings
+        if found.criterion not in elsewhere
+    ]
     return findings, {"level": quality.level, "label": quality.label, "next_step": quality.next_step}
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.constraints import Version
 from fateforger.plan import TBPlan
+from fateforger.quality import Quality
 from fateforger.session.cards import Card
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.views import HistoryView, PreviewView
@@ -105,15 +106,6 @@ class Sketch(BaseModel):
     plan: TBPlan | None = None
     unplaced: tuple[Unplaced, ...] = ()
     trouble: str | None = None
-
-
-class Quality(BaseModel):
-    """How good a plan is, 0 to 4, and what would make it better (S50)."""
-
-    model_config = _FROZEN
-    level: int = Field(ge=0, le=4)
-    label: str
-    next_step: str
 
 
 class SyncReport(BaseModel):

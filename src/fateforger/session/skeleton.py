@@ -6,17 +6,20 @@ import hashlib
 import json
 from dataclasses import astuple
 from datetime import datetime
+from itertools import islice
 
+from fateforger import quality
 from fateforger.constraints.kinds import Necessity
 from fateforger.constraints.sections import reminder_of
-from fateforger.drafting import Busy, Day, Draft, Left, LunchWish, Told, Work, draft, grade
+from fateforger.drafting import Busy, Day, Draft, Left, LunchWish, Told, Work, draft
 from fateforger.drafting.draft import instance_of, with_loose_lunch
-from fateforger.drafting.instance import Immovable, Instance
+from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance
+from fateforger.drafting.policy import Policy
 from fateforger.plan import instant_of, zone
 from fateforger.session.fitting import clash_of, named, with_offers
 from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
-from fateforger.session.model import Depth, Quality, Session, SessionStatus, Sketch, Task
+from fateforger.session.model import Depth, Session, SessionStatus, Sketch, Task
 from fateforger.session.recall import drafting
 from fateforger.stages import TimeboxingStage
 
@@ -58,7 +61,7 @@ def instance_in(session: Session) -> Instance:
     day = day_of(session)
     gone = () if session.clash is None else session.clash.let_go
     instance = instance_of(day, tuple(each for each in told(session) if each.id not in gone))
-    meetings = (m for m in busy_meetings(session) if m.start < m.end)
+    meetings = islice((m for m in busy_meetings(session) if m.start < m.end), MOST_EVENTS)
     events = tuple(
         Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
     )
@@ -117,10 +120,20 @@ def graded(session: Session) -> Session:
     """The session with the quality of its plan as it is now."""
     if session.plan is None:
         return session.model_copy(update={"quality": None})
-    left = tuple(Left(u.task_id, u.title, u.reason) for u in session.unplaced)
-    result = grade(day_of(session), session.plan, left)
-    quality = Quality(level=result.level, label=result.label, next_step=result.next_step)
-    return session.model_copy(update={"quality": quality})
+    result = quality.graded(measure(session), session.plan, left_of(session))
+    return session.model_copy(update={"quality": result})
+
+
+def measure(session: Session) -> Instance:
+    """The session's day as a plan for it is judged: by all that makes a good day, but for a lunch that the person does
+    not want. Raises ``BadInput`` when the frame is a mistake."""
+    day = instance_in(session)
+    return day.model_copy(update={"policy": Policy(lunch=day.policy.lunch)})
+
+
+def left_of(session: Session) -> tuple[Left, ...]:
+    """What found no place when the day was drafted."""
+    return tuple(Left(each.task_id, each.title, each.reason) for each in session.unplaced)
 
 
 def _lunch(session: Session) -> LunchWish | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fateforger.quality import Quality
 from fateforger.session.cards import Button, Control, Controls, Note, Part, Prose, plain
 from fateforger.session.gates import gate
-from fateforger.session.model import Quality, Session, Unplaced
+from fateforger.session.model import Session, Unplaced
 from fateforger.session.moves import offered, seen
 from fateforger.session.overview import collisions
 from fateforger.stages import Move

@@ -43,6 +43,7 @@ KEPT = frozenset(
             "SettleConstraints.keep",
             "MemoryView.only",
             "Clash.let_go",
+            "Finding.keys",
         ),
     }
 )

@@ -1,0 +1,30 @@
+"""From findings to a level with its name and the next step (S50)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.drafting.instance import Instance
+from fateforger.drafting.model import Left
+from fateforger.plan import TBPlan
+from fateforger.quality.model import LABELS, Quality
+from fateforger.quality.rubric import findings
+from fateforger.quality.view import View, view
+
+BEST = 4
+NOTHING_MISSING = "Nothing is missing; commit it when you are happy with it."
+
+
+def graded(instance: Instance, plan: TBPlan, left: Sequence[Left] = ()) -> Quality:
+    """How good ``plan`` is for the instance's day: its frame, events, tasks, constraints and policy. ``left`` is what
+    found no place. Raises ``BadInput`` for an instance that makes no day and ``PlanInvalid`` for a plan whose blocks
+    cannot be put on the time line."""
+    return grade(view(instance, plan, left))
+
+
+def grade(seen: View) -> Quality:
+    """The same for a view of it."""
+    found = findings(seen)
+    level = min((finding.level - 1 for finding in found), default=BEST)
+    next_step = next((f.text for f in found if f.level == level + 1), NOTHING_MISSING)
+    return Quality(level=level, label=LABELS[level], next_step=next_step, findings=found)

@@ -1,0 +1,192 @@
+"""The rubric: what each level asks of a plan (S50, S206-S208). Levels build on each other.
+
+- 1 *Minimal*: there is work.
+- 2 *Okay*: nothing overlaps or runs into a meeting, each must is kept, everything has a place, the one thing is early.
+- 3 *Detailed*: breaks after deep work, a meal, and what should be.
+- 4 *Ultra*: the one thing is named, deep work in two or three blocks of a good length, shallow work at most 30 %, room
+  before deep work and after a meal, an end to the day, and what is wished for.
+
+Each part of the policy that is declined asks for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import pairwise
+
+from fateforger.constraints.kinds import Necessity
+from fateforger.drafting import in_words
+from fateforger.plan import ET, Resolved
+from fateforger.quality.model import Criterion, Finding
+from fateforger.quality.view import View, begin, finish
+
+Found = Iterator[Finding]
+_LEVELS = {
+    Necessity.MUST: (Criterion.MUST, 2),
+    Necessity.SHOULD: (Criterion.SHOULD, 3),
+    Necessity.PREFER: (Criterion.WISH, 4),
+}
+_NUMBERS = {5: "five", 10: "ten"}
+
+
+def findings(view: View) -> tuple[Finding, ...]:
+    """Everything that would make the plan better, what the lowest level asks for first."""
+    return tuple(finding for look in _LOOKS for finding in look(view))
+
+
+# --- 1 and 2: a plan that can be followed ---
+
+
+def _something(view: View) -> Found:
+    if not view.work:
+        yield Finding(criterion=Criterion.WORK, level=1, text="Add at least one block of work.")
+
+
+def _apart(view: View) -> Found:
+    for one, two in view.overlaps:
+        text = f"“{one.event.name}” and “{two.event.name}” overlap; give each a time of its own."
+        yield Finding(criterion=Criterion.OVERLAP, level=2, text=text, keys=(one.key, two.key))
+
+
+def _clear_of_meetings(view: View) -> Found:
+    for block in view.blocks:
+        if view.hit_by(block) is not None:
+            text = f"Move “{block.event.name}” away from the meeting it runs into."
+            yield Finding(criterion=Criterion.MEETING, level=2, text=text, keys=(block.key,))
+
+
+def _kept(necessity: Necessity) -> Callable[[View], Found]:
+    criterion, level = _LEVELS[necessity]
+
+    def kept(view: View) -> Found:
+        for each in view.breaches:
+            if each.rule.necessity is necessity:
+                yield Finding(criterion=criterion, level=level, text=each.text, keys=each.keys, cause=each.rule.id)
+
+    return kept
+
+
+def _all_placed(view: View) -> Found:
+    for left in view.unplaced:
+        text = f"Make room for “{left.title}”, or take it off today's list."
+        yield Finding(criterion=Criterion.UNPLACED, level=2, text=text, cause=left.id)
+
+
+def _one_thing_early(view: View) -> Found:
+    one = view.one
+    if one is None or not view.policy.one_thing_early:
+        return
+    block = view.first_of(one.id)
+    if block is None:
+        text = f"Give “{one.title}” a block: it is your one thing."
+        yield Finding(criterion=Criterion.ONE_THING_EARLY, level=2, text=text, cause=one.id)
+    elif begin(block) > view.middle:
+        text = f"Start “{one.title}” in the first half of the day."
+        yield Finding(criterion=Criterion.ONE_THING_EARLY, level=2, text=text, keys=(block.key,), cause=one.id)
+
+
+# --- 3: breaks ---
+
+
+def _after_deep(view: View) -> Found:
+    for deep in view.deep:
+        yield from _too_soon(view, Criterion.AFTER_DEEP, 3, deep, view.policy.after_deep)
+
+
+def _meal(view: View) -> Found:
+    if view.policy.lunch is not None and view.long and not view.meals:
+        yield Finding(criterion=Criterion.MEAL, level=3, text="Put a meal or a real pause into the day.")
+
+
+# --- 4: the shape of a good day ---
+
+
+def _one_thing_named(view: View) -> Found:
+    if view.one is None and view.policy.one_thing_early:
+        text = "Say which task is the one thing that matters."
+        yield Finding(criterion=Criterion.ONE_THING, level=4, text=text)
+
+
+def _focus_length(view: View) -> Found:
+    longest = view.policy.longest_focus
+    for deep in view.deep:
+        if longest and deep.duration > timedelta(minutes=longest):
+            much = "two hours" if longest == 120 else in_words(longest)
+            text = f"Split “{deep.event.name}”: {much} of focus in one piece is about what anyone can do."
+            yield Finding(criterion=Criterion.FOCUS, level=4, text=text, keys=(deep.key,))
+
+
+def _shallow_share(view: View) -> Found:
+    percent = view.policy.shallow_percent
+    total = sum((block.duration for block in view.work), timedelta())
+    shallow = [block for block in view.work if block.event.type is ET.SHALLOW_WORK]
+    if percent is not None and sum((b.duration for b in shallow), timedelta()) * 100 > total * percent:
+        text = f"Shallow work takes more than {percent}% of your working time; give deep work more room."
+        yield Finding(criterion=Criterion.SHALLOW, level=4, text=text, keys=tuple(block.key for block in shallow))
+
+
+def _deep_blocks(view: View) -> Found:
+    most = view.policy.deep_blocks
+    if most is not None and len(view.deep) > most:
+        text = f"There are {len(view.deep)} blocks of deep work; two or three of about 90 minutes are what a day holds."
+        yield Finding(criterion=Criterion.DEEP_BLOCKS, level=4, text=text, keys=tuple(b.key for b in view.deep))
+
+
+def _before_deep(view: View) -> Found:
+    """Room before deep work that is not the day's first; what follows deep work or a meal is looked at elsewhere."""
+    room = timedelta(minutes=view.policy.before_deep)
+    for before, deep in pairwise(view.blocks):
+        if deep not in view.deep[1:] or before in view.deep or before.event.type in {ET.REGENERATION, ET.BUFFER}:
+            continue
+        if timedelta() <= begin(deep) - finish(before) < room:
+            text = f"Leave {_minutes(view.policy.before_deep)} before “{deep.event.name}”, your next deep work."
+            yield Finding(criterion=Criterion.BEFORE_DEEP, level=4, text=text, keys=(before.key, deep.key))
+
+
+def _after_meal(view: View) -> Found:
+    for meal in view.meals:
+        yield from _too_soon(view, Criterion.AFTER_MEAL, 4, meal, view.policy.after_meal)
+
+
+def _shutdown(view: View) -> Found:
+    if not view.policy.shutdown or not view.long or not view.work:
+        return
+    last = max(finish(block) for block in view.work)
+    if not any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks):
+        long = "half an hour" if view.policy.shutdown == 30 else in_words(view.policy.shutdown)
+        text = f"End the day with {long} to look back and shut down."
+        yield Finding(criterion=Criterion.SHUTDOWN, level=4, text=text)
+
+
+def _too_soon(view: View, criterion: Criterion, level: int, block: Resolved, minutes: int) -> Found:
+    """Work that begins too soon after a block."""
+    after = next((other for other in view.work if begin(other) >= finish(block)), None)
+    if after is not None and begin(after) - finish(block) < timedelta(minutes=minutes):
+        text = f"Leave {_minutes(minutes)} between “{block.event.name}” and “{after.event.name}”."
+        yield Finding(criterion=criterion, level=level, text=text, keys=(block.key, after.key))
+
+
+def _minutes(minutes: int) -> str:
+    return f"{_NUMBERS.get(minutes, str(minutes))} minutes"
+
+
+_LOOKS: tuple[Callable[[View], Found], ...] = (
+    _something,
+    _apart,
+    _clear_of_meetings,
+    _kept(Necessity.MUST),
+    _all_placed,
+    _one_thing_early,
+    _after_deep,
+    _meal,
+    _kept(Necessity.SHOULD),
+    _one_thing_named,
+    _focus_length,
+    _shallow_share,
+    _deep_blocks,
+    _before_deep,
+    _after_meal,
+    _shutdown,
+    _kept(Necessity.PREFER),
+)

@@ -1,0 +1,121 @@
+"""A plan beside the day that it is for: the facts that the rubric judges. Instants are in UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+
+from fateforger.drafting.check import Breach
+from fateforger.drafting.ground import Ground, Taken, ground_of
+from fateforger.drafting.instance import Instance, Task
+from fateforger.drafting.keeping import broken_on
+from fateforger.drafting.model import Left
+from fateforger.drafting.naming import task_of
+from fateforger.drafting.policy import Policy
+from fateforger.plan import ET, Resolved, TBPlan, overlaps, resolve
+
+WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+MEAL = timedelta(minutes=20)
+"""A shorter pause is no meal."""
+_LONG_DAY = timedelta(hours=6)
+
+
+@dataclass(frozen=True)
+class View:
+    """``ground`` is the day without any plan. ``left``: what found no place when the day was drafted."""
+
+    ground: Ground
+    plan: TBPlan
+    left: Sequence[Left]
+
+    @property
+    def instance(self) -> Instance:
+        return self.ground.instance
+
+    @property
+    def policy(self) -> Policy:
+        return self.instance.policy
+
+    @property
+    def start(self) -> datetime:
+        return self.ground.days[0].start.astimezone(UTC)
+
+    @property
+    def end(self) -> datetime:
+        return self.ground.days[0].end.astimezone(UTC)
+
+    @property
+    def middle(self) -> datetime:
+        """The end of the first half of the day."""
+        return self.start + (self.end - self.start) / 2
+
+    @property
+    def long(self) -> bool:
+        """Whether the day is long enough for a meal and for an end of its own."""
+        return self.end - self.start >= _LONG_DAY
+
+    @cached_property
+    def resolved(self) -> tuple[Resolved, ...]:
+        return tuple(sorted(resolve(self.plan), key=lambda block: (begin(block), block.index)))
+
+    @cached_property
+    def blocks(self) -> tuple[Resolved, ...]:
+        """In time order, without background."""
+        return tuple(block for block in self.resolved if block.event.type is not ET.BACKGROUND)
+
+    @cached_property
+    def work(self) -> tuple[Resolved, ...]:
+        return tuple(block for block in self.blocks if block.event.type in WORK)
+
+    @cached_property
+    def deep(self) -> tuple[Resolved, ...]:
+        return tuple(block for block in self.blocks if block.event.type is ET.DEEP_WORK)
+
+    @cached_property
+    def meals(self) -> tuple[Resolved, ...]:
+        return tuple(b for b in self.blocks if b.event.type is ET.REGENERATION and b.duration >= MEAL)
+
+    @cached_property
+    def overlaps(self) -> tuple[tuple[Resolved, Resolved], ...]:
+        return overlaps(resolve(self.plan))
+
+    @cached_property
+    def breaches(self) -> tuple[Breach, ...]:
+        return broken_on(self.ground, self.blocks)
+
+    @cached_property
+    def unplaced(self) -> tuple[Left, ...]:
+        """What still has no place: a person may have put a block of that name on the plan since."""
+        named = {block.event.name.casefold() for block in self.blocks}
+        return tuple(e for e in self.left if e.title.casefold() not in named and self.first_of(e.id) is None)
+
+    @property
+    def one(self) -> Task | None:
+        """The one thing that matters."""
+        return next((task for task in self.instance.tasks if task.one_thing), None)
+
+    def first_of(self, task: str) -> Resolved | None:
+        """The earliest block for a task."""
+        return next((b for b in self.blocks if task_of(b.key, (task,)) is not None), None)
+
+    def hit_by(self, block: Resolved) -> Taken | None:
+        """The event that a block runs into."""
+        start, stop = begin(block), finish(block)
+        events = (e for e in self.ground.events if e.start.astimezone(UTC) < e.end.astimezone(UTC))
+        return next((e for e in events if e.start.astimezone(UTC) < stop and start < e.end.astimezone(UTC)), None)
+
+
+def view(instance: Instance, plan: TBPlan, left: Sequence[Left] = ()) -> View:
+    """Raises ``BadInput`` for an instance that makes no day, ``PlanInvalid`` (when looked at) for a plan whose blocks
+    cannot be put on the time line."""
+    return View(ground_of(instance.model_copy(update={"previous": None})), plan, left)
+
+
+def begin(block: Resolved) -> datetime:
+    return block.start.astimezone(UTC)
+
+
+def finish(block: Resolved) -> datetime:
+    return block.end.astimezone(UTC)
