@@ -10,7 +10,7 @@ from fateforger.errors import BadInput, InternalError
 from fateforger.plan.mistakes import first_mistake
 from fateforger.tasks.model import Claim, QueuedTask, TaskState
 from fateforger.tasks.moves import may_move
-from fateforger.tasks.words import STATES
+from fateforger.tasks.words import STATES, quoted
 
 
 def as_of(task: QueuedTask, now: datetime) -> QueuedTask:
@@ -66,7 +66,7 @@ def changed(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTa
             raise InternalError("A task runs by being claimed.")
         if not may_move(before.state, after.state):
             raise BadInput(
-                f"“{before.spec.title}” is {STATES[before.state]}, so it cannot become {STATES[after.state]}.",
+                f"{quoted(before)} is {STATES[before.state]}, so it cannot become {STATES[after.state]}.",
                 where="state",
             )
     claim = before.claim if after.state is TaskState.RUNNING else None
