@@ -16,7 +16,7 @@ Line = dict[str, Any]
 
 _GROUPS = {
     "applicability": ("start_date", "end_date", "days_of_week", "timezone", "recurrence"),
-    "payload": ("rule_kind", "scalar_params", "windows"),
+    "payload": ("rule_kind", "scalar_params", "windows", "day_rule"),
     "lifecycle": ("uid", "supersedes_uids", "ttl_days"),
 }
 

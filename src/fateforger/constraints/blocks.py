@@ -52,15 +52,27 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A constraint that blocks of a plan break, by their keys."""
+    """A constraint that blocks of a plan break, by their keys. Of a rule over the order of the day also which
+    ``meetings`` break it, what the ``rule`` says in plain words, the blocks by name, and what to do about them."""
 
     item: Applicable
     keys: tuple[str, ...]
+    meetings: tuple[str, ...] = ()
+    rule: str = ""
+    named: str = ""
+    remedy: str = ""
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Where it is broken, so that two breaches of one rule can be compared."""
+        return frozenset((*self.keys, *self.meetings))
 
     @property
     def sentence(self) -> str:
-        """In the person's own words, with the date they were said."""
-        return reminder_of(self.item).sentence
+        """In the person's own words, with the date they were said; and which blocks are against it, where that does not
+        go without saying."""
+        said = reminder_of(self.item).sentence
+        return f"{said} {self.rule} Against it: {self.named}. {self.remedy}" if self.rule else said
 
 
 def breaches(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Breach, ...]:

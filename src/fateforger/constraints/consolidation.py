@@ -99,7 +99,7 @@ def _near_duplicates(versions: Sequence[Version]) -> list[Finding]:
     alike: dict[str, list[Version]] = {}
     for version in versions:
         payload = version.record.payload
-        if payload.rule_kind or payload.windows:
+        if payload.rule_kind or payload.windows or payload.day_rule:
             alike.setdefault(rule_key(version.record), []).append(version)
     return [
         Finding(Kind.NEAR_DUPLICATE, (other.uid, one.uid), _asked(one, other))

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations
 from typing import Any
 
+from fateforger.constraints.day_clashes import day_clashes
 from fateforger.constraints.findings import Change, Finding, Kind, superseding
 from fateforger.constraints.kinds import WEEK, Action, RuleKind, WindowKind
 from fateforger.constraints.overlap import can_meet, comparable_clocks, covered, spans, weekdays
@@ -33,7 +34,7 @@ def contradictions(
     in_order = sorted(mine, key=lambda version: (version.updated_at, version.seq, version.uid))
     pairs = combinations(in_order, 2) if about is None else _pairs_with(about, in_order)
     found = (_between(older, newer, repeated=repeated) for older, newer in pairs)
-    return tuple(finding for finding in found if finding is not None)
+    return (*(finding for finding in found if finding is not None), *day_clashes(in_order, about))
 
 
 def _pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Version, Version]]:

@@ -56,7 +56,7 @@ def means_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
 def _is_typed(record: ConstraintRecord) -> bool:
     scalars = record.payload.scalar_params.model_dump(exclude_none=True)
     whole = _slot(record) is not None or record.payload.rule_kind in _TYPED
-    return whole and bool(record.payload.windows or scalars)
+    return record.payload.day_rule is not None or (whole and bool(record.payload.windows or scalars))
 
 
 def _slot(record: ConstraintRecord) -> str | None:
@@ -76,6 +76,8 @@ def _rule(record: ConstraintRecord) -> dict[str, Any]:
         "recurrence": when.recurrence,
         "zone": when.timezone,
         "condition": None if aspect is None or not aspect.depends else _condition(aspect),
+        # Left out where there is none: the uids of all others were made without it.
+        **({} if payload.day_rule is None else {"day_rule": payload.day_rule}),
     }
 
 

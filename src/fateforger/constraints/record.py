@@ -36,7 +36,10 @@ from fateforger.constraints.kinds import (
     stage_key,
 )
 from fateforger.constraints.recurrence import check_rule
+from fateforger.errors import BadInput
 from fateforger.plan import ET, zone
+from fateforger.workflow.days import read_day_rule
+from fateforger.workflow.rules import write_rule
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 MAX_TEXT = 8_000
@@ -54,6 +57,13 @@ def _known_zone(name: str) -> str:
 def _known_rule(text: str) -> str:
     check_rule(text)
     return text
+
+
+def _known_day_rule(text: str) -> str:
+    try:
+        return write_rule(read_day_rule(text))
+    except BadInput as error:
+        raise ValueError(error.message if error.where is None else f"{error.where}: {error.message}") from None
 
 
 def _upper(value: object) -> object:
@@ -80,6 +90,7 @@ Uid = Annotated[str, Field(min_length=1, max_length=400)]
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 Stage = Annotated[str, AfterValidator(_known_stage)]
 EventType = Annotated[ET, BeforeValidator(_upper)]
+DayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_known_day_rule)]
 Clock = Annotated[
     time,
     BeforeValidator(_clock),
@@ -141,12 +152,14 @@ class ScalarParams(BaseModel):
 
 
 class Payload(BaseModel):
-    """What it asks for."""
+    """What it asks for. ``day_rule`` is a rule over the order of the day in the rule language, like ``BEFORE deep_work:
+    admin_done``; it is left out where there is none, so that documents without one stay as they are."""
 
     model_config = _FROZEN
     rule_kind: RuleKind | None = None
     scalar_params: ScalarParams = ScalarParams()
     windows: tuple[Window, ...] = Field((), max_length=50)
+    day_rule: DayRuleText | None = Field(None, exclude_if=lambda text: text is None)
 
 
 class Lifecycle(BaseModel):

@@ -17,7 +17,7 @@ from fateforger.errors import BadInput
 
 _GROUPS = {
     "applicability": ("start_date", "end_date", "days_of_week", "timezone", "recurrence"),
-    "payload": ("rule_kind", "scalar_params", "windows"),
+    "payload": ("rule_kind", "scalar_params", "windows", "day_rule"),
     "lifecycle": ("uid", "supersedes_uids", "ttl_days"),
 }
 _CORE = (

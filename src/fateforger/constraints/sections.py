@@ -116,8 +116,9 @@ def when_words(record: ConstraintRecord) -> str:
 
 
 def times_words(record: ConstraintRecord) -> str:
-    """Its windows; empty if it has none."""
-    return ", ".join(_times(window) for window in record.payload.windows)
+    """Its windows and its rule over the order of the day; empty if it has neither."""
+    rule = record.payload.day_rule
+    return ", ".join((*(_times(window) for window in record.payload.windows), *((rule,) if rule else ())))
 
 
 def _times(window: Window) -> str:

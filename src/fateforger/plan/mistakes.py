@@ -44,7 +44,8 @@ def _sentence(kind: str, message: str, field: str) -> str:
     match kind:
         case "value_error":
             text = message.removeprefix("Value error, ")
-            return f"{text[0].upper()}{text[1:].rstrip('.')}."
+            sentence = f"{text[0].upper()}{text[1:].rstrip('.')}"
+            return sentence if sentence.endswith("?") else f"{sentence}."
         case "missing":
             return f"{name} is missing."
         case "extra_forbidden":

@@ -4,12 +4,16 @@ words with the day they said them. Pure; what is known of a placement from elsew
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fateforger.constraints.blocks import Breach, Reason, Stand, breaches, reasons_for
+from fateforger.constraints.day_breaches import day_breaches
 from fateforger.constraints.kinds import Necessity
+from fateforger.constraints.reasons import Applicable
 from fateforger.drafting.standing import why_there
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.plan import TBPlan, resolve
+from fateforger.session.day_rules import day_meetings
 from fateforger.session.edits import by_time, span
 from fateforger.session.model import Session
 from fateforger.session.recall import following
@@ -58,8 +62,10 @@ def told_why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tu
 def against(session: Session, before: TBPlan, after: TBPlan, necessity: Necessity) -> tuple[Breach, ...]:
     """The constraints of one necessity that a change breaks and that these blocks did not break before it."""
     items = [item for item in following(session, after).applicable if item.record.necessity is necessity]
-    known = {breach.item.uid: set(breach.keys) for breach in breaches(items, resolve(before))}
-    found = (
-        (breach, set(breach.keys) - known.get(breach.item.uid, set())) for breach in breaches(items, resolve(after))
-    )
-    return tuple(Breach(breach.item, tuple(sorted(fresh))) for breach, fresh in found if fresh)
+    known = {breach.item.uid: breach.places for breach in _breaches(session, items, before)}
+    found = ((breach, breach.places - known.get(breach.item.uid, set())) for breach in _breaches(session, items, after))
+    return tuple(replace(breach, keys=tuple(sorted(set(breach.keys) & fresh))) for breach, fresh in found if fresh)
+
+
+def _breaches(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[Breach, ...]:
+    return (*breaches(items, resolve(plan)), *day_breaches(items, plan, day_meetings(session)))

@@ -10,7 +10,7 @@ monday ... sunday                    state: the day is one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Literal
@@ -23,6 +23,7 @@ KINDS = {
     **{et.name.lower(): et for et in ET},
     "admin": ET.SHALLOW_WORK,
     "rest": ET.REGENERATION,
+    "break": ET.REGENERATION,
 }
 """Kinds of blocks by the names that people write; some have two."""
 LONGEST = 24 * 60
@@ -31,13 +32,14 @@ Aspect = Literal["block", "done", "after", "before", "longer", "weekday"]
 
 @dataclass(frozen=True, slots=True)
 class DayName:
-    """What a name says of a block: of which ``kind``, and how it is compared. ``number`` is a weekday, Monday first, or
-    minutes; ``clock`` is how far into the day."""
+    """What a name says of a block: of which ``kind``, in the ``word`` that was written, and how it is compared.
+    ``number`` is a weekday, Monday first, or minutes; ``clock`` is how far into the day."""
 
     aspect: Aspect
     kind: ET | None = None
     number: int = 0
     clock: timedelta = timedelta()
+    word: str = ""
 
 
 def day_name(text: str) -> DayName | None:
@@ -45,12 +47,12 @@ def day_name(text: str) -> DayName | None:
     if text in WEEKDAYS:
         return DayName("weekday", number=WEEKDAYS.index(text))
     if text in KINDS:
-        return DayName("block", KINDS[text])
+        return DayName("block", KINDS[text], word=text)
     for kind, et in KINDS.items():
         if text.startswith(f"{kind}_"):
             found = _compared(et, text.removeprefix(f"{kind}_"))
             if found is not None:
-                return found
+                return replace(found, word=kind)
     return None
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, instant_of, resolve
 from fateforger.workflow.checking import Checked, Report, StatedRule, check, stated
-from fateforger.workflow.conflicts import conflicts
+from fateforger.workflow.day_conflicts import day_conflicts
 from fateforger.workflow.day_names import DayName, DayNames, day_name
 from fateforger.workflow.parsing import Place, PlaceOf, read_rule
+from fateforger.workflow.rules import Rule, write_rule
 from fateforger.workflow.trace import Step
 
 MOST_RULES = 50
@@ -45,6 +47,15 @@ class JudgedDay:
         return tuple(self.blocks[at] for at in checked.judgement.violations)
 
 
+@lru_cache(maxsize=1024)
+def read_day_rule(text: str) -> Rule:
+    """One rule. Raises :class:`BadInput` as :func:`read_day_rules`."""
+    rule = read_rule(text, NAMES)
+    if day_conflicts([rule]):
+        raise BadInput(f"No block can keep “{write_rule(rule)}”.")
+    return rule
+
+
 def read_day_rules(text: str) -> tuple[StatedRule, ...]:
     """The rules in a text, one a line. Raises :class:`BadInput` with one sentence, line and column; also when no block
     could keep two of them."""
@@ -56,10 +67,12 @@ def read_day_rules(text: str) -> tuple[StatedRule, ...]:
     rules = tuple(found.values())
     if len(rules) > MOST_RULES:
         raise BadInput(f"More than {MOST_RULES} rules for a day are more than it can keep.")
-    for first, second in conflicts([rule.rule for rule in rules]):
-        if first == second:
-            raise BadInput(f"No block can keep “{rules[first].text}”.")
-        raise BadInput(f"“{rules[first].text}” and “{rules[second].text}” cannot both be kept; choose one of them.")
+    for together in day_conflicts([rule.rule for rule in rules]):
+        texts = [f"“{rules[at].text}”" for at in dict.fromkeys(together)]
+        if len(texts) == 1:
+            raise BadInput(f"No block can keep {texts[0]}.")
+        which = "both be kept; choose one of them" if len(texts) == 2 else "all be kept; leave one of them out"
+        raise BadInput(f"{', '.join(texts[:-1])} and {texts[-1]} cannot {which}.")
     return rules
 
 

@@ -51,7 +51,7 @@ async def test_nothing_but_one_quiet_way_while_there_are_no_rules(anna: Person) 
     shown = await anna.look("rules")
     assert words_in(shown) == "I know no rules of yours yet. Add one, and I keep to it when I plan your days."
     assert shown.submit is None
-    assert [button.label for button in buttons_in(shown)] == ["Add a rule"]
+    assert [button.label for button in buttons_in(shown)] == ["Add a rule", "Add a day rule"]
 
 
 async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, house: House) -> None:

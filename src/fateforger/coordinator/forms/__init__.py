@@ -33,6 +33,7 @@ RULES: Mapping[str, RuleRoom] = {
     "rules": RuleRoom(rules.form, rules.read),
     "rule": RuleRoom(rule.edit_form, rule.read_edited),
     "rule_new": RuleRoom(rule.new_form, rule.read_new),
+    "rule_day": RuleRoom(rule.day_form, rule.read_new),
 }
 """Forms about a person's rules: they make sense at every stage, and without a session."""
 UNKNOWN = "I don't know that form any more; please use the newest card in this thread."

@@ -8,6 +8,7 @@ from fateforger.constraints.kinds import Scope, Status
 from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.sections import reminder_of
 from fateforger.coordinator.forms import rule_fields
+from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, clash_with
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import (
@@ -72,9 +73,17 @@ def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | 
         return FormErrors(errors=filled.errors)
     if version.seq != seen:
         return FormErrors(errors={"words": CHANGED})
+    if (clash := clash_with(book, record, submission, but=uid)) is not None and record != version.record:
+        return FormErrors(errors={DAY_RULE: clash})
     if record == version.record:
         return JudgeConstraint(**filled.envelope, uid=uid, verdict="accept", seen=seen)
     return ReviseConstraint(**filled.envelope, uid=uid, record=rule_fields.confirmed(record), seen=seen)
+
+
+def day_form(book: RuleBook, request: FormRequest) -> Form:
+    """A new rule over the order of the day, with the words that it may use."""
+    chosen = {"kind": DAY_RULE, **request.chosen}
+    return new_form(book, request.model_copy(update={"chosen": chosen})).model_copy(update={"form": "rule_day"})
 
 
 def new_form(book: RuleBook, request: FormRequest) -> Form:
@@ -107,6 +116,8 @@ def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | For
     if book.session is not None and old is None and filled.choice("reach") == "day":
         record = record.model_copy(update={"scope": Scope.SESSION})
     supersedes = None if old is None else old.uid
+    if (clash := clash_with(book, record, submission, but=supersedes)) is not None:
+        return FormErrors(errors={DAY_RULE: clash})
     return RememberConstraint(**filled.envelope, record=rule_fields.confirmed(record), supersedes=supersedes)
 
 

@@ -10,6 +10,13 @@ from fateforger.constraints import ConstraintRecord
 from fateforger.constraints.kinds import WEEK, Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
 from fateforger.constraints.record import Applicability, Payload, ScalarParams, Window
 from fateforger.coordinator.forms.clocks import minutes_typed, typed_minutes, typed_windows, windows_typed
+from fateforger.coordinator.forms.day_rule_fields import (
+    DAY_RULE,
+    LABEL,
+    day_rule_fields,
+    day_rule_payload,
+    spoken_rule,
+)
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.plan import ET
@@ -34,6 +41,7 @@ KINDS: Mapping[str, str] = {
     RuleKind.BUFFER: "A pause between blocks",
     RuleKind.SEQUENCING: "What comes before what",
     RuleKind.CAPACITY: "How much of it fits into a day",
+    DAY_RULE: LABEL,
 }
 _WINDOWS = {
     RuleKind.PREFER_WINDOW: WindowKind.PREFER,
@@ -52,17 +60,11 @@ class Part(StrEnum):
 
 def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named: bool = False) -> tuple[FormField, ...]:
     """The fields, filled from a record; ``chosen`` is what stands in a form that is shown anew for another kind."""
-    kind = _kind(chosen.get("kind") or kind_of(before))
-    when = Applicability() if before is None else before.applicability
+    name = chosen.get("kind") or kind_of(before)
+    ordered = name == DAY_RULE
     return (
-        TextField(
-            name="words",
-            label="The rule, in your words",
-            value="" if before is None else before.words,
-            placeholder="No calls before 10",
-            multiline=True,
-            max_length=MAX_WORDS,
-        ),
+        *(day_rule_fields(before) if ordered else ()),
+        _words_field(before, ordered=ordered),
         *(
             (TextField(name="name", label="Short name", value=before.name, max_length=MAX_NAME),)
             if named and before is not None
@@ -78,10 +80,30 @@ def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named:
             name="kind",
             label="What it is about",
             choices=tuple(Choice(label=label, value=value) for value, label in KINDS.items()),
-            value=WORDS_ONLY if kind is None else kind.value,
+            value=name,
             turns=True,
         ),
-        *_about(kind, before),
+        *_about(_kind(name), before),
+        *_when_fields(Applicability() if before is None else before.applicability),
+        # The text of a rule over the order of the day says itself which blocks it is about.
+        *(() if ordered else (_blocks_field(before),)),
+    )
+
+
+def _words_field(before: ConstraintRecord | None, *, ordered: bool) -> TextField:
+    return TextField(
+        name="words",
+        label="What it means to you, in your words" if ordered else "The rule, in your words",
+        value="" if before is None or _speaks_for_itself(before) else before.words,
+        placeholder="Calls are over by five" if ordered else "No calls before 10",
+        multiline=True,
+        optional=ordered,
+        max_length=MAX_WORDS,
+    )
+
+
+def _when_fields(when: Applicability) -> tuple[FormField, ...]:
+    return (
         ManyField(
             name="days",
             label="On which days of the week",
@@ -96,29 +118,33 @@ def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named:
         ),
         DateField(name="start_date", label="First day", optional=True, value=when.start_date),
         DateField(name="end_date", label="Last day", optional=True, value=when.end_date),
-        ManyField(
-            name="blocks",
-            label="For which kinds of blocks",
-            choices=tuple(Choice(label=kind.words.capitalize(), value=kind.value) for kind in ET),
-            value=() if before is None else tuple(kind.value for kind in before.applies_event_types),
-            placeholder="All of them",
-        ),
+    )
+
+
+def _blocks_field(before: ConstraintRecord | None) -> ManyField:
+    return ManyField(
+        name="blocks",
+        label="For which kinds of blocks",
+        choices=tuple(Choice(label=kind.words.capitalize(), value=kind.value) for kind in ET),
+        value=() if before is None else tuple(kind.value for kind in before.applies_event_types),
+        placeholder="All of them",
     )
 
 
 def kind_of(record: ConstraintRecord | None) -> str:
     """The choice that stands for a record's kind."""
     kind = None if record is None else record.payload.rule_kind
+    if record is not None and record.payload.day_rule is not None:
+        return DAY_RULE
     return WORDS_ONLY if kind is None else kind.value
 
 
 def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -> ConstraintRecord | None:
     """The record that was filled in, or ``None`` when something is wrong; then ``filled`` has a sentence for each
     field. Nothing but what was changed differs from ``before``. Without ``tz`` its times are the planned day's own."""
-    words = _words(filled, before)
+    payload = _payload(filled, filled.choice("kind") or kind_of(before), before)
+    words = _words(filled, before, spoken=spoken_rule(payload))
     name = _name(filled, words, before)
-    kind = _kind(filled.choice("kind") or kind_of(before))
-    payload = _payload(filled, kind, before)
     when = _when(filled, before, tz)
     if filled.errors or payload is None or when is None:
         return None
@@ -132,7 +158,7 @@ def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -
             "necessity": base.necessity if necessity is None else Necessity(necessity),
             "applicability": when,
             "payload": payload,
-            "applies_event_types": tuple(ET(code) for code in filled.many("blocks")),
+            "applies_event_types": () if payload.day_rule else tuple(ET(code) for code in filled.many("blocks")),
             "scope": base.scope if base.scope is Scope.SESSION else lasting,
         }
     )
@@ -144,7 +170,7 @@ def confirmed(record: ConstraintRecord) -> ConstraintRecord:
 
 
 def _kind(name: str) -> RuleKind | None:
-    return None if name == WORDS_ONLY else RuleKind(name)
+    return None if name in {WORDS_ONLY, DAY_RULE} else RuleKind(name)
 
 
 def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[FormField, ...]:
@@ -175,19 +201,27 @@ def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[Form
     return ()
 
 
-def _words(filled: Filled, before: ConstraintRecord | None) -> str:
-    """Words longer than the form can show stay whole, unless their beginning was changed."""
-    words = filled.text("words", MAX_WORDS, needed="Please say what the rule is, like “No calls before 10”.")
-    if before is not None and words == before.words[:MAX_WORDS].strip():
+def _words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:
+    """Words longer than the form can show stay whole, unless their beginning was changed. What a rule over the order of
+    the day says is ``spoken`` where the person gave it no words."""
+    needed = None if spoken or filled.errors else "Please say what the rule is, like “No calls before 10”."
+    words = filled.text("words", MAX_WORDS, needed=needed)
+    if before is not None and words and words == before.words[:MAX_WORDS].strip():
         return before.description
-    return words
+    return words or spoken
+
+
+def _speaks_for_itself(record: ConstraintRecord) -> bool:
+    return bool(record.payload.day_rule) and record.words == spoken_rule(record.payload)
 
 
 def _name(filled: Filled, words: str, before: ConstraintRecord | None) -> str:
     name = filled.text("name", MAX_NAME)
     if before is None:
         return name or _short(words)
-    return before.name if not name or name == before.name[:MAX_NAME].strip() else name
+    if name and name != before.name[:MAX_NAME].strip():
+        return name
+    return _short(words) if _speaks_for_itself(before) and before.name == _short(before.words) else before.name
 
 
 def _short(words: str) -> str:
@@ -195,9 +229,11 @@ def _short(words: str) -> str:
     return flat if len(flat) <= SHORT else f"{flat[: SHORT - 1].rstrip()}…"
 
 
-def _payload(filled: Filled, kind: RuleKind | None, before: ConstraintRecord | None) -> Payload | None:
-    same = before is not None and before.payload.rule_kind is kind
-    base = before.payload if same and before is not None else Payload(rule_kind=kind)
+def _payload(filled: Filled, about: str, before: ConstraintRecord | None) -> Payload | None:
+    kind = _kind(about)
+    base = before.payload if before is not None and kind_of(before) == about else Payload(rule_kind=kind)
+    if about == DAY_RULE:
+        return day_rule_payload(filled, base)
     try:
         if kind in _WINDOWS:
             return _with_times(filled, base, _WINDOWS[kind])

@@ -27,7 +27,7 @@ from fateforger.session.cards import (
 from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook
-from fateforger.turn.present.rules import about, marks, since
+from fateforger.turn.present.rules import ADD, ADD_DAY, about, marks, since
 
 PAGE = 12
 """Rules on a page: each takes two of the hundred parts of a modal."""
@@ -200,4 +200,4 @@ def _below(wanted: Wanted) -> Controls:
     """Back to all of them, and on to a new one."""
     filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
     everything = Button(label="Show all rules", action="turn.everything", target="yes")
-    return Controls(items=(*((everything,) if filtered else ()), Button(label="Add a rule", action="form.rule_new")))
+    return Controls(items=(*((everything,) if filtered else ()), ADD, ADD_DAY))

@@ -8,6 +8,7 @@ from fateforger.session.cards import Button, Card, Controls, Divider, Heading, N
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
 from fateforger.turn.present.root import root_line
+from fateforger.turn.present.rules import ADD_DAY
 
 START = Button(label="Plan my day", action="start", style="primary")
 RULES = Button(label="Your rules", action="form.rules")
@@ -21,7 +22,7 @@ def welcome_card() -> Card:
 
 def home_card(sessions: Sequence[Session]) -> Card:
     """The start button, and the person's sessions, the last touched first."""
-    parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES))]
+    parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES, ADD_DAY))]
     if sessions:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
         parts.append(Note(text="Each day has its own thread; go on there where you left off."))

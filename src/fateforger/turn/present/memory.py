@@ -13,13 +13,14 @@ from fateforger.session.cards import Button, Card, Controls, Divider, Heading, N
 from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session
-from fateforger.turn.present.rules import ADD, REVIEW, about, marks, undo_button
+from fateforger.turn.present.rules import ADD, ADD_DAY, REVIEW, about, marks, undo_button
 
 MOST_ASKED = 3
 """Questions and offers with buttons of their own; the next come up when these are answered."""
 EMPTY = "I know no rules of yours yet. Add one, and I keep to it when I plan your days."
 NONE_SUCH = "I know no rule of yours about that any more."
 MOVED = "Your rules: further down in this thread."
+CLOSE = Button(label="Close", action="hide_memory")
 WHAT = "Deny / Edit opens one rule: confirm it, change it, or tell me not to use it."
 
 
@@ -47,7 +48,9 @@ def card(session: Session, view: MemoryView) -> Card:
             *((Divider(),) if rows else ()),
             *rows,
             *_rest(view),
-            Controls(items=(*((REVIEW,) if view.total else ()), ADD, Button(label="Close", action="hide_memory"))),
+            Controls(
+                items=(*((REVIEW,) if view.total else ()), ADD, ADD_DAY, Button(label="Close", action="hide_memory"))
+            ),
         ),
     )
 

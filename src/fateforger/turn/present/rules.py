@@ -9,10 +9,12 @@ from fateforger.constraints.wording import day_words
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
 from fateforger.session.memory import MemoryRow, active
 from fateforger.session.model import Session
+from fateforger.turn.present.day_rules import unsure_rules
 
 YOURS = Button(label="Your rules", action="show_memory")
 REVIEW = Button(label="Review all", action="form.rules")
 ADD = Button(label="Add a rule", action="form.rule_new")
+ADD_DAY = Button(label="Add a day rule", action="form.rule_day", spoken="Add a rule over the order of the day")
 MOST_NAMED = 3
 CONFIRM = "please confirm"
 HOW = {Necessity.MUST: "must", Necessity.SHOULD: "should", Necessity.PREFER: "if possible"}
@@ -25,8 +27,8 @@ _KNOWN = {
 
 
 def rules(session: Session) -> tuple[Part, ...]:
-    """What was just noted, and which rules shape the day; nothing when there is none."""
-    return (*noted(session), *_shaping(session))
+    """What was just noted, what is to be confirmed, and which rules shape the day; nothing when there is none."""
+    return (*noted(session), *unsure_rules(session), *_shaping(session))
 
 
 def adding(session: Session) -> tuple[Button, ...]:

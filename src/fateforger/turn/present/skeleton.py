@@ -8,6 +8,7 @@ from fateforger.session.gates import block_words
 from fateforger.session.model import Session
 from fateforger.session.pictured import picture
 from fateforger.stages import Move
+from fateforger.turn.present.day_rules import unkept_rules
 from fateforger.turn.present.fitting import choices, clashing
 from fateforger.turn.present.parts import (
     missing,
@@ -36,6 +37,7 @@ def card(session: Session) -> Card:
             *picture(session),
             *paragraphs(session.overview or ""),
             *warnings(session),
+            *unkept_rules(session),
             *clashing(session),
             *choices(session),
             *quality_note(session.quality),

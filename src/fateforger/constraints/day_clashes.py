@@ -1,0 +1,49 @@
+"""Rules over the order of the day that cannot be kept together. Which of them counts is for the person to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.constraints.findings import Finding, Kind
+from fateforger.constraints.overlap import can_meet
+from fateforger.constraints.record import ConstraintRecord
+from fateforger.constraints.versions import Version
+from fateforger.constraints.wording import listed, quoted
+from fateforger.workflow.day_conflicts import day_conflicts
+from fateforger.workflow.days import read_day_rule
+
+
+def day_clashes(in_order: Sequence[Version], about: str | None = None) -> tuple[Finding, ...]:
+    """What clashes among constraints in force, the oldest first; only with the constraint ``about`` when one is given.
+    Of a circle of more than two, the newest and the one before it are asked about, and all are named."""
+    return tuple(map(_finding, clashing(in_order, about)))
+
+
+def clashing(in_order: Sequence[Version], about: str | None = None) -> tuple[tuple[Version, ...], ...]:
+    """As :func:`day_clashes`: the constraints of each clash, in their order."""
+    ruled = [version for version in in_order if _counts(version.record)]
+    if about is not None and about not in {version.uid for version in ruled}:
+        return ()
+    rules = [read_day_rule(version.record.payload.day_rule or "") for version in ruled]
+    groups = (tuple(ruled[at] for at in sorted(set(group))) for group in day_conflicts(rules))
+    return tuple(group for group in groups if _meet(group) and about in {None, *(v.uid for v in group)})
+
+
+def _counts(record: ConstraintRecord) -> bool:
+    """What depends on the day's circumstances may never meet."""
+    return record.payload.day_rule is not None and not (record.aspect and record.aspect.depends)
+
+
+def _meet(group: Sequence[Version]) -> bool:
+    return all(_both(one, other) for at, one in enumerate(group) for other in group[:at])
+
+
+def _both(one: Version, other: Version) -> bool:
+    known = one.uid in other.record.lifecycle.supersedes_uids or other.uid in one.record.lifecycle.supersedes_uids
+    return not known and can_meet(one, other)
+
+
+def _finding(group: Sequence[Version]) -> Finding:
+    texts = [quoted(version.record.payload.day_rule or "") for version in group]
+    which = "cannot both be kept. Which one counts?" if len(group) == 2 else "wait for each other. Which one counts?"
+    return Finding(Kind.CONTRADICTION, (group[-1].uid, group[-2].uid), f"{listed(texts)} {which}")

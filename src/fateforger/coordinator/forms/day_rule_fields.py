@@ -1,0 +1,95 @@
+"""A rule over the order of the day, as a form asks for it: its text, what it may be made of, what is wrong with it."""
+
+from __future__ import annotations
+
+from fateforger.constraints.day_clashes import clashing
+from fateforger.constraints.record import ConstraintRecord, Payload
+from fateforger.constraints.versions import Version
+from fateforger.constraints.wording import listed, quoted
+from fateforger.coordinator.forms.reading import Filled
+from fateforger.errors import BadInput
+from fateforger.session.cards import FormField, FormSubmission, Note, TextField
+from fateforger.session.rulebook import RuleBook
+from fateforger.workflow.day_names import KINDS, WEEKDAYS
+from fateforger.workflow.day_words import told
+from fateforger.workflow.days import read_day_rule
+from fateforger.workflow.rules import write_rule
+
+DAY_RULE = "day_rule"
+"""The name of the field, and the choice of this kind of rule."""
+LABEL = "The order of the day, in rule words"
+MOST_LETTERS = 1_000
+NEEDED = "Please write the rule, like “NEVER: meeting_after_17”."
+EXAMPLES = (
+    "**Like this**\n"
+    "`BEFORE deep_work: admin_done` – deep work waits until some admin is over\n"
+    "`AFTER meeting: break` – each meeting has a break behind it\n"
+    "`NEVER: meeting_after_17` – no meeting runs past 17:00\n"
+    "`IF friday THEN NOT deep_work_after_15` – an easy Friday afternoon"
+)
+NAMES = (
+    f"**Kinds of blocks:** {', '.join(KINDS)}\n"
+    "**Of each kind also:** `…_done` (one is over), `…_after_17` or `…_after_17_30`, `…_before_9`, "
+    "`…_longer_than_60` (minutes)\n"
+    f"**Days:** {', '.join(WEEKDAYS)}\n"
+    "**Rules:** BEFORE x: y · AFTER x: y · ALWAYS: x · NEVER: x · IF x THEN y · ON x: INVOKE y; "
+    "join with AND, OR, NOT and ( )"
+)
+
+
+def day_rule_fields(before: ConstraintRecord | None) -> tuple[FormField, ...]:
+    """The text of the rule, with examples and all names below it."""
+    return (
+        TextField(
+            name=DAY_RULE,
+            label="The rule",
+            value="" if before is None else before.payload.day_rule or "",
+            placeholder="NEVER: meeting_after_17",
+            max_length=MOST_LETTERS,
+        ),
+        Note(text=EXAMPLES),
+        Note(text=NAMES),
+    )
+
+
+def day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
+    """With the rule that was typed; ``None``, with a sentence beside the field, when it is none."""
+    typed = filled.text(DAY_RULE, MOST_LETTERS, needed=NEEDED)
+    if filled.errors.get(DAY_RULE):
+        return None
+    try:
+        rule = read_day_rule(typed)
+    except BadInput as error:
+        place = "" if error.where is None else f"{error.where[0].upper()}{error.where[1:]}: "
+        filled.errors[DAY_RULE] = f"{place}{error.message}"
+        return None
+    return base.model_copy(update={"day_rule": write_rule(rule)})
+
+
+def spoken_rule(payload: Payload | None) -> str:
+    """What a rule over the order of the day says in plain words; empty where there is none."""
+    if payload is None or payload.day_rule is None:
+        return ""
+    return told(read_day_rule(payload.day_rule)).rstrip(".")
+
+
+def clash_with(book: RuleBook, record: ConstraintRecord, given: FormSubmission, but: str | None = None) -> str | None:
+    """Why a rule cannot be kept together with those in force, with the texts of all of them. ``but`` is the one that it
+    takes the place of, or that it is itself."""
+    there = [version for version in book.newest.values() if not version.retired and version.uid != but]
+    session_id = None if book.session is None else book.session.id
+    new = Version(
+        user_id=given.user_id,
+        record=record.with_uid(but or "new"),
+        created_at=given.at,
+        updated_at=given.at,
+        session_id=session_id,
+    )
+    for group in clashing([*there, new], about=new.uid):
+        others = [quoted(version.record.payload.day_rule or "") for version in group if version is not new]
+        text = quoted(record.payload.day_rule or "")
+        one = "your rule" if len(others) == 1 else "your rules"
+        return (
+            f"{text} and {one} {listed(others)} cannot be kept together. Change this one, or archive the other first."
+        )
+    return None

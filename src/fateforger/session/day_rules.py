@@ -1,0 +1,35 @@
+"""The person's rules over the order of the day, held against the plan as it stands. Pure."""
+
+from __future__ import annotations
+
+from fateforger.constraints import Applicable
+from fateforger.constraints.blocks import Breach
+from fateforger.constraints.day_breaches import day_breaches
+from fateforger.constraints.sections import needs_confirmation
+from fateforger.errors import PlanInvalid
+from fateforger.plan import ET
+from fateforger.session.meetings import busy_meetings
+from fateforger.session.model import Session
+from fateforger.session.recall import following
+from fateforger.workflow.days import DayBlock
+
+
+def day_meetings(session: Session) -> tuple[DayBlock, ...]:
+    """What the calendar holds on the day, as such rules see it."""
+    return tuple(DayBlock(ET.MEETING, m.title, m.start, m.end) for m in busy_meetings(session) if m.start < m.end)
+
+
+def unkept(session: Session) -> tuple[Breach, ...]:
+    """The rules that the plan breaks as it stands, in the order of precedence; none of a plan without times."""
+    if session.plan is None:
+        return ()
+    try:
+        return day_breaches(following(session).applicable, session.plan, day_meetings(session))
+    except PlanInvalid:
+        return ()
+
+
+def unsure(session: Session) -> tuple[Applicable, ...]:
+    """The rules that were read out of the person's words and that they have to confirm."""
+    items = following(session).applicable
+    return tuple(item for item in items if item.record.payload.day_rule is not None and needs_confirmation(item.record))

@@ -1,0 +1,70 @@
+"""Rules for a day that cannot all be kept: what no block could keep, and what waits for each other in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fateforger.plan import ET
+from fateforger.workflow.conflicts import conflicts
+from fateforger.workflow.day_names import day_name
+from fateforger.workflow.expressions import And, Atom, Expression, Or
+from fateforger.workflow.rules import Rule, RuleKind
+
+_ORDERING = (RuleKind.BEFORE, RuleKind.AFTER)
+
+
+def day_conflicts(rules: Sequence[Rule]) -> tuple[tuple[int, ...], ...]:
+    """The rules, by position, that cannot be kept together: pairs (of one with itself, where no block can keep it), and
+    circles like ``BEFORE deep_work: admin_done`` with ``BEFORE admin: deep_work_done``."""
+    circles = (circle for kind in _ORDERING for circle in _circles(rules, kind))
+    return (*conflicts(rules), *circles)
+
+
+def _circles(rules: Sequence[Rule], kind: RuleKind) -> Iterator[tuple[int, ...]]:
+    """Each circle once, as the rules around it. No block of its kinds could be the first one (or the last one)."""
+    waits = [(at, *edge) for at, rule in enumerate(rules) if rule.kind is kind for edge in _edges(rule)]
+    found: set[frozenset[int]] = set()
+    for _, start, _ in waits:
+        for circle in _back_to(start, start, waits, ()):
+            if frozenset(circle) not in found:
+                found.add(frozenset(circle))
+                yield tuple(dict.fromkeys(circle))
+
+
+def _back_to(
+    start: ET, here: ET, waits: Sequence[tuple[int, ET, ET]], way: tuple[tuple[int, ET], ...]
+) -> Iterator[tuple[int, ...]]:
+    for at, first, second in waits:
+        if first is not here:
+            continue
+        if second is start:
+            yield (*(rule for rule, _ in way), at)
+        elif second not in {kind for _, kind in way}:
+            yield from _back_to(start, second, waits, (*way, (at, second)))
+
+
+def _edges(rule: Rule) -> Iterator[tuple[ET, ET]]:
+    """Which kind of block waits for which, whatever else is so on the day."""
+    if rule.activation is None:
+        return
+    for waiting in _any_of(rule.activation):
+        for wanted in _all_of(rule.target, done=rule.kind is RuleKind.BEFORE):
+            yield waiting, wanted
+
+
+def _any_of(expression: Expression) -> Iterator[ET]:
+    """The kinds of blocks of which each alone makes it so."""
+    for part in expression.parts if isinstance(expression, Or) else (expression,):
+        yield from _block(part, done=False)
+
+
+def _all_of(expression: Expression, *, done: bool) -> Iterator[ET]:
+    """The kinds of blocks without which it is not so."""
+    for part in expression.parts if isinstance(expression, And) else (expression,):
+        yield from _block(part, done=done)
+
+
+def _block(part: Expression, *, done: bool) -> Iterator[ET]:
+    known = day_name(part.name) if isinstance(part, Atom) else None
+    if known is not None and known.kind is not None and known.aspect in ({"block", "done"} if done else {"block"}):
+        yield known.kind

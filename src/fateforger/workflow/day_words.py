@@ -1,0 +1,146 @@
+"""Rules for a day in plain words, as a person reads them: what the rule says, and what to do where it is not kept."""
+
+from __future__ import annotations
+
+from typing import Protocol, assert_never
+
+from fateforger.workflow.day_names import WEEKDAYS, DayName, day_name
+from fateforger.workflow.expressions import And, Atom, Expression, Not, Or
+from fateforger.workflow.rules import Rule, RuleKind
+
+
+class Clause(Protocol):
+    """A name as a clause, or its opposite."""
+
+    def __call__(self, name: DayName, *, holds: bool) -> str: ...
+
+
+_COUNTED = frozenset({"meeting", "commute", "habit", "break", "buffer", "plan_review"})
+"""Words that take an article."""
+
+
+def told(rule: Rule) -> str:
+    """A rule as a sentence: ``No meeting runs past 17:00.``"""
+    target, activation = rule.target, rule.activation
+    match rule.kind:
+        case RuleKind.NEVER:
+            both = isinstance(target, And)
+            text = f"never at once: {_said(target, _now)}" if both else _said(target, _now, holds=False)
+        case RuleKind.ALWAYS:
+            text = f"for each block, {_said(target, _now)}"
+        case RuleKind.BEFORE:
+            text = f"{_when(activation)}, {_said(target, _by_then)}"
+        case RuleKind.AFTER:
+            text = f"{_when(activation)}, {_said(target, _later)}"
+        case RuleKind.IF:
+            text = f"{_when(activation)}, {_said(target, _now)}{_in_time(target, 'at that block or later')}"
+        case RuleKind.ON:
+            text = f"each time {_said(activation, _now)}, {_said(target, _now)}, there or before the next time"
+        case _:
+            assert_never(rule.kind)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def way_out(rule: Rule, *, ours: bool) -> str:
+    """What to do about blocks that break a rule, in one sentence. ``ours`` tells that one of the plan is among them."""
+    if not ours:
+        return "It is about what your calendar holds, so only you can move it there."
+    match rule.kind:
+        case RuleKind.NEVER:
+            return "Move it, shorten it, or leave it out."
+        case RuleKind.BEFORE:
+            return "Put what it waits for before it, or move it back."
+        case RuleKind.AFTER | RuleKind.ON:
+            return "Put what has to follow behind it."
+        case RuleKind.ALWAYS | RuleKind.IF:
+            return "Change it, or leave it out."
+        case _:
+            assert_never(rule.kind)
+
+
+def _when(activation: Expression | None) -> str:
+    return f"when {_said(activation, _now)}"
+
+
+def _in_time(target: Expression, words: str) -> str:
+    known = _any_block(target)
+    return f" {words}" if known else ""
+
+
+def _any_block(expression: Expression) -> bool:
+    match expression:
+        case Atom(name):
+            found = day_name(name)
+            return found is not None and found.aspect == "block"
+        case Not(of):
+            return _any_block(of)
+        case And(parts) | Or(parts):
+            return any(map(_any_block, parts))
+        case _:
+            assert_never(expression)
+
+
+def _said(expression: Expression | None, clause: Clause, *, holds: bool = True) -> str:
+    """An expression as clauses. What is denied as a whole is denied in its parts, as people say it."""
+    match expression:
+        case None:
+            return ""
+        case Atom(name):
+            known = day_name(name)
+            return f"“{name}”" if known is None else clause(known, holds=holds)
+        case Not(of):
+            return _said(of, clause, holds=not holds)
+        case And(parts) | Or(parts):
+            joined = " and " if isinstance(expression, And) is holds else " or "
+            return joined.join(_said(part, clause, holds=holds) for part in parts)
+        case _:
+            assert_never(expression)
+
+
+def _now(name: DayName, *, holds: bool) -> str:
+    which = _which(name, holds=holds)
+    match name.aspect:
+        case "block":
+            return f"there is {which}"
+        case "done":
+            return f"{_one(name)} is {'' if holds else 'not '}over"
+        case "after":
+            return f"{which} runs past {_clock(name)}"
+        case "before":
+            return f"{which} begins before {_clock(name)}"
+        case "longer":
+            return f"{which} takes more than {name.number} minutes"
+        case "weekday":
+            return f"it is {'' if holds else 'not '}{WEEKDAYS[name.number].capitalize()}"
+
+
+def _by_then(name: DayName, *, holds: bool) -> str:
+    match name.aspect:
+        case "block":
+            return f"{_which(name, holds=holds)} came before it"
+        case "done":
+            return f"{_one(name)} is {'' if holds else 'not '}over by then"
+        case _:
+            return _now(name, holds=holds)
+
+
+def _later(name: DayName, *, holds: bool) -> str:
+    return f"{_now(name, holds=holds)} later on"
+
+
+def _which(name: DayName, *, holds: bool) -> str:
+    word = _word(name)
+    return f"no {word}" if not holds else f"a {word}" if name.word in _COUNTED else word
+
+
+def _one(name: DayName) -> str:
+    return f"a {_word(name)}" if name.word in _COUNTED else f"some {_word(name)}"
+
+
+def _word(name: DayName) -> str:
+    return name.word.replace("_", " ")
+
+
+def _clock(name: DayName) -> str:
+    minutes = int(name.clock.total_seconds()) // 60
+    return f"{minutes // 60:02}:{minutes % 60:02}"
