@@ -306,7 +306,7 @@ async def test_the_review_lists_hundreds_page_by_page(anna: Person, house: House
     shown = await anna.look("rules", target=shown.target, page="999")
     assert named(shown)[-1] == "Rule 299"
     await anna.press("Your rules")
-    assert len(anna.buttons_beside("memory")) == 8 + 3
+    assert len(anna.buttons_beside("memory")) == 8 + 4
     assert read(anna.beside("memory"))[-1] == "292 more: Review all lists every rule."
 
 

@@ -204,7 +204,7 @@ def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[Form
 def _words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:
     """Words longer than the form can show stay whole, unless their beginning was changed. What a rule over the order of
     the day says is ``spoken`` where the person gave it no words."""
-    needed = None if spoken or filled.errors else "Please say what the rule is, like “No calls before 10”."
+    needed = None if spoken or DAY_RULE in filled.errors else "Please say what the rule is, like “No calls before 10”."
     words = filled.text("words", MAX_WORDS, needed=needed)
     if before is not None and words and words == before.words[:MAX_WORDS].strip():
         return before.description
