@@ -104,7 +104,7 @@ async def test_a_changed_rule_gets_new_words_where_it_had_none_of_its_own(anna: 
         "No meeting runs past 18:00",
         "No meeting runs past 18:00",
     )
-    mine = {"words": "Supper is at six", "name": "Supper"}
+    mine: dict[str, Any] = {"words": "Supper is at six", "name": "Supper"}
     await anna.fill("rule", target=f"{new.seq} {new.uid}", **mine)
     [worded] = await rules(house)
     assert await anna.fill("rule", target=f"{worded.seq} {worded.uid}", day_rule="NEVER: meeting_after_19") is None
