@@ -63,7 +63,7 @@ def _known_day_rule(text: str) -> str:
     try:
         return write_rule(read_day_rule(text))
     except BadInput as error:
-        raise ValueError(error.message if error.where is None else f"{error.where}: {error.message}") from None
+        raise ValueError(error.message if error.where is None else f"at {error.where}: {error.message}") from None
 
 
 def _upper(value: object) -> object:

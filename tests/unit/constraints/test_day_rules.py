@@ -59,9 +59,9 @@ def test_a_record_holds_the_rule_as_it_is_written_in_full() -> None:
     [
         (
             "NEVER: meting_after_17",
-            "Line 1, column 8: Nothing is declared with the name “meting_after_17”. Did you mean meeting_after_17?",
+            "At line 1, column 8: Nothing is declared with the name “meting_after_17”. Did you mean meeting_after_17?",
         ),
-        ("never: meeting", "Line 1, column 1: Write NEVER in capitals."),
+        ("never: meeting", "At line 1, column 1: Write NEVER in capitals."),
         ("BEFORE deep_work: deep_work", "No block can keep “BEFORE deep_work: deep_work”."),
     ],
 )

@@ -51,14 +51,14 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
         (" ", NEEDED),
         (
             "NEVER: meting",
-            "Line 1, column 8: Nothing is declared with the name “meting”. Did you mean meeting?",
+            "At line 1, column 8: Nothing is declared with the name “meting”. Did you mean meeting?",
         ),
-        ("NEVER meeting", "Line 1, column 7: There should be “:” here, not “meeting”; it goes NEVER: x."),
+        ("NEVER meeting", "At line 1, column 7: There should be “:” here, not “meeting”; it goes NEVER: x."),
         (
             "BEFORE deep_work: admin_done\nNEVER: meeting",
-            "Line 2, column 1: The rule should end here, or go on with AND or OR, but there is “NEVER”.",
+            "At line 2, column 1: The rule should end here, or go on with AND or OR, but there is “NEVER”.",
         ),
-        ("ON meeting: PROCEED_TO rest", "Line 1, column 13: Write INVOKE here; PROCEED_TO is no word of the rules."),
+        ("ON meeting: PROCEED_TO rest", "At line 1, column 13: Write INVOKE here; PROCEED_TO is no word of the rules."),
         ("AFTER rest: break", "No block can keep “AFTER rest: break”."),
     ],
 )

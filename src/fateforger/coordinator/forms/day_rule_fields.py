@@ -60,7 +60,7 @@ def day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
     try:
         rule = read_day_rule(typed)
     except BadInput as error:
-        place = "" if error.where is None else f"{error.where[0].upper()}{error.where[1:]}: "
+        place = "" if error.where is None else f"At {error.where}: "
         filled.errors[DAY_RULE] = f"{place}{error.message}"
         return None
     return base.model_copy(update={"day_rule": write_rule(rule)})

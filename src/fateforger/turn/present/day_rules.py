@@ -3,9 +3,10 @@ that may mean something else."""
 
 from __future__ import annotations
 
-from fateforger.constraints import Version
+from fateforger.constraints import Applicable, Version
 from fateforger.constraints.blocks import Breach
 from fateforger.constraints.kinds import Necessity
+from fateforger.constraints.sections import reminder_of
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
 from fateforger.session.day_rules import unkept, unsure
 from fateforger.session.model import Session
@@ -29,7 +30,7 @@ def unkept_rules(session: Session) -> tuple[Part, ...]:
 
 def unsure_rules(session: Session) -> tuple[Part, ...]:
     """What is to be confirmed: the rule in plain words and as it is written, with its answers."""
-    return tuple(part for item in unsure(session)[:MOST_ASKED] for part in _asked(item.version))
+    return tuple(part for item in unsure(session)[:MOST_ASKED] for part in _asked(item))
 
 
 def _shown(breach: Breach) -> Prose:
@@ -43,10 +44,10 @@ def _shown(breach: Breach) -> Prose:
     return Prose(text=plain(f"{mark} {breach.rule} Against it: {breach.named}. {breach.remedy}", 900), control=button)
 
 
-def _asked(version: Version) -> tuple[Part, ...]:
-    text = version.record.payload.day_rule or ""
-    words = " ".join(version.record.words.split())
-    target = _target(version)
+def _asked(item: Applicable) -> tuple[Part, ...]:
+    text = item.record.payload.day_rule or ""
+    words = reminder_of(item).words
+    target = _target(item.version)
     return (
         Prose(text=plain(f"You said “{words}”. Did I read that right? {told(read_day_rule(text))} ({text})", 900)),
         Controls(
