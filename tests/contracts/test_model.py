@@ -74,7 +74,7 @@ def speaking(request: pytest.FixtureRequest) -> Speaking:
 
 async def test_it_gives_the_text_with_its_tokens(speaking: Speaking) -> None:
     async with speaking('{"a": 1}') as model:
-        done = await model.complete(PROMPT, seconds=5)
+        done = await model.complete(PROMPT, seconds=60)
     assert isinstance(done, Completion)
     assert done.text == '{"a": 1}'
     assert done.prompt_tokens is not None
@@ -99,7 +99,7 @@ async def test_it_can_be_cancelled(speaking: Speaking) -> None:
 async def test_what_it_cannot_do_is_an_error_of_ours(speaking: Speaking) -> None:
     async with speaking("refuse") as model:
         with pytest.raises(ModelAuthFailed):
-            await model.complete(PROMPT, seconds=5)
+            await model.complete(PROMPT, seconds=60)
 
 
 async def test_closing_twice_is_fine(speaking: Speaking) -> None:

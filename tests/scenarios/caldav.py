@@ -21,7 +21,7 @@ class CalDav:
     url: str
     http: httpx.Client = field(
         default_factory=lambda: httpx.Client(
-            timeout=10, trust_env=False, auth=("me", ""), limits=httpx.Limits(max_keepalive_connections=0)
+            timeout=60, trust_env=False, auth=("me", ""), limits=httpx.Limits(max_keepalive_connections=0)
         )
     )
 

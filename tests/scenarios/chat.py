@@ -27,7 +27,7 @@ from fateforger.slack.manifest import app_manifest
 from fateforger.slack.presence import Timing
 
 BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
-DEADLINE = 15.0
+DEADLINE = 60.0
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -135,7 +135,7 @@ class Person:
     workspace: Workspace
     user: str = "U0000ALEX"
     channel: str = ""
-    http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=15, trust_env=False))
+    http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=60, trust_env=False))
 
     def __post_init__(self) -> None:
         self.channel = self.channel or f"D{self.user[1:]}"

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-DEADLINE = 30.0
+DEADLINE = 90.0
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class Person:
     base: str
     user: str = ""
     clicks: int = 0
-    http: httpx.Client = field(default_factory=lambda: _client(15))
+    http: httpx.Client = field(default_factory=lambda: _client(60))
 
     def __post_init__(self) -> None:
         if not self.user:

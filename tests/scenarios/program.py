@@ -66,7 +66,7 @@ class Program:
         if self.process is None:
             return 0
         self.process.send_signal(signal.SIGINT)
-        status = self.process.wait(timeout=20)
+        status = self.process.wait(timeout=60)
         self.process = None
         return status
 

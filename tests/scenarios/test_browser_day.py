@@ -39,7 +39,7 @@ def page() -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": 1500, "height": 950})
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         opened = context.new_page()
         mistakes: list[str] = []
         opened.on("pageerror", lambda error: mistakes.append(str(error)))
@@ -57,7 +57,7 @@ def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> Non
     calendar = CalDav(program.caldav_url())
     calendar.put("standup", "Standup", datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
     before = calendar.raw()
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
     page.goto(program.url)
     page.get_by_role("button", name=re.compile("^Plan (my|a) day$")).last.click()
     press(page, "Plan this day")

@@ -57,7 +57,7 @@ def say(page: Page, words: str) -> None:
 
 def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener: Listener, page: Page) -> None:
     """S115, S213, S217: one card throughout; what takes long says so, can be stopped, and leaves nothing behind."""
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
     page.goto(program.url)
     expect(page.get_by_role("button", name=FIRST_WORDS[1], exact=True).last).to_be_visible()
     page.get_by_role("button", name="Plan my day", exact=True).first.click()

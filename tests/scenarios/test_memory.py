@@ -26,7 +26,7 @@ def door(data: Path, *arguments: str) -> Any:
 
 def pulse(program: Program) -> dict[str, Any]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"{program.url}/health", timeout=10) as answer:
+    with opener.open(f"{program.url}/health", timeout=60) as answer:
         said: dict[str, Any] = json.load(answer)
     return said
 

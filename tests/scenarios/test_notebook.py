@@ -35,7 +35,7 @@ def test_the_notebook_says_what_happens() -> None:
     written, run = read(), read()
     client = NotebookClient(
         run,
-        timeout=60,
+        timeout=300,
         kernel_name="python3",
         resources={"metadata": {"path": str(ROOT)}},
         record_timing=False,

@@ -56,7 +56,7 @@ def in_browser(test: Any) -> Any:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """One Chromium for all tests here; each test opens a fresh context in it."""
-    expect.set_options(timeout=10_000)
+    expect.set_options(timeout=60_000)
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield launched

@@ -51,7 +51,7 @@ def add(page: Page, words: str, *, times: str) -> None:
 
 def test_a_rule_is_added_seen_denied_and_taken_back(program: Program, page: Page) -> None:
     """S32, S33, S35, S36, S214: by form alone, without a model."""
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
     page.goto(program.start().url)
     press(page, "Plan my day")
     press(page, "Plan this day")
@@ -80,7 +80,7 @@ def test_a_rule_is_added_seen_denied_and_taken_back(program: Program, page: Page
 
 def test_many_rules_are_paged_searched_and_edited(program: Program, page: Page, tmp_path: Path) -> None:
     """S34, S35: also from App Home, where no session runs."""
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
     told = tmp_path / "told.jsonl"
     lines = [line_of(f"{n:02}", user="U0000ALEX", name=f"Rule {n:02}", description=f"word{n:02}") for n in range(30)]
     told.write_text("\n".join(json.dumps(line) for line in lines))
@@ -114,7 +114,7 @@ def test_a_change_against_a_rule_waits_and_a_block_says_why_it_is_there(
     program: Program, page: Page, tmp_path: Path
 ) -> None:
     """S22, S175, S196: the rule in the person's words, one click to do it all the same, and the reasons for a block."""
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
     told = tmp_path / "told.jsonl"
     windows = [{"kind": "avoid", "start": "06:00", "end": "08:45"}]
     rule = line_of(

@@ -69,7 +69,7 @@ def test_a_day_takes_at_most_eight_clicks_and_is_taken_back_whole(program: Progr
     assert program.stop() == 0
 
 
-@pytest.mark.timeout(400)  # a dozen starts of the program
+@pytest.mark.timeout(1_200)  # a dozen starts of the program
 def test_kill_minus_nine_between_any_two_clicks_loses_nothing(program: Program) -> None:
     """S62, S241, K7: the thread goes on after each kill, and Undo works after the last."""
     person = program.person()

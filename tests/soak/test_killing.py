@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.soak.killing import kill_again_and_again
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(400)]  # each kill takes a start of the program
+pytestmark = [pytest.mark.process, pytest.mark.timeout(1_200)]  # each kill takes a start of the program
 
 KILLS = 5
 

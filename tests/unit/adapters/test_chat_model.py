@@ -71,7 +71,7 @@ async def test_each_role_may_have_its_own_model() -> None:
     async with model_server(lambda _: Says("{}")) as server:
         model = open_model(endpoint(server, roles={Role.PATCH: "bigger-1"}))
         for role in (Role.DECIDE, Role.PATCH, Role.EXTRACT):
-            await model.complete(Prompt("p/1", role, "s", "u"), seconds=5)
+            await model.complete(Prompt("p/1", role, "s", "u"), seconds=60)
         await model.aclose()
         assert [a.model for a in server.asked] == [MODEL, "bigger-1", MODEL]
 
@@ -80,7 +80,7 @@ async def test_earlier_tries_go_along_with_what_was_wrong() -> None:
     async with model_server(in_turn("{}")) as server:
         model = open_model(endpoint(server))
         prompt = Prompt("p/1", Role.PATCH, "System.", "User.", history=(("nonsense", "There is no JSON."),))
-        await model.complete(prompt, seconds=5)
+        await model.complete(prompt, seconds=60)
         await model.aclose()
         assert [(m["role"], m["content"]) for m in server.asked[0].messages] == [
             ("system", "System."),
@@ -104,7 +104,7 @@ async def test_earlier_tries_go_along_with_what_was_wrong() -> None:
 async def test_the_server_is_held_to_json_as_configured(answers: Answers, sent: object) -> None:
     async with model_server(in_turn("{}")) as server:
         model = open_model(endpoint(server, answers=answers))
-        await model.complete(PROMPT, seconds=5)
+        await model.complete(PROMPT, seconds=60)
         await model.aclose()
         assert server.asked[0].response_format == sent
 
@@ -113,7 +113,7 @@ async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered() 
     async with model_server(lambda _: Says("{}"), keeps_to=frozenset()) as server:
         model = open_model(endpoint(server, answers=Answers.SCHEMA))
         for _ in range(2):
-            await model.complete(PROMPT, seconds=5)
+            await model.complete(PROMPT, seconds=60)
         await model.aclose()
         assert [a.response_format for a in server.asked] == [None, None]
 
@@ -148,7 +148,7 @@ async def test_what_was_refused_is_not_tried_again() -> None:
     async with model_server(in_turn(Says("Bad.", status=400))) as server:
         model = open_model(endpoint(server))
         with pytest.raises(ModelRejected):
-            await model.complete(PROMPT, seconds=5)
+            await model.complete(PROMPT, seconds=60)
         await model.aclose()
         assert len(server.asked) == 1
 
@@ -169,7 +169,7 @@ async def test_s98_no_answer_in_time_ends_the_request() -> None:
         model = open_model(endpoint(server))
         with pytest.raises(ModelTimedOut):
             await model.complete(PROMPT, seconds=0.2)
-        await asyncio.wait_for(server.gone.wait(), 5)
+        await asyncio.wait_for(server.gone.wait(), 60)
         await model.aclose()
 
 
@@ -177,16 +177,16 @@ async def test_cancelling_ends_the_request() -> None:
     async with model_server(in_turn(Says(slow=True))) as server:
         model = open_model(endpoint(server))
         call = asyncio.create_task(model.complete(PROMPT, seconds=60))
-        await asyncio.wait_for(server.arrived.wait(), 5)
+        await asyncio.wait_for(server.arrived.wait(), 60)
         call.cancel()
-        await asyncio.wait_for(server.gone.wait(), 5)
+        await asyncio.wait_for(server.gone.wait(), 60)
         await model.aclose()
 
 
 async def test_a_dead_server_is_unreachable() -> None:
     model = open_model(Endpoint(url="http://127.0.0.1:9/v1", model=MODEL))
     with pytest.raises(ModelUnreachable):
-        await model.complete(PROMPT, seconds=5)
+        await model.complete(PROMPT, seconds=60)
     await model.aclose()
 
 

@@ -35,7 +35,7 @@ async def at_work(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  fakes announce nothing
             await asyncio.sleep(0.001)
 

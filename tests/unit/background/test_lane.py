@@ -18,7 +18,7 @@ from fateforger.ports import Job, NewJob
 FAST = LanePolicy(
     workers=4, tries=3, lease_seconds=5.0, idle_seconds=0.02, backoff_seconds=0.001, longest_backoff_seconds=0.002
 )
-DEADLINE = 10.0
+DEADLINE = 60.0
 
 
 @pytest.fixture
@@ -171,12 +171,12 @@ async def test_a_long_job_keeps_its_claim(store: Store) -> None:
 
     desk.first = first
     await put(store, "a.1")
-    async with at_work(store, desk, LanePolicy(lease_seconds=0.3, idle_seconds=0.02)):
+    async with at_work(store, desk, LanePolicy(lease_seconds=1.0, idle_seconds=0.02)):
         await desk.until(lambda: desk.begun == ["a.1"])
         begun = asyncio.get_running_loop().time()
-        while asyncio.get_running_loop().time() < begun + 0.7:  # more than two leases
+        while asyncio.get_running_loop().time() < begun + 1.5:  # more than a lease
             assert not await left(store)
-            await asyncio.sleep(0.01)  # between two looks
+            await asyncio.sleep(0.1)  # between two looks
         gate.set()
         await desk.until(lambda: desk.ended == ["a.1"])
     assert desk.begun == ["a.1"]

@@ -63,7 +63,7 @@ async def run(store: Store, handle: Handle, turns: int) -> list[str]:
         policy=FAST,
     )
     workers.start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         for _ in range(turns):
             await calls.acquire()
     await workers.stop()

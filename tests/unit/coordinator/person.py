@@ -125,7 +125,7 @@ class House:
         lanes = self.lanes()
         for lane in lanes:
             lane.start()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await self.waiting() or any(lane.busy for lane in lanes):
                 await asyncio.sleep(0.01)
                 self.clock.at += timedelta(milliseconds=10)

@@ -86,7 +86,7 @@ T = TypeVar("T")
 
 async def until(look: Callable[[], Awaitable[T]]) -> T:
     """What a look gives as soon as it gives something."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (seen := await look()):  # noqa: ASYNC110  the background announces nothing
             await asyncio.sleep(0)
     return seen

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -64,7 +63,7 @@ class Troubled(MemoryConstraints):
 async def troubled(tmp_path: Path) -> AsyncIterator[tuple[House, Person, Troubled]]:
     store = Troubled()
     house = await open_house_at(tmp_path)
-    house.constraints, house.patience = store, 0.3
+    house.constraints, house.patience = store, 1.0
     house.restart()
     yield house, Person(house), store
     await house.close()
@@ -236,9 +235,8 @@ async def test_no_reply_waits_for_a_hung_store(troubled: tuple[House, Person, Tr
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
     store.hung = True
-    began = monotonic()
-    await remember(anna, "Bed at eleven", "23:00")
-    assert monotonic() - began < 2
+    async with asyncio.timeout(60):
+        await remember(anna, "Bed at eleven", "23:00")
     session = await anna.session()
     assert counting(session) == ["Bed at eleven"]
     assert session.recalled is not None
@@ -284,15 +282,15 @@ async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) ->
 async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
     """S4, S100: in the end it is said, once, and nothing but that is lost."""
     house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
-    house.patience = 0.3
+    house.patience = 600.0
     lanes = house.lanes()
     for lane in lanes:
         lane.start()
-    began = monotonic()
-    await anna.says("um elf ins Bett")
-    assert monotonic() - began < 0.5
+    async with asyncio.timeout(60):
+        await anna.says("um elf ins Bett")
     for lane in lanes:
         await lane.stop(grace_seconds=0.01)
+    house.patience = 0.01
     await house.work()
     session = await anna.session()
     assert session.notice is not None

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition, at most 5 s."""
-    deadline = asyncio.get_running_loop().time() + 5
+    """Wait for a condition, at most 60 s."""
+    deadline = asyncio.get_running_loop().time() + 60
     while not condition():
         assert asyncio.get_running_loop().time() < deadline
         await asyncio.sleep(0.001)
@@ -37,8 +37,8 @@ async def until(condition: Callable[[], bool]) -> None:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def hasty(server: GoogleMcp) -> AsyncIterator[McpCalendar]:
-    """A calendar that waits half a second for an answer."""
-    async with aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin", call_seconds=0.5)) as calendar:
+    """A calendar that waits a second for an answer."""
+    async with aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin", call_seconds=1.0)) as calendar:
         yield calendar
 
 
@@ -103,6 +103,7 @@ async def test_a_write_ends_in_time_whatever_hangs(calendar: McpCalendar, server
     async with aclosing(open_mcp_calendar(server.url, time_zone="UTC", write_seconds=0.5)) as impatient:
         server.inject(Hangs(), tool=tool)
         assert await impatient.update(owned(), {"summary": "x"}, marker()) == Unknown("no answer within 0.5 s")
+    server.calm()  # on a busy machine the call may not even have got there
     assert isinstance(await calendar.update(owned(), {"summary": "x"}, marker()), Done)
 
 

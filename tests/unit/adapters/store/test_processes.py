@@ -119,7 +119,7 @@ def assert_in_order(lines: list[list[str]]) -> None:
 async def first_stuck(processes: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
     """The process that says that it is stuck with the fatal job."""
     said = {asyncio.ensure_future(asyncio.to_thread(readline, process)): process for process in processes}
-    done, _ = await asyncio.wait(said, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+    done, _ = await asyncio.wait(said, timeout=60, return_when=asyncio.FIRST_COMPLETED)
     spoke = [said[future] for future in done if future.result() == "stuck j13\n"]
     assert len(spoke) == 1
     return spoke[0]

@@ -20,7 +20,7 @@ async def test_a_calendar_that_is_away_is_said_and_comes_back(tmp_path: Path) ->
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver/") as pane:
 
             async def changed(version: str) -> tuple[str, bool]:
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(60):
                     while True:
                         news = (await pane.get("changes", params={"since": version})).json()
                         if news["version"] != version:

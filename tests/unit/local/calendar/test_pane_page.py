@@ -31,6 +31,7 @@ Open = Callable[..., Awaitable[Page]]
 async def browser() -> AsyncIterator[Browser]:
     """One browser for all tests, each of which has pages of its own."""
     async with async_playwright() as playwright:
+        expect.set_options(timeout=60_000)
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         await browser.close()
@@ -141,7 +142,7 @@ async def test_a_write_by_another_program_appears_and_does_not_turn_the_page(
     await tools.create("aaaaa", start="2027-06-04T10:00:00", end="2027-06-04T11:00:00")
     page = await open_pane("?date=2027-05-04")
     await other.put("x", "UID:theirs", "SUMMARY:Dentist", "DTSTART:20270504T080000Z", "DURATION:PT1H")
-    await expect(page.locator("#events .event b")).to_have_text(["Dentist"], timeout=10_000)
+    await expect(page.locator("#events .event b")).to_have_text(["Dentist"])
     await expect(page.locator("#words")).to_have_text("4 May 2027")
 
 
@@ -215,10 +216,8 @@ async def test_a_calendar_that_is_away(browser: Browser, tmp_path: Path) -> None
             await page.goto(base)
             await expect(page.locator("#events .event b")).to_have_text(["Plan work"])
             await page.context.set_offline(True)
-            await expect(page.locator("#notice")).to_have_text(
-                "The calendar does not answer. Trying again …", timeout=10_000
-            )
+            await expect(page.locator("#notice")).to_have_text("The calendar does not answer. Trying again …")
             await expect(page.locator("#events .event b")).to_have_text(["Plan work"])
             await page.context.set_offline(False)
-            await expect(page.locator("#notice")).to_be_hidden(timeout=10_000)
+            await expect(page.locator("#notice")).to_be_hidden()
             await page.context.close()

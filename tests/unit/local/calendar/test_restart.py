@@ -85,14 +85,14 @@ async def running(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Proces
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stderr=asyncio.subprocess.PIPE)
     assert process.stderr is not None
     try:
-        told = (await asyncio.wait_for(process.stderr.readline(), 30)).decode()
+        told = (await asyncio.wait_for(process.stderr.readline(), 60)).decode()
         address = re.search(r"MCP at (\S+),", told)
         assert address is not None, told
         yield process, address[1]
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGINT)
-        await asyncio.wait_for(process.wait(), 30)
+        await asyncio.wait_for(process.wait(), 60)
 
 
 @pytest.mark.process
@@ -130,7 +130,7 @@ async def test_killing_loses_nothing_that_was_answered(tmp_path: Path) -> None:
 async def test_the_program_ends_when_it_is_interrupted(tmp_path: Path) -> None:
     async with running(tmp_path) as (process, _):
         process.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(process.wait(), 30) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from fateforger.local.workspace import Workspace, create_workspace, listening_socket
 
 Json = dict[str, Any]
-DEADLINE = 10.0
+DEADLINE = 60.0
 
 
 class _Server(uvicorn.Server):

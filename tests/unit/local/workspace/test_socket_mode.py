@@ -165,7 +165,7 @@ async def test_pings_are_echoed_byte_for_byte(tmp_path: Path) -> None:
     async with running(tmp_path) as served:
         socket = await served.connected()
         answered = await socket.ping(b"sdk-ping-pong:1793606400.123")
-        assert await asyncio.wait_for(answered, 10) >= 0
+        assert await asyncio.wait_for(answered, 60) >= 0
 
 
 async def test_the_app_is_told_to_reconnect(tmp_path: Path) -> None:
