@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.ops import Patch
+
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 LABELS = ("Insufficient", "Minimal", "Okay", "Detailed", "Ultra")
 
@@ -54,3 +56,17 @@ class Quality(BaseModel):
     label: str
     next_step: str
     findings: tuple[Finding, ...] = ()
+
+
+class Fix(BaseModel):
+    """A change that makes a plan better, tried: the plan with the ``patch`` is valid, breaks no must and has a higher
+    level, or the same with fewer findings. ``label`` says what it does, as a button does; ``id`` is the same for the
+    same change of the same blocks, whatever they are called."""
+
+    model_config = _FROZEN
+    id: str
+    label: str = Field(min_length=1, max_length=75)
+    criterion: Criterion
+    keys: tuple[str, ...] = ()
+    level: int = Field(ge=0, le=4)
+    patch: Patch

@@ -1,0 +1,202 @@
+"""Ways to lay out a day a little differently: blocks put elsewhere, and the others making room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from fateforger.constraints.kinds import Necessity
+from fateforger.drafting.instance import Pin, Told
+from fateforger.drafting.mend import mended
+from fateforger.drafting.minutes import GRID, ceil, instant
+from fateforger.drafting.retiming import Place, fixed, place_of, retimed
+from fateforger.ops import AddBlocks, Patch
+from fateforger.plan import ET, Resolved, TBEvent, zone
+from fateforger.quality.view import MEAL, View, begin, finish
+
+_STEP = timedelta(minutes=GRID)
+_KEPT = timedelta(minutes=15)
+"""A gap up to this long is a break, and moves along with what follows it."""
+_MEND_STEPS = 300
+_LONGEST = 75
+_TITLE = 32
+Places = Mapping[str, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A block that is not there yet."""
+
+    place: Place
+    key: str
+    name: str
+    kind: ET
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a fix would do: the blocks that go elsewhere by key, and new ones."""
+
+    label: str
+    places: Places
+    added: tuple[New, ...] = ()
+
+    def patch(self, view: View) -> Patch:
+        """As ops on the view's plan. Raises pydantic's ``ValidationError`` for times that no block can have."""
+        moves = retimed(view.plan, self.places)
+        added = tuple(AddBlocks(events=(_event(view, new),), after=_before(view, new.place)) for new in self.added)
+        return Patch(ops=(*moves, *added))
+
+
+class Board:
+    """A plan on the time line: what cannot move, what can, and what is free."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        now = view.ground.now
+        pinned = {pin.key for pin in view.instance.pinned}
+        self.fixed = {
+            b.key for b in view.blocks if b.key in pinned or _is_way(b) or (now is not None and begin(b) < now)
+        }
+        self.first = view.start if now is None else max(view.start, now)
+        self.busy = [
+            (event.start.astimezone(UTC), event.end.astimezone(UTC))
+            for event in view.ground.events
+            if event.start.astimezone(UTC) < event.end.astimezone(UTC)
+        ]
+
+    def taken(self, *but: str) -> list[tuple[datetime, datetime]]:
+        """Events and blocks, without these blocks."""
+        return [*self.busy, *((begin(b), finish(b)) for b in self.view.blocks if b.key not in but)]
+
+    def starts(self, length: timedelta, *but: str) -> Iterator[datetime]:
+        """On the grid, where so much time is free."""
+        taken = self.taken(*but)
+        at = _on_grid(self.first)
+        while at + length <= self.view.end:
+            hit = [end for start, end in taken if start < at + length and at < end]
+            if not hit:
+                yield at
+            at = max(at + _STEP, _on_grid(max(hit))) if hit else at + _STEP
+
+    def making_room(self, placed: Places, *, gaps: bool) -> dict[str, Place] | None:
+        """These places, and those of the blocks behind that have to go further back; ``None`` when the day is too
+        short. With ``gaps`` breaks between blocks stay, and there is one behind what was placed."""
+        walls = [*self.busy, *((begin(b), finish(b)) for b in self.view.blocks if b.key in self.fixed - placed.keys())]
+        walls += [(p.start, p.end + (self._tail(key) if gaps else timedelta())) for key, p in placed.items()]
+        result = dict(placed)
+        before: tuple[datetime, datetime] | None = None
+        for block in self.view.blocks:
+            if block.key in self.fixed or block.key in placed:
+                continue
+            start = begin(block)
+            if before is not None and before[1] > before[0]:
+                gap = start - before[0]
+                start = max(start, before[1] + (max(timedelta(), min(gap, _KEPT)) if gaps else timedelta()))
+            start = _past(walls, start, block.duration)
+            if start != begin(block):
+                result[block.key] = Place(start, block.duration)
+                if start + block.duration > self.view.end:
+                    return None
+            before = finish(block), start + block.duration
+        return result
+
+    def room(self, placed: Places) -> Iterator[dict[str, Place]]:
+        """The ways to make room, those that keep breaks first."""
+        for gaps in (True, False):
+            if (found := self.making_room(placed, gaps=gaps)) is not None:
+                yield found
+
+    def _tail(self, key: str) -> timedelta:
+        """The break that belongs behind a block."""
+        block = next((b for b in self.view.blocks if b.key == key), None)
+        if block is None:
+            return timedelta()
+        if block.event.type is ET.DEEP_WORK:
+            return timedelta(minutes=self.view.policy.after_deep)
+        meal = block.event.type is ET.REGENERATION and block.duration >= MEAL
+        return timedelta(minutes=self.view.policy.after_meal if meal else 0)
+
+
+def mending(view: View, board: Board, also: str | None = None) -> Move | None:
+    """The fewest and smallest moves after which nothing overlaps and each must is kept; and so is the constraint
+    ``also``, as if it were a must. ``None`` where that cannot be had."""
+    told = tuple(_strict(each, also) for each in view.instance.constraints)
+    musts = tuple(each for each in told if each.constraint_record.necessity is Necessity.MUST)
+    pinned = tuple(Pin(key=key) for key in sorted(board.fixed))
+    instance = view.instance.model_copy(update={"constraints": musts, "pinned": pinned, "previous": None})
+    result = mended(view.plan, instance, steps=_MEND_STEPS)
+    if not result.moved:
+        return None
+    was = {block.key: block for block in view.blocks}
+    places = {each.key: Place(each.after.astimezone(UTC), was[each.key].duration) for each in result.moved}
+    return Move(moving(view, places), places)
+
+
+def _is_way(block: Resolved) -> bool:
+    """The way to or from an event follows from the event."""
+    return block.event.type is ET.COMMUTE and block.key.startswith("way-")
+
+
+def _strict(told: Told, uid: str | None) -> Told:
+    if told.id != uid:
+        return told
+    record = told.constraint_record.model_copy(update={"necessity": Necessity.MUST})
+    return told.model_copy(update={"constraint_record": record})
+
+
+def moving(view: View, places: Places) -> str:
+    """What a button says that moves these blocks."""
+    titles = {block.key: block.event.name for block in view.blocks}
+    told = [f"{short(titles[key])} to {clock(view, place.start)}" for key, place in places.items()]
+    label = f"Move {' and '.join(told)}"
+    return label if len(told) < 3 and len(label) <= _LONGEST else f"Move {len(told)} blocks out of the way"
+
+
+def short(title: str) -> str:
+    """A title in quotes, as far as a button has room for it."""
+    flat = " ".join(title.split())
+    return f"“{flat if len(flat) <= _TITLE else f'{flat[: _TITLE - 1].rstrip()}…'}”"
+
+
+def clock(view: View, when: datetime) -> str:
+    """``12:30``, as the person reads it."""
+    return f"{when.astimezone(zone(view.plan.tz)):%H:%M}"
+
+
+def swapped(early: Resolved, late: Resolved) -> dict[str, Place]:
+    """Two blocks in each other's place: the late one begins where the early one did, which ends where that ended."""
+    return {
+        late.key: Place(begin(early), late.duration),
+        early.key: Place(finish(late) - early.duration, early.duration),
+    }
+
+
+def moved_to(block: Resolved, start: datetime) -> dict[str, Place]:
+    """One block that begins elsewhere."""
+    return {block.key: replace(place_of(block), start=start)}
+
+
+def _event(view: View, new: New) -> TBEvent:
+    timing = fixed(new.place, view.plan)
+    return TBEvent(name=new.name, description=new.notes, type=new.kind, timing=timing, key=new.key)
+
+
+def _before(view: View, place: Place) -> str | None:
+    """The block behind which a new one is listed."""
+    earlier = [block for block in view.resolved if begin(block) <= place.start]
+    return earlier[-1].key if earlier else None
+
+
+def _on_grid(when: datetime) -> datetime:
+    return instant(ceil(when))
+
+
+def _past(walls: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
+    """The first moment from ``start`` on at which ``length`` fits between what stands."""
+    for begins, ends in sorted(walls):
+        if begins < start + length and start < ends:
+            start = ends
+    return start
