@@ -21,7 +21,7 @@ def frame_of(**said: Any) -> Answer:
 
 
 def inputs_of(**said: Any) -> Answer:
-    return {"add": [], "change": [], "remove": [], "later": [], **said}
+    return {"add": [], "change": [], "remove": [], "later": [], "bring": [], **said}
 
 
 def frame(**said: Any) -> Answer:

@@ -76,6 +76,10 @@ def _defer_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return replanning.DeferTask(**envelope, task_id=click.target)
 
 
+def _bring_along(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return replanning.BringAlong(**envelope, task_ids=(click.target,) if click.target else ())
+
+
 def _split_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return replanning.SplitTask(**envelope, task_id=click.target)
 
@@ -163,6 +167,7 @@ EXECUTORS: Mapping[str, Executor] = {
     "set_day_end": _day_end,
     "task.one_thing": _one_thing,
     "task.remove": _remove_task,
+    "task.bring": _bring_along,
     "task.defer": _defer_task,
     "task.resize": _resize_task,
     "task.split": _split_task,

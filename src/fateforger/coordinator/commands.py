@@ -46,7 +46,7 @@ from fateforger.session.commands import (
     UpdateTask,
 )
 from fateforger.session.envelope import InSession
-from fateforger.session.replanning import DeferTask, SplitTask
+from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
 
 __all__ = [
     "COMMAND",
@@ -54,6 +54,7 @@ __all__ = [
     "AddTasks",
     "AdjustFrame",
     "ApplyPatch",
+    "BringAlong",
     "ChooseDate",
     "Click",
     "Command",

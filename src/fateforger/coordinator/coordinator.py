@@ -18,6 +18,7 @@ from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.messages import aside, only_beside, owed, rateable
 from fateforger.coordinator.mirroring import reading_of
+from fateforger.coordinator.offering import offered
 from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
 from fateforger.coordinator.previewing import aged
 from fateforger.coordinator.stopping import not_stopped, stopped
@@ -276,7 +277,14 @@ class PlanningCoordinator:
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
         memory = None if self._memory is None else await self._memory.look(before, command)
-        turn = TurnInput(session=before, command=command, reading=reading, memory=memory, lines=withheld_words(command))
+        turn = TurnInput(
+            session=before,
+            command=command,
+            reading=reading,
+            memory=memory,
+            lines=withheld_words(command),
+            offered=await offered(self._sessions, before),
+        )
         outcome = await entry.run(turn, model)
         asking = None if look is None else contradicting(turn, look, outcome)
         if asking is not None:

@@ -9,6 +9,7 @@ from fateforger.session.commands import Start
 from fateforger.session.days import day_to_plan, day_words, local_today
 from fateforger.session.keys import minted
 from fateforger.session.model import CalendarWrite, FrameFacts, Notice, Session
+from fateforger.session.offering import carried_over
 
 
 def session_id(start: Start) -> str:
@@ -26,7 +27,7 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
         day = day_to_plan(start.at, tz)
     chosen = next((s.calendar_write_chosen for s in earlier if s.calendar_write_chosen is not None), None)
     frame = next((s.frame for s in earlier if s.frame.confirmed), FrameFacts())
-    return Session(
+    session = Session(
         id=session_id(start),
         user_id=start.user_id,
         channel=start.channel,
@@ -40,6 +41,7 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
         frame=frame.model_copy(update={"confirmed": False}),
         notice=Notice(lines=notices) if notices else None,
     )
+    return session.model_copy(update={"offered": carried_over(session, earlier)})
 
 
 def _zone(name: str) -> tuple[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from fateforger.constraints import ConstraintRecord
 from fateforger.ops import Patch
 from fateforger.session.envelope import InSession
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
-from fateforger.session.replanning import DeferTask, SplitTask
+from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
 from fateforger.stages import Move
 from fateforger.sync import Topic
 
@@ -329,6 +329,7 @@ SessionCommand = (
     | ResizeTask
     | RemoveTask
     | DeferTask
+    | BringAlong
     | SplitTask
     | MarkOneThing
     | AddBlock

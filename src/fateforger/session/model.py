@@ -60,6 +60,16 @@ class Task(BaseModel):
     notes: str = Field("", max_length=3000)
 
 
+class OfferedInput(BaseModel):
+    """Something the person may want to do on this day as well. ``source`` says why: they left it for another day, or
+    the plan of ``day`` had no room for it."""
+
+    model_config = _FROZEN
+    task: Task
+    source: Literal["deferred", "unplaced"]
+    day: Date
+
+
 class InputFacts(BaseModel):
     """What is to be done (Stage 2), the most important first."""
 
@@ -203,6 +213,10 @@ class Session(BaseModel):
     inputs: InputFacts = InputFacts()
     deferred: tuple[Task, ...] = ()
     """What was left for another day."""
+    offered: tuple[OfferedInput, ...] = ()
+    """What could be done on this day as well, wherever it comes from."""
+    brought: tuple[str, ...] = ()
+    """Ids of the tasks that were taken up from what was offered."""
     snapshot: Snapshot | None = None
     """The calendar as last read for ``date``: the source of immovables."""
     snapshot_error: str | None = None

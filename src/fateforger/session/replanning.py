@@ -14,6 +14,14 @@ class DeferTask(InSession):
     task_id: str
 
 
+class BringAlong(InSession):
+    """Stages 2 and 3: do what earlier days left open, and what was left for another day, on this one after all. Without
+    ``task_ids`` it is all that is offered."""
+
+    kind: Literal["bring_along"] = "bring_along"
+    task_ids: tuple[str, ...] = ()
+
+
 class SplitTask(InSession):
     """Stages 2 and 3: a task may be done in pieces, where it would be done in one go."""
 

@@ -170,14 +170,19 @@ class _Ear:
             case Stage.DATE:
                 return await self._day("date", [facts.upcoming(self._now, self.session.tz), facts.tasks(self.session)])
             case Stage.COLLECT_CONSTRAINTS | Stage.CAPTURE_INPUTS:
-                return await self._day("facts", [facts.tasks(self.session), facts.meetings(self.session)])
+                return await self._day("facts", [*self._listed(), facts.meetings(self.session)])
             case Stage.SKELETON:
-                known = (facts.tasks(self.session), facts.meetings(self.session), facts.blocks(self.session))
+                known = (*self._listed(), facts.meetings(self.session), facts.blocks(self.session))
                 return await self._day("facts", known)
             case Stage.REFINE | Stage.REVIEW_COMMIT:
                 return await self._patch()
             case _:
                 assert_never(self.session.stage)
+
+    def _listed(self) -> list[Table]:
+        """What is to be done, and what could be as well."""
+        more = [facts.left_over(self.session)] if self.session.offered else []
+        return [facts.tasks(self.session), *more]
 
     async def _day(self, name: str, tables: Sequence[Table]) -> Heard:
         kept = reminders(following(self.session), left_out=left_out(self.session)) if name == "facts" else ()

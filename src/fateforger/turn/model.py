@@ -12,7 +12,7 @@ from fateforger.constraints import Version
 from fateforger.plan import TBPlan
 from fateforger.session.commands import SessionCommand
 from fateforger.session.memory import Recalled
-from fateforger.session.model import Question, Session
+from fateforger.session.model import OfferedInput, Question, Session
 from fateforger.stages import Move, StageGateOutput
 from fateforger.sync.model import Snapshot
 
@@ -51,7 +51,8 @@ class MemoryReading(BaseModel):
 class TurnInput(BaseModel):
     """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
     the calendar did not answer in time; ``memory`` when nothing is remembered here. A message that was read before may
-    stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end."""
+    stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end. ``offered`` is
+    what could be done on that day as well; ``None``: as the session knows it."""
 
     model_config = _FROZEN
     session: Session
@@ -60,6 +61,7 @@ class TurnInput(BaseModel):
     lines: tuple[str, ...] = ()
     reading: DayReading | None = None
     memory: MemoryReading | None = None
+    offered: tuple[OfferedInput, ...] | None = None
 
     @property
     def now(self) -> datetime:

@@ -17,14 +17,14 @@ from fateforger.turn.reading.facts import Row, Table
 
 VERSIONS: Mapping[str, int] = {
     "ask": 2,
-    "date": 3,
+    "date": 4,
     "decide": 3,
     "draft": 2,
-    "facts": 4,
+    "facts": 5,
     "memory": 3,
     "patch": 5,
     "rules": 3,
-    "start": 2,
+    "start": 3,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
 version they were made with."""

@@ -50,6 +50,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         shown = {c.action for c in anna.controls() if isinstance(c, Button)} | {"proceed"}
         assert {m.value for m in offered(session)} <= shown | {"commit_date"}
 
+    await _left_over(Person(house))
     await anna.start()
     await look()
     await anna.press("Plan this day")
@@ -58,11 +59,11 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await look()
     await anna.press("Proceed")
     await look()
-    await anna.fill("tasks", title_1="A", minutes_1=60, title_2="B", minutes_2=60, proceed=False)
+    await anna.fill("tasks", title_1="A", minutes_1=60, title_2="B", minutes_2=30, proceed=False)
     await look()
     await anna.press("Proceed")
     await look()
-    for minutes in (420, 360):
+    for minutes in (420, 315):
         await _too_much(anna, minutes)
         await look()
         await anna.press("Drop it")
@@ -95,6 +96,14 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
     await look()
     return found
+
+
+async def _left_over(anna: Person) -> None:
+    """A day on which two things were left for another one."""
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="X", title_2="Y", proceed=False)
+    for title in "XY":
+        await anna.choose(title, "Leave it for another day")
 
 
 async def _too_much(anna: Person, minutes: int) -> None:

@@ -26,7 +26,7 @@ from fateforger.session.commands import Click, SessionCommand
 from fateforger.session.edits import by_time
 from fateforger.session.envelope import InSession
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
-from fateforger.session.model import InputFacts, RefineUpdate, Session, SyncReport, Written
+from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Written
 from fateforger.session.moves import seen
 from fateforger.session.questions import address, open_questions, token
 from fateforger.session.recall import nameable, recall
@@ -99,6 +99,10 @@ def kept(uid: str | None) -> str:
 TASKS = InputFacts(tasks=(task("Report", 90, one_thing=True), task("Mail", 30), task("Calls", None)))
 DATE, FRAME = session(Stage.DATE), session(Stage.COLLECT_CONSTRAINTS)
 EMPTY, LIST = session(Stage.CAPTURE_INPUTS), session(Stage.CAPTURE_INPUTS, inputs=TASKS)
+LEFT_OVER = tuple(
+    OfferedInput(task=each, source="deferred", day=date(2026, 3, 1)) for each in (task("Taxes", 60), task("Plants", 15))
+)
+OFFERED = LIST.model_copy(update={"offered": LEFT_OVER})
 DRAFT = planned(Stage.SKELETON, *TASKS.tasks)
 REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.frame)
 FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.plan)] if REFINE.plan else ("", "", "")
@@ -175,6 +179,8 @@ ROWS = (
     click("the one thing", LIST, "task.one_thing", ANSWER, inputs(change=[change(2, one_thing=True)]), target="mail"),
     click("a task shorter", DRAFT, "task.resize", ANSWER, inputs(change=[change(2, minutes=20)]), target="20 mail"),
     click("a task for another day", DRAFT, "task.defer", ANSWER, inputs(later=[2]), target="mail"),
+    click("what was left over", OFFERED, "task.bring", ANSWER, inputs(bring=[1, 2])),
+    form("some of what was left over", OFFERED, "bring", ANSWER, inputs(bring=[2]), tasks=("plants",)),
     click("a task in pieces", DRAFT, "task.split", ANSWER, inputs(change=[change(2, in_pieces=True)]), target="mail"),
     click("a longer day", DRAFT, "frame.until", ANSWER, frame(day_end="19:00"), target="19:00"),
     click("a task less", LIST, "task.remove", ANSWER, inputs(remove=[2]), target="mail"),

@@ -23,6 +23,7 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
     commands.ResizeTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.RemoveTask: TimeboxingStage.CAPTURE_INPUTS,
     replanning.DeferTask: TimeboxingStage.CAPTURE_INPUTS,
+    replanning.BringAlong: TimeboxingStage.CAPTURE_INPUTS,
     replanning.SplitTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.MarkOneThing: TimeboxingStage.CAPTURE_INPUTS,
     commands.AddBlock: TimeboxingStage.REFINE,

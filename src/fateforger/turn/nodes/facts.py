@@ -14,7 +14,8 @@ from fateforger.session.commands import (
     UpdateTask,
 )
 from fateforger.session.model import InputFacts, Notice, Session, Task
-from fateforger.session.replanning import DeferTask, SplitTask
+from fateforger.session.offering import bringing
+from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
 from fateforger.session.tasks import left_for_later, task_named, with_one_thing, with_task, with_tasks, without_task
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.nodes.decision import home_of
@@ -37,11 +38,8 @@ def told(session: Session, command: SessionCommand | None) -> Session | None:
 
 def _taken(session: Session, command: SessionCommand | None) -> Session | None:
     match command:
-        case SetFrame(frame=frame):
-            return session.model_copy(update={"frame": frame.model_copy(update={"confirmed": False})})
-        case AdjustFrame(day_start=start, day_end=end):
-            changes = {n: v for n, v in (("day_start", start), ("day_end", end)) if v is not None}
-            return session.model_copy(update={"frame": session.frame.model_copy(update=changes)})
+        case SetFrame() | AdjustFrame():
+            return _framed(session, command)
         case AddTasks(tasks=tasks):
             return _with(session, with_tasks(session.inputs, tasks))
         case UpdateTask(task=task):
@@ -54,12 +52,22 @@ def _taken(session: Session, command: SessionCommand | None) -> Session | None:
             return _with(session, with_task(session.inputs, task))
         case DeferTask(task_id=task_id):
             return _deferred(session, task_named(session.inputs, task_id))
+        case BringAlong(task_ids=task_ids):
+            return bringing(session, task_ids)
         case RemoveTask(task_id=task_id):
             return _with(session, without_task(session.inputs, task_id))
         case MarkOneThing(task_id=task_id):
             return _with(session, with_one_thing(session.inputs, task_id))
         case _:
             return None
+
+
+def _framed(session: Session, command: SetFrame | AdjustFrame) -> Session:
+    if isinstance(command, SetFrame):
+        return session.model_copy(update={"frame": command.frame.model_copy(update={"confirmed": False})})
+    ends = (("day_start", command.day_start), ("day_end", command.day_end))
+    changes = {name: value for name, value in ends if value is not None}
+    return session.model_copy(update={"frame": session.frame.model_copy(update=changes)})
 
 
 def _deferred(session: Session, task: Task) -> Session:

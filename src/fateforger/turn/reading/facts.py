@@ -93,6 +93,20 @@ def tasks(session: Session) -> Table:
     return "tasks", rows, len(session.inputs.tasks) - len(rows)
 
 
+def left_over(session: Session) -> Table:
+    """What earlier days left open and could be done on this one, numbered from 1."""
+    rows = [
+        {
+            "number": number,
+            "title": cut(each.task.title),
+            "minutes": "" if each.task.minutes is None else each.task.minutes,
+            "of": each.day.isoformat(),
+        }
+        for number, each in enumerate(session.offered, 1)
+    ]
+    return "left_over", rows, 0
+
+
 def blocks(session: Session) -> Table:
     """The plan as it is, by the positions that a patch names, from 0."""
     resolved = sorted(resolve(session.plan), key=lambda b: b.index) if session.plan is not None else []

@@ -22,7 +22,7 @@ from fateforger.session.commands import (
 from fateforger.session.keys import minted
 from fateforger.session.model import Depth, FrameFacts, Session, Task
 from fateforger.session.moves import offered
-from fateforger.session.replanning import DeferTask
+from fateforger.session.replanning import BringAlong, DeferTask
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.reading.values import (
     DayWords,
@@ -107,6 +107,7 @@ def input_commands(
     if words is None:
         return ()
     tasks, head = session.inputs.tasks, envelope(reply)
+    brought = tuple(numbered(session.offered, number).task.id for number in dict.fromkeys(words.bring))
     later = [numbered(tasks, number) for number in dict.fromkeys(words.later)]
     gone = [numbered(tasks, number) for number in dict.fromkeys(words.remove) if number not in words.later]
     changes = [_change_of(reply, *change) for change in _changes(tasks, words.change)]
@@ -114,6 +115,7 @@ def input_commands(
     return (
         *changes,
         *((AddTasks(**head, tasks=added),) if added else ()),
+        *((BringAlong(**head, task_ids=brought),) if brought else ()),
         *(DeferTask(**head, task_id=task.id) for task in later),
         *(RemoveTask(**head, task_id=task.id) for task in gone),
     )

@@ -135,6 +135,8 @@ class InputWords(BaseModel):
     remove: tuple[int, ...]
     later: tuple[int, ...]
     """What is kept for another day."""
+    bring: tuple[int, ...]
+    """Numbers of what is offered from earlier days."""
 
 
 class DayWords(PlannedDateResult):

@@ -44,6 +44,8 @@ KEPT = frozenset(
             "MemoryView.only",
             "Clash.let_go",
             "Finding.keys",
+            "Session.brought",
+            "BringAlong.task_ids",
         ),
     }
 )

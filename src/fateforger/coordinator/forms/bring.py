@@ -1,0 +1,43 @@
+"""Stage 2: which of the tasks that earlier days left open are to be done on this one."""
+
+from __future__ import annotations
+
+from fateforger.coordinator.forms.reading import Filled
+from fateforger.errors import BadInput
+from fateforger.session.cards import Choice, Form, FormErrors, FormRequest, FormSubmission, ManyField
+from fateforger.session.commands import SessionCommand
+from fateforger.session.days import day_words
+from fateforger.session.model import Session
+from fateforger.session.replanning import BringAlong
+
+_LABEL = 75
+
+
+def form(session: Session, _request: FormRequest) -> Form:
+    if not session.offered:
+        raise BadInput("Nothing is left over from earlier days any more.")
+    choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in session.offered)
+    return Form(
+        form="bring",
+        session_id=session.id,
+        title="Left from earlier days",
+        submit="Bring along",
+        fields=(
+            ManyField(
+                name="tasks",
+                label=f"What of it do you want to do on {day_words(session.date)}?",
+                choices=choices,
+                value=tuple(choice.value for choice in choices),
+                placeholder="Choose some",
+                hint="What you leave out here is offered again.",
+            ),
+        ),
+    )
+
+
+def read(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    chosen = filled.many("tasks")
+    if not chosen:
+        return FormErrors(errors={"tasks": "Choose at least one, or close this."})
+    return BringAlong(**filled.envelope, task_ids=chosen)

@@ -1,0 +1,67 @@
+"""What earlier days left undone, offered to a new one. Pure: everything follows from the person's sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+
+from fateforger.errors import BadInput
+from fateforger.session.model import OfferedInput, Session, Task
+from fateforger.session.tasks import with_tasks
+
+LOOK_BACK = timedelta(days=14)
+"""How old a plan may be whose leftovers are offered."""
+MOST_OFFERED = 30
+
+
+def carried_over(session: Session, others: Iterable[Session]) -> tuple[OfferedInput, ...]:
+    """What is open of earlier days, the latest first. ``others`` are sessions of the same person. The latest plan that
+    knows a task decides about it; one that never reached the calendar settles nothing."""
+    days = sorted((s for s in others if s.id != session.id), key=lambda s: (s.date, s.touched_at), reverse=True)
+    known = {*_known(session), *(task.id for task in session.deferred)}
+    found: list[OfferedInput] = []
+    for other in days:
+        if session.date - LOOK_BACK <= other.date <= session.date:
+            found += [each for each in _open(other) if each.task.id not in known]
+        settled = _known(other) if other.written is not None else set()
+        known |= settled | {task.id for task in other.deferred}
+    return tuple(found[:MOST_OFFERED])
+
+
+def bringing(session: Session, task_ids: Sequence[str]) -> Session:
+    """The session with these tasks on its list, from what is offered or was left for another day; without any, with all
+    that is offered. Raises :class:`BadInput` when one of them is neither."""
+    there = {each.task.id: each.task for each in session.offered}
+    wanted = tuple(task_ids) or tuple(there)
+    there |= {task.id: task for task in session.deferred}
+    if not wanted or any(task_id not in there for task_id in wanted):
+        raise BadInput("That is not open any more; please look at the newest card.")
+    tasks = [there[task_id] for task_id in wanted]
+    return session.model_copy(
+        update={
+            "inputs": with_tasks(session.inputs, tasks),
+            "offered": tuple(each for each in session.offered if each.task.id not in wanted),
+            "deferred": tuple(task for task in session.deferred if task.id not in wanted),
+            "brought": tuple(dict.fromkeys((*session.brought, *wanted))),
+        }
+    )
+
+
+def _open(session: Session) -> Iterator[OfferedInput]:
+    """What a session leaves to another day."""
+    for task in session.deferred:
+        yield OfferedInput(task=task, source="deferred", day=session.date)
+    if session.written is not None:
+        for task in unplaced_tasks(session):
+            yield OfferedInput(task=task, source="unplaced", day=session.date)
+
+
+def unplaced_tasks(session: Session) -> tuple[Task, ...]:
+    """The tasks that its plan has no room for."""
+    tasks = {task.id: task for task in session.inputs.tasks}
+    left = [tasks[each.task_id] for each in session.unplaced if each.task_id in tasks]
+    return tuple(task.model_copy(update={"one_thing": False}) for task in left)
+
+
+def _known(session: Session) -> set[str]:
+    return {*(task.id for task in session.inputs.tasks), *session.brought}

@@ -1,0 +1,53 @@
+"""What earlier days left open, and what is left for another day, each with a way to do it on this one."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from fateforger.drafting import in_words
+from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
+from fateforger.session.days import day_words
+from fateforger.session.model import OfferedInput, Session, Task
+
+MOST_NAMED = 8
+MOST_WAITING = 5
+
+
+def left_over(session: Session) -> tuple[Part, ...]:
+    """The leftovers of earlier days: one button for all of them, and a form for some."""
+    offered = session.offered
+    if not offered:
+        return ()
+    lines = [_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
+    if (more := len(offered) - MOST_NAMED) > 0:
+        lines.append(f"… and {more} more.")
+    one = len(offered) == 1
+    every = Button(label="Bring it along" if one else "Bring them along", action="task.bring")
+    some = () if one else (Button(label="Choose…", action="form.bring"),)
+    return (Prose(text="\n".join(lines)), Controls(items=(every, *some)))
+
+
+def waiting(session: Session) -> tuple[Part, ...]:
+    """What was left for another day, while that can be changed."""
+    parts = [_waits(task) for task in session.deferred[:MOST_WAITING]]
+    more = len(session.deferred) - MOST_WAITING
+    return (*parts, *((Note(text=f"{more} more wait for another day."),) if more > 0 else ()))
+
+
+def _source(each: OfferedInput) -> str:
+    day = day_words(each.day)
+    return f"**Left for another day** on {day}" if each.source == "deferred" else f"**Did not fit** on {day}"
+
+
+def _line(source: str, offered: list[OfferedInput]) -> str:
+    return f"{source}: {', '.join(_named(each.task) for each in offered)}"
+
+
+def _named(task: Task) -> str:
+    return plain(task.title) + ("" if task.minutes is None else f" ({in_words(task.minutes)})")
+
+
+def _waits(task: Task) -> Prose:
+    label = "Do it after all"
+    back = Button(label=label, action="task.bring", target=task.id, spoken=f"{label}: “{task.title[:40]}”")
+    return Prose(text=f"For another day: {_named(task)}", control=back)

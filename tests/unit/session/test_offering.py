@@ -1,0 +1,85 @@
+"""What earlier days left open is offered to the next one, once, and nothing that a later plan settled."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from tests.unit.turn.sessions import MORNING, session, task
+
+from fateforger.errors import BadInput
+from fateforger.session.model import InputFacts, Session, Unplaced, Written
+from fateforger.session.offering import bringing, carried_over
+from fateforger.stages import TimeboxingStage
+
+TODAY = date(2026, 3, 2)
+TASKS = {name.casefold(): task(name, 30) for name in ("Taxes", "Plants", "Mail")}
+
+
+def day(back: int, *listed: str, deferred: str = "", unplaced: str = "", **changes: Any) -> Session:
+    """The session of a day so many days ago, which is on the calendar."""
+    made = session(
+        TimeboxingStage.REVIEW_COMMIT,
+        inputs=InputFacts(tasks=tuple(TASKS[name] for name in listed)),
+        deferred=tuple(TASKS[name] for name in deferred.split()),
+        unplaced=tuple(Unplaced(task_id=name, title=name, reason="full") for name in unplaced.split()),
+        written=Written(created=1),
+    )
+    at = MORNING - timedelta(days=back)
+    return made.model_copy(
+        update={"id": f"s-{back}", "date": TODAY - timedelta(days=back), "touched_at": at, **changes}
+    )
+
+
+NOW = session(TimeboxingStage.CAPTURE_INPUTS)
+
+
+def offered(*others: Session, now: Session = NOW) -> list[tuple[str, str, int]]:
+    return [(each.task.id, each.source, (TODAY - each.day).days) for each in carried_over(now, others)]
+
+
+def test_what_was_deferred_and_what_did_not_fit_the_latest_day_first() -> None:
+    yesterday = day(1, "plants", deferred="taxes", unplaced="plants")
+    assert offered(day(3, deferred="mail"), yesterday) == [
+        ("taxes", "deferred", 1),
+        ("plants", "unplaced", 1),
+        ("mail", "deferred", 3),
+    ]
+
+
+def test_the_latest_plan_that_knows_a_task_decides_about_it() -> None:
+    assert offered(day(3, deferred="mail"), day(1, "mail")) == []
+    assert offered(day(3, deferred="mail"), day(1, brought=("mail",))) == []
+    assert offered(day(3, deferred="mail"), day(1, brought=("mail",), deferred="mail")) == [("mail", "deferred", 1)]
+    assert offered(day(3, deferred="mail"), day(-1, "mail")) == []
+
+
+def test_a_plan_that_never_reached_the_calendar_settles_nothing() -> None:
+    assert offered(day(3, deferred="mail"), day(1, "mail", written=None)) == [("mail", "deferred", 3)]
+    assert offered(day(1, "mail", unplaced="mail", written=None)) == []
+
+
+def test_neither_what_is_old_nor_what_is_to_come_nor_what_the_day_has() -> None:
+    assert offered(day(15, deferred="mail"), day(-2, deferred="taxes")) == []
+    assert offered(day(14, deferred="mail")) == [("mail", "deferred", 14)]
+    has = NOW.model_copy(update={"inputs": InputFacts(tasks=(TASKS["mail"],)), "deferred": (TASKS["taxes"],)})
+    assert offered(day(1, deferred="mail taxes plants"), now=has) == [("plants", "deferred", 1)]
+
+
+def test_bringing_some_along_leaves_the_others_on_offer() -> None:
+    waiting = NOW.model_copy(update={"offered": carried_over(NOW, [day(1, deferred="mail taxes plants")])})
+    some = bringing(waiting, ["taxes"])
+    assert [t.id for t in some.inputs.tasks] == ["taxes"]
+    assert [each.task.id for each in some.offered] == ["mail", "plants"]
+    assert bringing(some, []).brought == ("taxes", "mail", "plants")
+    with pytest.raises(BadInput):
+        bringing(some, ["taxes"])
+    with pytest.raises(BadInput):
+        bringing(NOW, [])
+
+
+def test_what_was_left_for_another_day_can_be_done_after_all() -> None:
+    left = NOW.model_copy(update={"deferred": (TASKS["mail"],)})
+    back = bringing(left, ["mail"])
+    assert ([t.id for t in back.inputs.tasks], back.deferred) == (["mail"], ())
