@@ -195,7 +195,7 @@ async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
     session = await anna.session()
     for card in (welcome_card(), home_card([]), home_card([session]), ended_reply(session)):
         buttons = [b for p in card.parts for b in getattr(p, "items", ())]
-        assert {b.action for b in buttons} - {"form.rules"} == START
+        assert {b.action for b in buttons} - {"form.rules", "form.rule_day"} == START
 
 
 async def test_home_lists_the_days(anna: Person) -> None:
