@@ -23,6 +23,7 @@ from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.turn.present import ended_reply, home_card, welcome_card
 
 START = {"start"}
+BESIDE = ("history", "preview", "memory")
 LOOKED_AT = {"notice", "handled", "version", "touched_at", "recalled"}
 """What a turn that does nothing may change: that it happened, and what it looked up."""
 
@@ -39,13 +40,11 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     """Every action that a card offers, on a way through all stages and all their troubles."""
     found: set[tuple[TimeboxingStage, str]] = set()
 
-    beside = ("history", "preview", "memory")
-
     async def look() -> None:
         session = await anna.session()
         found.update((session.stage, action) for action in actions(anna))
         found.update(
-            (session.stage, b.action) for slot in beside if slot in anna.messages for _, b in anna.buttons_beside(slot)
+            (session.stage, b.action) for slot in BESIDE if slot in anna.messages for _, b in anna.buttons_beside(slot)
         )
         shown = {c.action for c in anna.controls() if isinstance(c, Button)} | {"proceed"}
         assert {m.value for m in offered(session)} <= shown | {"commit_date"}
