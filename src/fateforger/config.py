@@ -156,6 +156,12 @@ class Settings(BaseSettings):
     )
     memory_embedder_key: SecretStr | None = Field(None, description="Key for that server; Ollama needs none.")
 
+    mcp_token: SecretStr | None = Field(
+        None,
+        description="Token of another agent, for fateforger mcp over a pipe (docs/mcp.md); this program needs none.",
+    )
+    mcp_port: int = Field(8767, ge=0, le=65535, description="Port of fateforger mcp --http; 0 picks a free one.")
+
     record: Path | None = Field(
         None, description="Directory to record each turn in, with what models were asked and answered; left out, none."
     )

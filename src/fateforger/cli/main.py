@@ -30,6 +30,7 @@ _COMMANDS = {
         "What people told the planner once, and which of it applies on a day.",
     ),
     "workflow": ("fateforger.cli.workflow", "Check what was done against the rules of a workflow."),
+    "mcp": ("fateforger.cli.mcp", "A door for other agents, who may work with tasks and propose changes."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
 }
 

@@ -1,5 +1,6 @@
 """Every outside thing, as the plain thing it is. Adapters live in ``adapters``; only ``bootstrap`` knows them."""
 
+from fateforger.ports.agents import Calls, Clients, Proposals
 from fateforger.ports.calendar import (
     Calendar,
     CalendarTraits,
@@ -27,7 +28,9 @@ from fateforger.tasks import NewTask
 __all__ = [
     "Calendar",
     "CalendarTraits",
+    "Calls",
     "Change",
+    "Clients",
     "Clock",
     "Completion",
     "ConstraintSource",
@@ -51,6 +54,7 @@ __all__ = [
     "Outcome",
     "Painter",
     "Prompt",
+    "Proposals",
     "Rearrangement",
     "Recollection",
     "Recordings",

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from fateforger.constraints import ConstraintRecord
 from fateforger.ops import Patch
+from fateforger.plan import TBPlan
 from fateforger.session.envelope import InSession
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
@@ -236,11 +237,21 @@ class SetCalendarWrite(InSession):
     when: CalendarWrite
 
 
+class Approved(BaseModel):
+    """What the person saw and said yes to: the plan before a change, and after it."""
+
+    model_config = _FROZEN
+    before: TBPlan
+    after: TBPlan
+
+
 class ApplyPatch(InSession):
-    """Stage 4: several changes at once, as a model read them out of words or a program proposed them."""
+    """Stage 4: several changes at once, as a model read them out of words or a program proposed them. With ``approved``
+    it changes what the person approved and nothing else, or it is refused."""
 
     kind: Literal["apply_patch"] = "apply_patch"
     patch: Patch
+    approved: Approved | None = None
 
 
 class ResolveConflict(InSession):

@@ -32,6 +32,7 @@ BlockCommand = (
     | commands.ApplyPatch
 )
 _TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
+NOW_IT_WOULD = "Now it would do this:"
 _REMEDY = "Move one of them first, make one shorter, or let them trade places."
 
 
@@ -63,6 +64,8 @@ def edited(session: Session, command: BlockCommand) -> Edited:
         case _:
             assert_never(command)
     after = in_time_order(applied(before, patch))
+    if isinstance(command, commands.ApplyPatch) and command.approved is not None:
+        _only_what_was_approved(command.approved, before, after)
     return Edited(before, after, told_difference(before, after))
 
 
@@ -102,6 +105,24 @@ def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
         if (first.key, second.key) not in known and (second.key, first.key) not in known:
             raise PlanInvalid(f"{overlap_sentence(first, second)} {_REMEDY}", events=(first.index, second.index))
     return after
+
+
+def _only_what_was_approved(approved: commands.Approved, before: TBPlan, after: TBPlan) -> None:
+    """Raises :class:`PatchInvalid` when the same patch would do something else than what the person saw."""
+    if changes(approved.before, approved.after) != changes(before, after):
+        would = told_difference(before, after)
+        raise PatchInvalid(f"Your plan has changed since that was proposed, so I did nothing. {NOW_IT_WOULD} {would}")
+
+
+def changes(before: TBPlan, after: TBPlan) -> dict[str, tuple[object, object]]:
+    """Each block that is different, as it was and as it is, with its time resolved; ``None`` where it is not there."""
+    was, now = ({b.key: _seen(b) for b in resolve(plan)} for plan in (before, after))
+    return {key: pair for key in {**was, **now} if (pair := (was.get(key), now.get(key)))[0] != pair[1]}
+
+
+def _seen(block: Resolved) -> tuple[str, str, ET, datetime, datetime]:
+    event = block.event
+    return event.name, event.description, event.type, block.start.astimezone(UTC), block.end.astimezone(UTC)
 
 
 def making_way(session: Session, plan: TBPlan, patch: ops.Patch, placed: AbstractSet[str]) -> ops.Patch:

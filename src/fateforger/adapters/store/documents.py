@@ -22,6 +22,9 @@ CONSTRAINT_VERSION = 1
 TASK_VERSION = 1
 """Shape of the tasks of a queue."""
 
+PROPOSAL_VERSION = 1
+"""Shape of what agents propose."""
+
 M = TypeVar("M", bound=BaseModel)
 
 

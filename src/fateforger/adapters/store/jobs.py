@@ -105,7 +105,7 @@ class SqlJobs:
 
     async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
         payload = dump_mapping(job.payload, f"The payload of a job on lane {job.lane}")
-        accepted = await self._database.write(lambda connection: _enqueue(connection, job, payload, now))
+        accepted = await self._database.write(lambda connection: enqueue(connection, job, payload, now))
         if accepted:
             self._wakeups.announce(job.lane)
         return accepted
@@ -151,7 +151,8 @@ class SqlJobs:
         return held
 
 
-def _enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) -> bool:
+def enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) -> bool:
+    """Accept a job within a transaction of somebody else; its workers learn of it when they look."""
     if connection.execute(_SEEN, {"of_lane": job.lane, "of_dedupe": job.dedupe}).first() is not None:
         return False
     connection.execute(_ACCEPT, {"lane": job.lane, "dedupe": job.dedupe})

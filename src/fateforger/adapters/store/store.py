@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from fateforger.adapters.store.agent_calls import SqlCalls
+from fateforger.adapters.store.agent_clients import SqlClients
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.faults import translated
@@ -13,6 +15,7 @@ from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.outbox import SqlOutbox
 from fateforger.adapters.store.place import database_url, make_engine, spoken
+from fateforger.adapters.store.proposals import SqlProposals
 from fateforger.adapters.store.schema import bring_up_to_date
 from fateforger.adapters.store.sessions import SqlSessions
 from fateforger.adapters.store.tasks import SqlTasks
@@ -32,6 +35,9 @@ class Store:
     usage: SqlUsage
     constraints: SqlConstraints
     tasks: SqlTasks
+    clients: SqlClients
+    calls: SqlCalls
+    proposals: SqlProposals
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -63,4 +69,7 @@ def open_store(where: str | Path) -> Store:
         usage=SqlUsage(database),
         constraints=SqlConstraints(database),
         tasks=SqlTasks(database),
+        clients=SqlClients(database),
+        calls=SqlCalls(database),
+        proposals=SqlProposals(database),
     )

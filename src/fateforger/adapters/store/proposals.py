@@ -1,0 +1,157 @@
+"""What agents propose, in SQL."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, update
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
+from fateforger.adapters.store.jobs import enqueue
+from fateforger.adapters.store.tables import AgentClient, AgentProposal, table
+from fateforger.agents import MOST_PENDING, Proposal, ProposalState, may_become
+from fateforger.errors import BadInput
+from fateforger.ports import NewJob
+from fateforger.ports.agents import expire_job, show_job
+
+PROPOSAL = table(AgentProposal)
+CLIENT = table(AgentClient)
+
+TOO_MANY = (
+    f"{MOST_PENDING} proposals of yours wait for the person already; wait until they answered, or propose"
+    " something else about the same, which takes its place."
+)
+NO_ACCESS = "This token was revoked."
+AGAIN = "The agent proposed something else instead."
+REVOKED = "The agent's access was revoked."
+
+_IT = select(PROPOSAL).where(PROPOSAL.c.id == bindparam("of_id"))
+_WAITING = select(PROPOSAL).where(PROPOSAL.c.client == bindparam("of_client"), PROPOSAL.c.state == "pending")
+_SETTLE = (
+    update(PROPOSAL)
+    .where(PROPOSAL.c.id == bindparam("of_id"))
+    .values(state=bindparam("as_state"), settled_at=bindparam("now"), outcome=bindparam("because"))
+)
+_PLACED = (
+    update(PROPOSAL)
+    .where(PROPOSAL.c.id == bindparam("of_id"))
+    .values(channel=bindparam("in_channel"), ts=bindparam("at_ts"))
+)
+_IN_USE = select(func.count()).where(CLIENT.c.name == bindparam("of_client"), CLIENT.c.revoked_at.is_(None))
+
+
+class SqlProposals:
+    """:class:`fateforger.ports.Proposals` over a :class:`Database`. What is done to the proposals of one client is done
+    one after the other."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def stage(self, proposal: Proposal) -> Proposal:
+        return await self._database.write_alone(
+            f"proposals of {proposal.client}", lambda connection: _stage(connection, proposal)
+        )
+
+    async def get(self, proposal_id: str) -> Proposal | None:
+        return await self._database.read(lambda connection: _get(connection, proposal_id))
+
+    async def settle(
+        self, proposal_id: str, state: ProposalState, *, outcome: str, now: datetime
+    ) -> tuple[Proposal, bool] | None:
+        known = await self.get(proposal_id)
+        if known is None:
+            return None
+        return await self._database.write_alone(
+            f"proposals of {known.client}", lambda connection: _settle(connection, known, state, outcome, now)
+        )
+
+    async def placed(self, proposal_id: str, channel: str, ts: str) -> None:
+        values = {"of_id": proposal_id, "in_channel": channel, "at_ts": ts}
+        await self._database.write(lambda connection: connection.execute(_PLACED, values))
+
+
+def end_of_client(connection: Connection, client: str, now: datetime) -> None:
+    """Nothing of a client that was revoked just now waits any more."""
+    for proposal in _waiting(connection, client):
+        _become(connection, proposal, ProposalState.EXPIRED, REVOKED, now)
+
+
+def _stage(connection: Connection, proposal: Proposal) -> Proposal:
+    if not _in_use(connection, proposal.client):
+        raise BadInput(NO_ACCESS)
+    waiting = _waiting(connection, proposal.client)
+    same = [other for other in waiting if other.subject == proposal.subject]
+    if len(waiting) - len(same) >= MOST_PENDING:
+        raise BadInput(TOO_MANY)
+    for other in same:
+        _become(connection, other, ProposalState.SUPERSEDED, AGAIN, proposal.made_at)
+    connection.execute(insert(PROPOSAL), _values(proposal))
+    for job in (show_job(proposal), expire_job(proposal)):
+        _put(connection, job, proposal.made_at)
+    return proposal
+
+
+def _settle(
+    connection: Connection, known: Proposal, state: ProposalState, outcome: str, now: datetime
+) -> tuple[Proposal, bool]:
+    proposal = _get(connection, known.id) or known
+    if not may_become(proposal.state, state):
+        return proposal, False
+    if state is ProposalState.APPROVED and not _in_use(connection, proposal.client):
+        return _become(connection, proposal, ProposalState.EXPIRED, REVOKED, now), True
+    return _become(connection, proposal, state, outcome, now), True
+
+
+def _become(connection: Connection, proposal: Proposal, state: ProposalState, outcome: str, now: datetime) -> Proposal:
+    values = {"of_id": proposal.id, "as_state": state.value, "now": now, "because": outcome}
+    connection.execute(_SETTLE, values)
+    settled = proposal.model_copy(update={"state": state, "settled_at": now, "outcome": outcome})
+    _put(connection, show_job(settled), now)
+    return settled
+
+
+def _put(connection: Connection, job: NewJob, now: datetime) -> None:
+    enqueue(connection, job, dump_mapping(job.payload, "The payload of a job about a proposal"), now)
+
+
+def _in_use(connection: Connection, client: str) -> bool:
+    return connection.execute(_IN_USE, {"of_client": client}).scalar_one() > 0
+
+
+def _waiting(connection: Connection, client: str) -> list[Proposal]:
+    return [_proposal(row) for row in connection.execute(_WAITING, {"of_client": client}).mappings()]
+
+
+def _get(connection: Connection, proposal_id: str) -> Proposal | None:
+    row = connection.execute(_IT, {"of_id": proposal_id}).mappings().first()
+    return None if row is None else _proposal(row)
+
+
+def _values(proposal: Proposal) -> dict[str, object]:
+    return {
+        "id": proposal.id,
+        "client": proposal.client,
+        "user_id": proposal.user_id,
+        "subject": proposal.subject,
+        "state": proposal.state.value,
+        "settled_at": proposal.settled_at,
+        "outcome": proposal.outcome,
+        "channel": None,
+        "ts": None,
+        "schema_version": PROPOSAL_VERSION,
+        "proposal": proposal.model_dump_json(),
+    }
+
+
+def _proposal(row: RowMapping) -> Proposal:
+    what = f"The proposal {row['id']}"
+    expect_version(what, row["schema_version"], PROPOSAL_VERSION)
+    return parse(Proposal, row["proposal"], what).model_copy(
+        update={
+            "state": ProposalState(row["state"]),
+            "settled_at": row["settled_at"],
+            "outcome": row["outcome"],
+            "place": None if row["ts"] is None else (row["channel"], row["ts"]),
+        }
+    )

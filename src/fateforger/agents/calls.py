@@ -1,0 +1,51 @@
+"""The audit log: what agents asked for, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.constraints.credentials import without_credentials
+
+LONGEST_TEXT = 200
+LONGEST = 2_000
+
+
+class Asked(BaseModel):
+    """A call as it is put into the log, before anything is done for it. ``asked`` is JSON, bounded."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    client: str
+    user_id: str
+    tool: str
+    asked: str
+    at: datetime
+
+
+class Call(Asked):
+    """A call in the log. ``outcome`` begins with ``done``, ``refused`` or ``failed``; ``None`` when the program ended
+    before it was known."""
+
+    number: int
+    outcome: str | None = None
+    ended_at: datetime | None = None
+
+
+def bounded(arguments: Mapping[str, Any]) -> str:
+    """What was asked, short: long texts are cut, what looks like a key or a password is taken out."""
+    text = json.dumps(_short(arguments), ensure_ascii=False, separators=(",", ":"), default=str)
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        text = without_credentials(value[: 4 * LONGEST_TEXT])
+        return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+    if isinstance(value, Mapping):
+        return {_short(str(name)): _short(each) for name, each in list(value.items())[:50]}
+    return [_short(each) for each in value[:50]] if isinstance(value, list | tuple) else value

@@ -1,0 +1,98 @@
+"""The door for other agents put together: a process of its own beside the running program, on the same database."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from fateforger.adapters.store import Store
+from fateforger.agents import Client, Scope
+from fateforger.agents.tokens import hash_of, token_of
+from fateforger.bootstrap.ground import open_state, ticking_clock
+from fateforger.config import Settings
+from fateforger.errors import BadInput
+from fateforger.mcp import Desk, Reach
+from fateforger.plan.mistakes import first_mistake
+
+
+@asynccontextmanager
+async def agent_desk(settings: Settings) -> AsyncIterator[Desk]:
+    """The desk, with two ways to read and no way to a calendar or a constraint. Raises ``StoreUnavailable``."""
+    store = await open_state(settings)
+    try:
+        reach = Reach(
+            sessions_of=store.sessions.of_user,
+            constraints_of=store.constraints.of,
+            tasks=store.tasks,
+            proposals=store.proposals,
+            tz=settings.time_zone,
+        )
+        yield Desk(reach, store.clients, store.calls, ticking_clock(settings))
+    finally:
+        await store.aclose()
+
+
+async def over_pipe(settings: Settings) -> None:
+    """Answer one agent on stdin and stdout until it hangs up. Raises ``Refused`` when its token is of no use."""
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415  heavy
+
+    from fateforger.mcp.server import agent_server  # noqa: PLC0415  heavy
+
+    token = None if settings.mcp_token is None else settings.mcp_token.get_secret_value()
+    async with agent_desk(settings) as desk:
+        await desk.who(token)
+        server = agent_server(desk, token)
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+
+@asynccontextmanager
+async def over_http(settings: Settings, host: str, port: int) -> AsyncIterator[str]:
+    """Answer agents over streamable HTTP at the address that is given back. Each request brings its token, and nothing
+    is kept between requests. Raises ``BadInput`` when the port is taken."""
+    from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy
+    from fateforger.mcp.server import TokenNeeded, agent_server  # noqa: PLC0415  heavy
+
+    async with AsyncExitStack() as stack:
+        desk = await stack.enter_async_context(agent_desk(settings))
+        server = agent_server(desk)
+        app = server.streamable_http_app(json_response=True, stateless_http=True, host=host)
+        await stack.enter_async_context(server.session_manager.run())
+        web = WebServer(host, port)
+        stack.push_async_callback(web.stop)
+        await web.start(TokenNeeded(app, desk))
+        yield f"{web.url}/mcp"
+
+
+async def new_client(
+    settings: Settings, name: str, user_id: str, scopes: tuple[Scope, ...], expires_at: datetime | None
+) -> tuple[Client, str]:
+    """Register a client, and give its token, which nobody can look up later. Raises ``BadInput``, ``StoreError``."""
+    key, now = secrets.token_hex(6), ticking_clock(settings).now()
+    token = token_of(key, secrets.token_urlsafe(32))
+    if expires_at is not None and expires_at <= now:
+        raise BadInput("That is over already, so the token would be of no use.", where="expires")
+    try:
+        client = Client(name=name, key=key, user_id=user_id, scopes=scopes, created_at=now, expires_at=expires_at)
+    except ValidationError as error:
+        raise BadInput(first_mistake(error).sentence, where="name") from None
+    store = await open_state(settings)
+    try:
+        await store.clients.add(client, hash_of(token))
+    finally:
+        await store.aclose()
+    return client, token
+
+
+@asynccontextmanager
+async def agents_store(settings: Settings) -> AsyncIterator[Store]:
+    """The store, for looking at clients and their calls. Raises ``StoreUnavailable``."""
+    store = await open_state(settings)
+    try:
+        yield store
+    finally:
+        await store.aclose()

@@ -1,0 +1,142 @@
+"""Whether a task is done: its rules are checked on what was done, and facts are looked up. Where neither can tell, it
+waits for the person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Literal, assert_never
+
+from fateforger.agents import executor_of
+from fateforger.constraints import newest
+from fateforger.constraints.kinds import Status
+from fateforger.errors import BadInput
+from fateforger.mcp.reach import Caller, Reach, day_of
+from fateforger.ports.tasks import Change
+from fateforger.stages import TimeboxingStage
+from fateforger.tasks import QueuedTask, TaskState, Work
+from fateforger.tasks.model import BlockTime, Decompose, Do, PlanDay, ReviewConstraints, ReviewParts
+from fateforger.workflow import Step, Workflow, check, read_step, shipped, shipped_names
+from fateforger.workflow.predicates import CommandOutput, Described, FileContent, Predicate
+from fateforger.workflow.predicates import TaskState as TaskFact
+
+_LONGEST_OUTCOME = 1_000
+
+
+async def finished(
+    task: QueuedTask,
+    outcome: Literal["done", "failed"],
+    evidence: str,
+    steps: Sequence[Step],
+    caller: Caller,
+    reach: Reach,
+) -> Change:
+    """What becomes of a task that its executor ends. Raises ``BadInput`` when it is said to be done and a rule of its
+    workflow stands against that, with the remedy."""
+    told = f"{executor_of(caller.client)}: {' '.join(evidence.split())}"[:_LONGEST_OUTCOME]
+    if outcome == "failed":
+        return _becoming(TaskState.FAILED, told, steps)
+    believed = _checked(task, steps)
+    is_done = await _is_done(task.spec.work, task, caller, reach)
+    return _becoming(TaskState.DONE if is_done else TaskState.WAITING, told, believed)
+
+
+def _becoming(state: TaskState, outcome: str, steps: Sequence[Step]) -> Change:
+    def change(task: QueuedTask) -> QueuedTask:
+        return task.model_copy(update={"state": state, "outcome": outcome, "steps": (*task.steps, *steps)})
+
+    return change
+
+
+def _checked(task: QueuedTask, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps as far as an agent can vouch for them. Raises ``BadInput`` for one that breaks a rule."""
+    if task.spec.workflow not in shipped_names():
+        if steps:
+            raise BadInput("This task has no workflow, so there are no names for steps; leave them out.", where="steps")
+        return ()
+    workflow = shipped(task.spec.workflow)
+    read = [
+        read_step(step.model_dump(mode="json"), workflow.vocabulary, f"steps[{at}]") for at, step in enumerate(steps)
+    ]
+    believed = tuple(_believed(step, workflow, task) for step in read)
+    report = check(workflow.rules, (*task.steps, *believed), workflow.vocabulary)
+    stops = [each for each in report.rules if each.blocks]
+    if stops:
+        said = " ".join(f"{each.stated.id} is {each.verdict.value}: {each.remedy}" for each in stops[:5])
+        raise BadInput(f"By the rules of {workflow.name} this is not done yet. {said}", where="steps")
+    return believed
+
+
+def _believed(step: Step, workflow: Workflow, task: QueuedTask) -> Step:
+    """A step with what can be known of its states: what the task itself says decides, and what only the person or the
+    session can say stays unknown, whoever claims it."""
+    true, unknown = set[str](), set(step.unknown)
+    for name in {*step.true, *step.unknown, *(n for n, p in workflow.predicates.items() if _says(p, task))}:
+        predicate = workflow.predicates[name]
+        if _says(predicate, task) or (name in step.true and _agents_can_tell(predicate)):
+            true.add(name)
+        elif name in step.true:
+            unknown.add(name)
+    return Step(do=step.do, true=tuple(sorted(true)), unknown=tuple(sorted(unknown - true)))
+
+
+def _says(predicate: Predicate, task: QueuedTask) -> bool:
+    return any(isinstance(check, TaskFact) and _holds(check, task) for check in predicate.checks)
+
+
+def _holds(fact: TaskFact, task: QueuedTask) -> bool:
+    fields = {
+        "body": _body(task),
+        "state": task.state.value,
+        "status": task.state.value,
+        "title": task.spec.title,
+        "project": task.spec.project,
+        "priority": str(task.spec.priority),
+    }
+    if fact.field == "tags":
+        return fact.contains in task.spec.tags
+    text = fields.get(fact.field)
+    if text is None:
+        return False
+    return text == fact.equals if fact.equals is not None else fact.contains is not None and fact.contains in text
+
+
+def _body(task: QueuedTask) -> str:
+    spec = task.spec
+    return "\n".join((spec.context, *spec.relevant_files, *spec.acceptance_criteria, spec.workflow))
+
+
+def _agents_can_tell(predicate: Predicate) -> bool:
+    """Whether somebody who did the work can know it: a file, a command, or nothing that names another judge."""
+    checks = predicate.checks
+    return not checks or any(isinstance(check, FileContent | CommandOutput | Described) for check in checks)
+
+
+async def _is_done(work: Work, task: QueuedTask, caller: Caller, reach: Reach) -> bool:
+    match work:
+        case PlanDay(date=day):
+            return await _committed(day, caller, reach)
+        case BlockTime(date=day):
+            return await _holds_block(day, task.spec.title, caller, reach)
+        case ReviewConstraints():
+            versions = await reach.constraints_of(caller.user_id)
+            now = newest(versions, caller.user_id).values()
+            return not any(v.record.status is Status.PROPOSED and not v.retired for v in now)
+        case Decompose() | ReviewParts() | Do():
+            return False
+        case _:
+            assert_never(work)
+
+
+async def _committed(day: date, caller: Caller, reach: Reach) -> bool:
+    _, _, session = await day_of(reach, caller, day)
+    if session is None or session.stage is not TimeboxingStage.REVIEW_COMMIT:
+        return False
+    return session.last_sync is not None and session.last_sync.status in {"changed", "unchanged"}
+
+
+async def _holds_block(day: date, title: str, caller: Caller, reach: Reach) -> bool:
+    _, _, session = await day_of(reach, caller, day)
+    if session is None or session.plan is None or session.written is None:
+        return False
+    return title.casefold() in {event.name.casefold() for event in session.plan.events}

@@ -1,0 +1,145 @@
+"""One call of an agent: who asks, may they, is it on record; then it is done, or refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from fateforger.agents import MOST_A_MINUTE, Asked, Client, bounded
+from fateforger.agents.tokens import is_same, key_in
+from fateforger.errors import FateforgerError, UserError
+from fateforger.mcp.reach import Caller, Reach
+from fateforger.mcp.tool import Tool, read_input
+from fateforger.mcp.tools import TOOLS
+from fateforger.ports.agents import Calls, Clients
+from fateforger.ports.clock import Clock
+
+log = logging.getLogger(__name__)
+
+NO_TOKEN = (
+    "A token is missing. Its owner makes one with fateforger mcp client add; it goes into FATEFORGER_MCP_TOKEN, or over"  # noqa: S105  no token, but what to say without one
+    " HTTP into the header Authorization: Bearer."
+)
+WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a sentence
+TOO_FAST = f"Too many calls: a client may make {MOST_A_MINUTE} a minute. Try again in a moment."
+BROKEN = "Something went wrong on my side, and I can't say whether that was done. The log of fateforger says more."
+_LONGEST_OUTCOME = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call gives: a document, or with ``is_error`` what was wrong."""
+
+    document: Mapping[str, Any]
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The document as JSON; of a mistake its sentence alone."""
+        if self.is_error:
+            error = self.document["error"]
+            return str(error["message"]) if error["where"] is None else f"{error['message']} ({error['where']})"
+        return json.dumps(self.document, ensure_ascii=False)
+
+
+class Refused(UserError):
+    """Nothing was done for this call."""
+
+
+class Desk:
+    """Carries out calls. Nothing is done before it is in the audit log."""
+
+    def __init__(self, reach: Reach, clients: Clients, calls: Calls, clock: Clock) -> None:
+        self._reach = reach
+        self._clients = clients
+        self._calls = calls
+        self._clock = clock
+
+    async def who(self, token: str | None) -> Client:
+        """The client of a token. Raises :class:`Refused` with a sentence for one that is missing, wrong, expired or
+        revoked, ``StoreError``."""
+        client = await self._bearer(token)
+        barred = client.barred(self._clock.now())
+        if barred is not None:
+            raise Refused(barred)
+        return client
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None, token: str | None) -> Answer:
+        """Carry out a tool. Never raises: whatever goes wrong is an answer."""
+        given = arguments or {}
+        try:
+            client = await self._bearer(token)
+            number = await self._begun(client, name, given)
+        except FateforgerError as error:
+            log.warning("a call of %s was refused: %s", name[:80], error.message)
+            return _mistake(error)
+        caller = Caller(client, number, self._clock.now())
+        answer = await self._answer(name, given, caller)
+        return await self._ended(number, answer)
+
+    async def _bearer(self, token: str | None) -> Client:
+        if not token:
+            raise Refused(NO_TOKEN)
+        key = key_in(token)
+        found = None if key is None else await self._clients.with_key(key)
+        if found is None or not is_same(token, found[1]):
+            raise Refused(WRONG_TOKEN)
+        return found[0]
+
+    async def _begun(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
+        now = self._clock.now()
+        asked = Asked(
+            client=client.name, user_id=client.user_id, tool=_printable(name[:80]), asked=bounded(given), at=now
+        )
+        number = await self._calls.begin(asked, since=now - timedelta(minutes=1), most=MOST_A_MINUTE)
+        if number is None:
+            raise Refused(TOO_FAST)
+        return number
+
+    async def _answer(self, name: str, given: Mapping[str, Any], caller: Caller) -> Answer:
+        try:
+            return Answer(await self._done(name, given, caller))
+        except FateforgerError as error:
+            return _mistake(error)
+        except Exception as error:  # the outermost edge of a call: a fault in one tool must not end the server
+            log.exception("the call %s of %s failed", caller.number, name)
+            return Answer({"error": {"kind": type(error).__name__, "message": BROKEN, "where": None}}, is_error=True)
+
+    async def _done(self, name: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+        barred = caller.client.barred(caller.at)
+        if barred is not None:
+            raise Refused(barred)
+        tool = TOOLS.get(name)
+        if tool is None:
+            raise Refused(f"There is no tool “{name[:80]}”. Tools are {', '.join(TOOLS)}.")
+        _permitted(tool, caller.client)
+        return await tool.run(read_input(tool.takes, given), caller, self._reach)
+
+    async def _ended(self, number: int, answer: Answer) -> Answer:
+        outcome = f"refused: {answer.text}" if answer.is_error else "done"
+        if answer.is_error and answer.document["error"]["message"] == BROKEN:
+            outcome = "failed"
+        try:
+            await self._calls.end(number, _printable(outcome[:_LONGEST_OUTCOME]), now=self._clock.now())
+        except FateforgerError as error:
+            log.warning("what came of the call %s is not in the log: %s", number, error.message)
+        return answer
+
+
+def _permitted(tool: Tool, client: Client) -> None:
+    needed = tool.scope if isinstance(tool.scope, tuple) else (tool.scope,)
+    if set(needed).isdisjoint(client.scopes):
+        raise Refused(f"This token may not do that; {tool.name} needs the scope {' or '.join(needed)}.")
+
+
+def _mistake(error: FateforgerError) -> Answer:
+    said = {"kind": error.kind, "message": _printable(error.message), "where": error.where}
+    return Answer({"error": said}, is_error=True)
+
+
+def _printable(text: str) -> str:
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

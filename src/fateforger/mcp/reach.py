@@ -1,0 +1,74 @@
+"""All that an agent's call can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from fateforger.agents import Client
+from fateforger.constraints import Version
+from fateforger.errors import BadInput
+from fateforger.ports.agents import Proposals
+from fateforger.ports.tasks import Tasks
+from fateforger.session.days import day_words, local_today
+from fateforger.session.model import Session, SessionStatus
+
+MOST_SESSIONS = 100
+
+
+class SessionsOf(Protocol):
+    """Reads a person's sessions, the last touched first."""
+
+    def __call__(self, user_id: str, *, limit: int) -> Awaitable[tuple[Session, ...]]: ...
+
+
+class ConstraintsOf(Protocol):
+    """Reads all versions of a person's constraints."""
+
+    def __call__(self, user_id: str) -> Awaitable[tuple[Version, ...]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Two ways to read, and what may be written to: tasks, and proposals that the person has to approve. ``tz`` is the
+    zone of people who never planned a day."""
+
+    sessions_of: SessionsOf
+    constraints_of: ConstraintsOf
+    tasks: Tasks
+    proposals: Proposals
+    tz: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, when, and under which number the log has it."""
+
+    client: Client
+    number: int
+    at: datetime
+
+    @property
+    def user_id(self) -> str:
+        """The person for whom the agent works."""
+        return self.client.user_id
+
+
+async def day_of(reach: Reach, caller: Caller, day: date | None) -> tuple[date, str, Session | None]:
+    """The day that is meant (today, if none is named), its zone, and the session that plans it, an open one before one
+    that has ended."""
+    sessions = await reach.sessions_of(caller.user_id, limit=MOST_SESSIONS)
+    tz = sessions[0].tz if sessions else reach.tz
+    wanted = day or local_today(caller.at, tz)
+    mine = [session for session in sessions if session.date == wanted]
+    mine.sort(key=lambda session: session.status is not SessionStatus.ACTIVE)
+    return wanted, mine[0].tz if mine else tz, mine[0] if mine else None
+
+
+def session_needed(day: date, session: Session | None) -> Session:
+    """The session. Raises ``BadInput`` when there is none."""
+    if session is None:
+        raise BadInput(f"Nothing is planned for {day_words(day)}; the person starts a plan in Slack.", where="date")
+    return session
