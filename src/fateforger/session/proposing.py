@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from fateforger.constraints import ConstraintRecord, Version
-from fateforger.constraints.kinds import Scope, Status
+from fateforger.constraints.kinds import Necessity, Scope, Status
+from fateforger.constraints.wording import quoted
 from fateforger.errors import BadInput
 from fateforger.ops import Patch
+from fateforger.plan import Resolved, TBPlan, resolve
 from fateforger.session.commands import ApplyPatch
 from fateforger.session.days import local_today
-from fateforger.session.edits import Edited, edited
+from fateforger.session.edits import Edited, changes, edited, span
 from fateforger.session.knowledge import Memory, Taken
+from fateforger.session.memory_rows import rows_of
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.remembering import remembered
+from fateforger.session.rulebook import alone
 from fateforger.stages import TimeboxingStage
 
+MOST_LINES = 24
+LONGEST_NOTES = 300
+LONGEST_WORDS = 500
 _CHANGED_IN = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
@@ -29,9 +37,45 @@ def patched(session: Session, patch: Patch, *, at: datetime) -> Edited:
         raise BadInput(f"The session is at the step “{heading}”; its plan can be changed from Refine on.")
     command = ApplyPatch(command_id="", user_id=session.user_id, at=at, session_id=session.id, patch=patch)
     result = edited(session, command)
-    if not result.changed:
+    if not changes(result.before, result.after):
         raise BadInput("That changes nothing; the plan is like that already.")
     return result
+
+
+def told_patch(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
+    """A line for each thing that becomes different, by time, with all that a person has to know to say yes. Raises
+    ``BadInput`` when that is more than can be looked through."""
+    was = {block.key: block for block in resolve(before)}
+    now = {block.key: block for block in resolve(after)}
+    pairs = [(was.get(key), now.get(key)) for key in changes(before, after)]
+    pairs.sort(key=lambda pair: [(b.start.astimezone(UTC), b.key) for b in pair if b is not None][-1])
+    lines = tuple(line for old, new in pairs for line in _told(old, new))
+    if len(lines) > MOST_LINES:
+        raise BadInput(f"That is too much to say yes to at once ({len(lines)} changes); propose fewer.", where="patch")
+    return lines
+
+
+def _told(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
+    if new is None:
+        if old is not None:
+            yield f"{quoted(old.event.name)}, {span(old.start, old.end)}, goes out of the plan."
+        return
+    name, event = quoted(new.event.name), new.event
+    if old is None:
+        yield f"{name} comes in, {span(new.start, new.end)}, as {event.type.words}."
+    elif (old.start, old.end) != (new.start, new.end):
+        yield f"{quoted(old.event.name)} moves to {span(new.start, new.end)} (now {span(old.start, old.end)})."
+    if old is not None and old.event.name != event.name:
+        yield f"{quoted(old.event.name)} gets the title {name}."
+    if old is not None and old.event.type is not event.type:
+        yield f"{name} counts as {event.type.words} (now {old.event.type.words})."
+    if event.description != ("" if old is None else old.event.description):
+        notes = " ".join(event.description.split())
+        if len(notes) > LONGEST_NOTES:
+            raise BadInput(
+                f"Notes of more than {LONGEST_NOTES} characters cannot be looked through; shorten them.", where="patch"
+            )
+        yield f"{name} gets these notes: “{notes}”" if notes else f"{name} loses its notes."
 
 
 def proposable(record: ConstraintRecord) -> ConstraintRecord:
@@ -72,3 +116,25 @@ def remembering(
     if not taken.versions:
         raise BadInput("That changes nothing; the person told me that already.")
     return taken
+
+
+def told_constraint(taken: Taken) -> tuple[str, ...]:
+    """The constraint in words, how binding it is and when it holds; then what becomes of the others."""
+    memory = taken.memory
+    person = alone(memory.user_id, memory.tz, memory.at)
+    row = next(row for row in rows_of(person, memory.versions, retired=True) if row.uid == taken.versions[0].uid)
+    words = " ".join(row.words.split())
+    if len(words) > LONGEST_WORDS:
+        raise BadInput(f"More than {LONGEST_WORDS} characters cannot be looked through; say it shorter.")
+    when = f"on {row.when}" if row.when else "always"
+    facts = " · ".join(text for text in (_BINDING[row.necessity], when, row.times) if text)
+    said = (f"“{words}”",) if words != " ".join(row.name.split()) else ()
+    asked = tuple(question.sentence for question in taken.questions)
+    return (f"{quoted(row.name)}: {facts}", *said, *taken.lines[1:], *asked)
+
+
+_BINDING = {
+    Necessity.MUST: "it must be kept",
+    Necessity.SHOULD: "it should be kept",
+    Necessity.PREFER: "it is kept if possible",
+}
