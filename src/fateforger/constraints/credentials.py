@@ -20,7 +20,7 @@ _KNOWN = re.compile(
     r"""
       -----BEGIN[ A-Z]*PRIVATE\ KEY-----(?:.*?-----END[ A-Z]*PRIVATE\ KEY-----)?
     | \b(?:sk|rk|pk)[-_](?:proj-|ant-|or-|live_|test_)?[A-Za-z0-9_-]{16,}
-    | \b(?:gh[oprsu]_|github_pat_|glpat-|hf_|npm_|pypi-|ntn_|lin_api_|figd_|whsec_|shp(?:at|ss)_)[A-Za-z0-9_-]{16,}
+    | \b(?:gh[oprsu]_|github_pat_|glpat-|hf_|npm_|pypi-|ntn_|lin_api_|figd_|whsec_|ffa_|shp(?:at|ss)_)[A-Za-z0-9_-]{16,}
     | \bsecret_[A-Za-z0-9]{32,}
     | \bxox[a-z]-[A-Za-z0-9-]{10,} | \bxapp-[A-Za-z0-9-]{10,}
     | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b | \bAIza[A-Za-z0-9_-]{30,} | \bya29\.[A-Za-z0-9_-]{20,}

@@ -13,8 +13,7 @@ from fateforger.mcp.completion import finished
 from fateforger.mcp.reach import Caller, Reach
 from fateforger.mcp.task_words import task_document, with_rules
 from fateforger.mcp.tool import Input, Tool
-from fateforger.ports.tasks import NewTask
-from fateforger.tasks import Origin, QueuedTask, TaskSpec, TaskState, Work
+from fateforger.tasks import NewTask, Origin, QueuedTask, TaskSpec, TaskState, Work
 from fateforger.tasks.model import NORMAL, TEXT_LENGTH, TITLE_LENGTH, Do, Priority
 from fateforger.workflow import Step, shipped_names
 

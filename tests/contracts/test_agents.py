@@ -1,0 +1,174 @@
+"""What every store of clients, of their calls and of their proposals has to do, held against the SQL one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.contracts.stores import KINDS, two_stores
+from tests.factories.agents import NOW, client, proposal
+
+from fateforger.adapters.store import Store
+from fateforger.agents import MOST_PENDING, Asked, ProposalState
+from fateforger.errors import BadInput
+from fateforger.ports.agents import PROPOSAL_LANE
+
+Both = tuple[Store, Store]
+S = ProposalState
+AN_HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(params=KINDS)
+async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
+    async with two_stores(request, tmp_path) as stores:
+        yield stores
+
+
+async def told(store: Store, lane: str = PROPOSAL_LANE, *, at: timedelta = timedelta()) -> list[str]:
+    """What the program is told to do by then."""
+    found = []
+    while (job := await store.jobs.claim(lane, "w", now=NOW + at, lease_seconds=60)) is not None:
+        found.append(job.dedupe)
+        await store.jobs.finish(job)
+    return found
+
+
+class TestClients:
+    async def test_a_client_comes_back_as_it_was_put(self, both: Both) -> None:
+        store, other = both
+        one, two = client("b-robot", expires_at=NOW + AN_HOUR), client("a-robot")
+        await store.clients.add(one, "hash 1")
+        await store.clients.add(two, "hash 2")
+        assert await other.clients.all() == (two, one)
+        assert await other.clients.with_key(one.key) == (one, "hash 1")
+        assert (await other.clients.get("nobody"), await other.clients.with_key("0")) == (None, None)
+
+    async def test_a_name_is_used_once_and_a_revoked_one_too(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        await store.clients.revoke("robot", now=NOW + AN_HOUR)
+        with pytest.raises(BadInput, match="There is a client called robot already"):
+            await other.clients.add(client(key="another"), "hash")
+
+    async def test_a_revoked_client_stays_revoked_since_then(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        gone = client(revoked_at=NOW + AN_HOUR)
+        assert await other.clients.revoke("robot", now=NOW + AN_HOUR) == gone
+        assert await store.clients.revoke("robot", now=NOW + 2 * AN_HOUR) == gone
+        assert await store.clients.revoke("nobody", now=NOW) is None
+
+
+class TestCalls:
+    ASKED = Asked(client="robot", user_id="U1", tool="pull", asked='{"a":"\\u0000 “🙂”"}', at=NOW)
+
+    async def test_a_call_is_there_before_its_outcome(self, both: Both) -> None:
+        store, other = both
+        number = await store.calls.begin(self.ASKED, since=NOW - AN_HOUR, most=10)
+        assert number is not None
+        (call,) = await other.calls.latest()
+        assert (call.number, call.outcome, call.ended_at) == (number, None, None)
+        assert Asked(**call.model_dump(include=set(Asked.model_fields))) == self.ASKED
+        await other.calls.end(number, "done", now=NOW + AN_HOUR)
+        (call,) = await store.calls.latest()
+        assert (call.outcome, call.ended_at) == ("done", NOW + AN_HOUR)
+
+    async def test_the_newest_first_and_of_one_client(self, both: Both) -> None:
+        store, other = both
+        for name in ("robot", "other", "robot"):
+            asked = self.ASKED.model_copy(update={"client": name})
+            await store.calls.begin(asked, since=NOW - AN_HOUR, most=10)
+        found = await other.calls.latest(client="robot")
+        assert [call.client for call in found] == ["robot", "robot"]
+        assert found[0].number > found[1].number
+        assert [call.client for call in await other.calls.latest(limit=2)] == ["robot", "other"]
+
+    async def test_too_many_leave_one_line(self, both: Both) -> None:
+        """Wherever they come from, and also when they come at once."""
+        store, other = both
+        begun = await asyncio.gather(
+            *(each.calls.begin(self.ASKED, since=NOW - AN_HOUR, most=3) for _ in range(3) for each in (store, other))
+        )
+        assert sum(number is not None for number in begun) == 3
+        assert [call.outcome for call in await other.calls.latest()] == ["refused: too many calls", None, None, None]
+        later = self.ASKED.model_copy(update={"at": NOW + 2 * AN_HOUR})
+        assert await store.calls.begin(later, since=NOW + AN_HOUR, most=3) is not None
+
+
+class TestProposals:
+    async def test_a_proposal_comes_back_and_the_program_is_told(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        assert await store.proposals.stage(proposal()) == proposal()
+        assert await other.proposals.get("p1") == proposal()
+        assert await other.proposals.get("p2") is None
+        assert await told(other) == ["p1 show pending"]
+        assert await told(other, at=timedelta(days=1)) == ["p1 expire"]
+
+    async def test_it_is_settled_once(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        await store.proposals.stage(proposal())
+        done = proposal(state=S.APPROVED, settled_at=NOW + AN_HOUR, outcome="Yes.")
+        assert await store.proposals.settle("p1", S.APPROVED, outcome="Yes.", now=NOW + AN_HOUR) == (done, True)
+        for state in (S.APPROVED, S.DENIED, S.EXPIRED, S.SUPERSEDED):
+            assert await other.proposals.settle("p1", state, outcome="No.", now=NOW) == (done, False)
+        undone = await other.proposals.settle("p1", S.UNDONE, outcome="Back.", now=NOW)
+        assert undone is not None
+        assert (undone[0].state, undone[1]) == (S.UNDONE, True)
+        assert await other.proposals.settle("nothing", S.DENIED, outcome="", now=NOW) is None
+        assert await told(store) == ["p1 show pending", "p1 show approved", "p1 show undone"]
+
+    async def test_two_answers_at_once_are_one(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        await store.proposals.stage(proposal())
+        found = await asyncio.gather(
+            *(
+                each.proposals.settle("p1", state, outcome=state.value, now=NOW)
+                for each, state in ((store, S.APPROVED), (other, S.DENIED), (other, S.APPROVED))
+            )
+        )
+        assert sum(changed for _, changed in (each for each in found if each is not None)) == 1
+
+    async def test_a_newer_one_about_the_same_takes_its_place(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        await store.clients.add(client("other"), "hash")
+        for one in (proposal("p1", subject="x"), proposal("p2", "other", subject="x"), proposal("p3", subject="x")):
+            await store.proposals.stage(one)
+        states = [found.state for n in "123" if (found := await other.proposals.get(f"p{n}")) is not None]
+        assert states == [S.SUPERSEDED, S.PENDING, S.PENDING]
+        assert await told(other) == ["p1 show pending", "p2 show pending", "p1 show superseded", "p3 show pending"]
+
+    async def test_only_so_many_wait(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        for n in range(MOST_PENDING):
+            await store.proposals.stage(proposal(f"p{n}"))
+        with pytest.raises(BadInput, match="wait for the person already"):
+            await other.proposals.stage(proposal("more"))
+        assert await other.proposals.get("more") is None
+        await other.proposals.stage(proposal("again", subject="constraint p0"))
+
+    async def test_nothing_of_a_revoked_client_is_approved(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        await store.proposals.stage(proposal())
+        await other.clients.revoke("robot", now=NOW + AN_HOUR)
+        found = await store.proposals.settle("p1", S.APPROVED, outcome="Yes.", now=NOW + AN_HOUR)
+        assert found is not None
+        assert (found[0].state, found[0].outcome, found[1]) == (S.EXPIRED, "The agent's access was revoked.", False)
+        with pytest.raises(BadInput, match="This token was revoked"):
+            await store.proposals.stage(proposal("p2"))
+        assert await told(store) == ["p1 show pending", "p1 show expired"]
+
+    async def test_its_place_is_remembered(self, both: Both) -> None:
+        store, other = both
+        await store.clients.add(client(), "hash")
+        await store.proposals.stage(proposal())
+        await store.proposals.placed("p1", "D1", "1.000200")
+        assert await other.proposals.get("p1") == proposal(place=("D1", "1.000200"))

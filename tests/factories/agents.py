@@ -1,0 +1,102 @@
+"""Other agents in tests: a client with its token, the desk over a real store, what they propose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from fateforger.adapters.store import Store
+from fateforger.agents import Client, ConstraintChange, Proposal, Scope
+from fateforger.agents.tokens import hash_of, token_of
+from fateforger.constraints import read_record
+from fateforger.mcp import Answer, Desk, Reach
+
+NOW = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
+ANNA = "U_ANNA"
+ALL = tuple(Scope)
+
+
+def token_for(name: str) -> str:
+    """The token of a test's client, the same for the same name."""
+    return token_of(f"{sum(name.encode()):012x}", (name * 43)[:43].replace(".", "-"))
+
+
+def client(name: str = "robot", **changes: Any) -> Client:
+    return Client(
+        **{
+            "name": name,
+            "key": token_for(name).split("_")[1],
+            "user_id": ANNA,
+            "scopes": ALL,
+            "created_at": NOW,
+            **changes,
+        }
+    )
+
+
+def proposal(proposal_id: str = "p1", name: str = "robot", **changes: Any) -> Proposal:
+    record = read_record({"name": "No calls before ten", "scope": "profile", "status": "locked"})
+    values: dict[str, Any] = {
+        "id": proposal_id,
+        "client": name,
+        "user_id": ANNA,
+        "change": ConstraintChange(record=record),
+        "subject": f"constraint {proposal_id}",
+        "preview": ("“No calls before ten”: always",),
+        "reason": "You said so.",
+        "made_at": NOW,
+        "expires_at": NOW + timedelta(days=1),
+    }
+    return Proposal(**{**values, **changes})
+
+
+@dataclass
+class HandClock:
+    """Stands still until it is moved."""
+
+    at: datetime = NOW
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@dataclass
+class Agents:
+    """The desk as agents find it, over a store."""
+
+    store: Store
+    clock: HandClock = field(default_factory=HandClock)
+
+    @property
+    def desk(self) -> Desk:
+        reach = Reach(
+            sessions_of=self.store.sessions.of_user,
+            constraints_of=self.store.constraints.of,
+            tasks=self.store.tasks,
+            proposals=self.store.proposals,
+            tz="Europe/Amsterdam",
+        )
+        return Desk(reach, self.store.clients, self.store.calls, self.clock)
+
+    async def let_in(self, name: str = "robot", **changes: Any) -> str:
+        """A client more; its token."""
+        token = token_for(name)
+        await self.store.clients.add(client(name, **changes), hash_of(token))
+        return token
+
+    async def ask(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> Answer:
+        return await self.desk.call(tool, arguments, token_for(name))
+
+    async def done(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> dict[str, Any]:
+        """The document of a call that has to succeed."""
+        answer = await self.ask(tool, arguments, name)
+        assert not answer.is_error, answer.text
+        return dict(answer.document)
+
+    async def refusal(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> str:
+        """The sentence of a call that has to be refused."""
+        answer = await self.ask(tool, arguments, name)
+        assert answer.is_error, answer.text
+        return answer.text

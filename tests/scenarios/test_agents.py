@@ -1,0 +1,131 @@
+"""Another agent at its door, over a real pipe and real HTTP, with the protocol's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from tests.factories.inside import run_inside
+
+from fateforger.bootstrap.agents import over_http
+from fateforger.config import read_settings
+from fateforger.mcp.desk import NO_TOKEN, WRONG_TOKEN
+from fateforger.mcp.tools import TOOLS
+
+ALEX = "U0000ALEX"
+TASKS = "tasks:read,tasks:write"
+
+
+async def door(data: Path, *arguments: str) -> str:
+    """What ``fateforger mcp ...`` prints."""
+    status, out, err = await asyncio.to_thread(run_inside, "mcp", *arguments, "--data-dir", str(data))
+    assert status == 0, err
+    return out
+
+
+async def let_in(data: Path, name: str, scopes: str = TASKS) -> str:
+    """The token of a new client, as the command line prints it."""
+    return (await door(data, "client", "add", name, "--user", ALEX, "--scopes", scopes)).strip()
+
+
+def everything_kept(data: Path) -> bytes:
+    """All bytes in all files."""
+    return b"".join(path.read_bytes() for path in data.rglob("*") if path.is_file())
+
+
+def piped(data: Path, token: str) -> StdioServerParameters:
+    """How an agent starts the door."""
+    environment = {"FATEFORGER_MCP_TOKEN": token, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "fateforger", "mcp", "--data-dir", str(data)], env=environment
+    )
+
+
+@asynccontextmanager
+async def connected(url: str, token: str) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, trust_env=False) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client
+
+
+async def asked(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The document of a call that has to succeed."""
+    result = await client.call_tool(tool, arguments)
+    found = result.structured_content
+    assert not result.is_error, found
+    assert isinstance(found, dict)
+    return found
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    """The sentence of a call that has to be refused."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, result.structured_content
+    text: str = result.content[0].text  # type: ignore[union-attr]
+    return text
+
+
+@pytest.mark.process
+async def test_over_a_pipe(tmp_path: Path) -> None:
+    """The token comes from the environment; one that was revoked meanwhile is of no use from then on."""
+    token = await let_in(tmp_path, "robot")
+    async with Client(piped(tmp_path, token)) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS)
+        task = (await asked(client, "create_task", title="Write the report"))["task"]
+        assert (await asked(client, "pull"))["task"]["id"] == task["id"]
+        await door(tmp_path, "client", "revoke", "robot")
+        assert "was revoked" in await refused(client, "list_tasks")
+    out = await door(tmp_path, "audit", "--json")
+    assert [call["tool"] for call in json.loads(out)["calls"]] == ["list_tasks", "pull", "create_task"]
+    assert token.split("_", 2)[2].encode() not in out.encode() + everything_kept(tmp_path)
+
+
+@pytest.mark.process
+def test_over_a_pipe_without_a_token(tmp_path: Path) -> None:
+    """Nothing is answered; the sentence says what to do."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "fateforger", "mcp", "--data-dir", str(tmp_path)],
+        input=b"",
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr.decode().strip()) == (2, b"", NO_TOKEN)
+
+
+async def test_over_http_each_request_brings_its_token(tmp_path: Path) -> None:
+    """Wrong, revoked, expired and foreign: a refusal, and nothing is done."""
+    token, gone, reader = [await let_in(tmp_path, name) for name in ("robot", "gone", "reader")]
+    await door(tmp_path, "client", "revoke", "gone")
+    settings = read_settings(data_dir=tmp_path)
+    async with over_http(settings, "127.0.0.1", 0) as url:
+        async with connected(url, token) as client:
+            await asked(client, "create_task", title="Write the report")
+        async with connected(url, reader) as client:
+            assert [task["title"] for task in (await asked(client, "list_tasks"))["tasks"]] == ["Write the report"]
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_task", "arguments": {}}}
+        accept = {"Accept": "application/json, text/event-stream"}
+        async with httpx2.AsyncClient(trust_env=False) as http:
+            for bearer, sentence in ((None, NO_TOKEN), ("x", WRONG_TOKEN), (gone, "This token was revoked.")):
+                headers = accept | ({} if bearer is None else {"Authorization": f"Bearer {bearer}"})
+                answer = await http.post(url, json=call, headers=headers)
+                assert answer.status_code == 401
+                assert answer.headers["www-authenticate"].startswith("Bearer")
+                assert answer.json()["error"]["message"].startswith(sentence)
+            mine = accept | {"Authorization": f"Bearer {token}"}
+            for foreign in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
+                assert (await http.post(url, json=call, headers=mine | foreign)).status_code == 403
