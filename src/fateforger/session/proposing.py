@@ -70,7 +70,7 @@ def _told(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
     if old is not None and old.event.type is not event.type:
         yield f"{name} counts as {event.type.words} (now {old.event.type.words})."
     if event.description != ("" if old is None else old.event.description):
-        notes = " ".join(event.description.split())
+        notes = event.description
         if len(notes) > LONGEST_NOTES:
             raise BadInput(
                 f"Notes of more than {LONGEST_NOTES} characters cannot be looked through; shorten them.", where="patch"
@@ -123,12 +123,12 @@ def told_constraint(taken: Taken) -> tuple[str, ...]:
     memory = taken.memory
     person = alone(memory.user_id, memory.tz, memory.at)
     row = next(row for row in rows_of(person, memory.versions, retired=True) if row.uid == taken.versions[0].uid)
-    words = " ".join(row.words.split())
+    words = row.words
     if len(words) > LONGEST_WORDS:
         raise BadInput(f"More than {LONGEST_WORDS} characters cannot be looked through; say it shorter.")
     when = f"on {row.when}" if row.when else "always"
     facts = " · ".join(text for text in (_BINDING[row.necessity], when, row.times) if text)
-    said = (f"“{words}”",) if words != " ".join(row.name.split()) else ()
+    said = (f"“{words}”",) if words != row.name else ()
     asked = tuple(question.sentence for question in taken.questions)
     return (f"{quoted(row.name)}: {facts}", *said, *taken.lines[1:], *asked)
 
