@@ -1,0 +1,166 @@
+"""The doors to the queue: JSON and words out, exit status, sentences that refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contracts.stores import new_file
+from tests.factories.inside import run_inside
+
+NOW = "2026-03-02T09:00:00+00:00"
+
+
+class Doors:
+    """Runs the program as a person would, in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder
+        new_file(folder).rename(folder / "fateforger.db")
+
+    def text(self, door: str, *arguments: str, user: str | None = "U1") -> tuple[int, str, str]:
+        whose = () if user is None else ("--user", user)
+        return run_inside("tasks", door, *arguments, *whose, "--data-dir", str(self.data), "--now", NOW)
+
+    def json(self, door: str, *arguments: str) -> Any:
+        status, out, err = self.text(door, *arguments, "--json")
+        assert (status, err) == (0, ""), out
+        return json.loads(out)
+
+    def said(self, door: str, *arguments: str) -> str:
+        status, out, err = self.text(door, *arguments)
+        assert (status, err) == (0, ""), err
+        return out.rstrip("\n")
+
+    def refused(self, door: str, *arguments: str, user: str | None = "U1") -> str:
+        status, out, _ = self.text(door, *arguments, "--json", user=user)
+        assert status == 2
+        sentence: str = json.loads(out)["error"]["message"]
+        return sentence
+
+    def add(self, title: str, *arguments: str) -> str:
+        task_id: str = self.json("add", title, *arguments)["task"]["id"]
+        return task_id
+
+    def listed(self, *arguments: str) -> list[tuple[str, str]]:
+        return [(t["spec"]["title"], t["state"]) for t in self.json("list", *arguments)["tasks"]]
+
+
+@pytest.fixture
+def doors(tmp_path: Path) -> Doors:
+    return Doors(tmp_path)
+
+
+def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
+    """S154, S155"""
+    first = doors.add("Ask Ann")
+    said = doors.json(
+        "add", "Dark mode", "--project", "web", "--priority", "1", "--tag", "ui", "--context", "In the settings.",
+        "--file", "theme.ts", "--criterion", "It lasts", "--workflow", "feature-dev", "--minutes", "90",
+        "--after", first.upper(), "--paused",
+    )  # fmt: skip
+    task = said["task"]
+    assert task["spec"] == {
+        "title": "Dark mode",
+        "work": {"kind": "do", "minutes": 90},
+        "project": "web",
+        "priority": 1,
+        "tags": ["ui"],
+        "context": "In the settings.",
+        "relevant_files": ["theme.ts"],
+        "acceptance_criteria": ["It lasts"],
+        "workflow": "feature-dev",
+    }
+    assert (task["state"], task["blocked_by"], task["waits_for"]) == ("paused", [first], [first])
+    assert task["origin"] == {"door": "cli", "reference": ""}
+    lines = said["message"].splitlines()
+    assert lines[:3] == [f"Added {task['id']} “Dark mode”.", "Priority: 1 (high)", "Workflow: feature-dev"]
+    assert lines[-1] == f"Next: /pull {task['id']} in Slack."
+    assert "  BEFORE commit: tests_pass" in lines
+    shown = doors.json("show", task["id"])
+    assert shown["task"] == task
+    assert "BEFORE commit: tests_pass" in shown["rules"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "work"),
+    [
+        (("--kind", "plan_day", "--date", "2026-03-03"), {"kind": "plan_day", "date": "2026-03-03"}),
+        (
+            ("--kind", "block_time", "--date", "2026-03-03", "--minutes", "45", "--start", "09:30"),
+            {"kind": "block_time", "date": "2026-03-03", "minutes": 45, "start": "09:30:00", "task": None},
+        ),
+        (("--kind", "decompose"), {"kind": "decompose"}),
+        (("--kind", "review_constraints"), {"kind": "review_constraints"}),
+    ],
+)
+def test_kinds_of_tasks(doors: Doors, arguments: tuple[str, ...], work: dict[str, object]) -> None:
+    assert doors.json("add", "x", *arguments)["task"]["spec"]["work"] == work
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("x", "--kind", "plan_day"), "A task of kind plan_day needs --date."),
+        (("x", "--date", "2026-03-03"), "A task of kind do has no --date."),
+        (
+            ("x", "--workflow", "nothing"),
+            "There is no workflow “nothing”; there are decompose, feature-dev, tdd-cycle, timeboxing.",
+        ),
+        (("x", "--after", "ff-222222"), "There is no task “ff-222222” in this queue."),
+        (("x", "--after", "later"), "“later” is no id of a task; they look like ff-7k2m9x."),
+    ],
+)
+def test_what_cannot_be_added_is_refused(doors: Doors, arguments: tuple[str, ...], sentence: str) -> None:
+    assert doors.refused("add", *arguments) == sentence
+    assert doors.listed() == []
+
+
+def test_the_queue_in_words(doors: Doors) -> None:
+    """S157, S160, S167"""
+    assert doors.said("list") == "The queue is empty."
+    first = doors.add("Ask Ann")
+    second = doors.add("Write", "--after", first, "--priority", "0")
+    assert doors.said("list") == (
+        f"{second}  Write\n           0 (urgent), ready, after {first}\n{first}  Ask Ann\n           2 (normal), ready"
+    )
+    assert doors.said("show", first.removeprefix("ff-")) == (
+        f"{first}  Ask Ann\n           2 (normal), ready\nKind: do\nFrom: cli"
+    )
+
+
+def test_a_task_is_moved_and_changed(doors: Doors) -> None:
+    """S167"""
+    a, b, c = (doors.add(title) for title in "abc")
+    assert doors.said("move", c, "first") == "“c” is first now."
+    assert doors.said("move", a, "--before", c) == "“a” is first now."
+    assert doors.said("move", a, "down") == "“a” is number 2 of 3 now."
+    assert doors.json("move", b, "up")["message"] == "“b” is number 2 of 3 now."
+    assert doors.said("priority", a, "1") == "“a” has priority 1 (high) now."
+    assert doors.said("move", b, "first").startswith("“b” is first now; that makes its priority “high”")
+    assert doors.said("rename", b, "be") == "It is called “be” now."
+    assert doors.said("pause", c) == "“c” is paused. It keeps its place until you resume it."
+    assert doors.said("stop", a) == "“a” is stopped. Nothing more happens to it unless you try it again."
+    assert doors.listed() == [("be", "active"), ("c", "paused")]
+    assert doors.listed("--all") == [("be", "active"), ("a", "stopped"), ("c", "paused")]
+    assert doors.said("resume", c) == "“c” can be pulled again."
+    assert doors.said("retry", a) == "“a” is back in the queue."
+    assert doors.listed() == [("be", "active"), ("a", "active"), ("c", "active")]
+
+
+def test_what_makes_no_sense_is_refused(doors: Doors) -> None:
+    a = doors.add("a")
+    assert doors.refused("move", a, "up") == "“a” is first already."
+    assert doors.refused("move", a) == "Say where: first, last, up, down, or --before TASK."
+    assert doors.refused("resume", a) == "“a” is not paused; it can be pulled."
+    assert doors.refused("priority", a, "9").startswith("There is no priority 9")
+    gone = "There is no task ff-222222 in this queue; tasks list shows those that are there."
+    for door in ("show", "pause", "stop"):
+        assert doors.refused(door, "ff-222222") == gone
+    assert doors.refused("move", "ff-222222", "last") == gone
+    assert doors.refused("list", user=None) == (
+        "Nobody has planned a day here yet, so say whose queue you mean with --user."
+    )
+    assert doors.refused("stop", a, user="U2") == gone.replace("ff-222222", a)
