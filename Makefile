@@ -49,6 +49,7 @@ KILLS ?= 100
 kill-loop: install-dev  ## kill -9 of the real program while it writes, on SQLite and PostgreSQL (KILLS=100)
 	$(BIN)/python -m tests.soak --kills $(KILLS) --seed $(SEED)
 	CONSTRAINT_KILLS=$(KILLS) $(BIN)/python -m pytest -q tests/unit/adapters/store/test_constraint_processes.py
+	TASK_PULLERS=50 TASK_COUNT=500 TASK_KILLS=$(KILLS) SEED=$(SEED) $(BIN)/python -m pytest -q tests/unit/adapters/store/test_task_processes.py
 
 bench: install-dev  ## Measure speed, as ratios against peers in the same run
 	$(BIN)/python -m benchmarks

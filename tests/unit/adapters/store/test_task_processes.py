@@ -1,6 +1,8 @@
 """Many processes pull one queue and are killed at random: each task runs to done exactly once (S161).
 
 ``TASK_PULLERS``, ``TASK_COUNT`` and ``TASK_KILLS`` make it larger than the suite has time for: see ``make kill-loop``.
+50 processes, 500 tasks and up to 100 kills took half a minute on SQLite and two minutes on PostgreSQL, on two cores
+with other work.
 """
 
 from __future__ import annotations
