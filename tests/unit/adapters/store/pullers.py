@@ -12,6 +12,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from datetime import UTC, datetime
@@ -92,10 +93,10 @@ def main(where: str, log: str, pullers: int, kills: int, lines: int, seed: int) 
     while names and kills:
         until = seen + dice.randint(1, lines)
         while (seen := Path(log).read_bytes().count(b"\n")) < until and not _ended(names):
-            time.sleep(LOOK / 10)
+            time.sleep(LOOK / 10)  # between two looks at the condition
         if not names:
             break
-        time.sleep(dice.uniform(0, LOOK))
+        threading.Event().wait(dice.uniform(0, LOOK))  # somewhere in what its line led to
         pid = dice.choice(list(names))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
