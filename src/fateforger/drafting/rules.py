@@ -10,6 +10,8 @@
 - *capacity*: at least ``duration_min`` and at most ``duration_max`` minutes a day of its types, at most ``count_max``
   blocks.
 
+A rule over the order of the day is followed as far as :mod:`fateforger.drafting.day_rules` can say it in these.
+
 No event types means all blocks. A must is kept; a should or a wish may be broken, and then it is named.
 """
 
@@ -23,6 +25,7 @@ from fateforger.constraints.kinds import WEEK, Necessity, RuleKind, Status, Wind
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.recurrence import occurs
 from fateforger.drafting.axis import Axis, span, window
+from fateforger.drafting.day_rules import expressed
 from fateforger.drafting.instance import Told
 from fateforger.drafting.minutes import GRID
 from fateforger.plan import ET, zone
@@ -106,7 +109,7 @@ def holds(record: ConstraintRecord, day: date) -> bool:
 
 
 def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> Rule:
-    record = told.constraint_record
+    record = expressed(told.constraint_record)
     kind, numbers = record.payload.rule_kind, record.payload.scalar_params
     on = [day for day in days if holds(record, day.date)]
     wanted, avoided = _windows(record, on, axis, tz)

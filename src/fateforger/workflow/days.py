@@ -5,10 +5,11 @@ the plan's to change: it says which blocks break which rule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
+from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from fateforger.errors import BadInput
@@ -16,9 +17,11 @@ from fateforger.plan import ET, TBPlan, instant_of, resolve
 from fateforger.workflow.checking import Checked, Report, StatedRule, check, stated
 from fateforger.workflow.day_conflicts import day_conflicts
 from fateforger.workflow.day_names import DayName, DayNames, day_name
+from fateforger.workflow.expressions import And, Atom, Expression, Not, Or, all_of
 from fateforger.workflow.parsing import Place, PlaceOf, read_rule
-from fateforger.workflow.rules import Rule, write_rule
+from fateforger.workflow.rules import Rule, RuleKind, write_rule
 from fateforger.workflow.trace import Step
+from fateforger.workflow.vocabulary import AtomKind
 
 MOST_RULES = 50
 NAMES = DayNames()
@@ -51,6 +54,7 @@ class JudgedDay:
 def read_day_rule(text: str) -> Rule:
     """One rule. Raises :class:`BadInput` as :func:`read_day_rules`."""
     rule = read_rule(text, NAMES)
+    _refuse_denied_blocks(rule)
     if day_conflicts([rule]):
         raise BadInput(f"No block can keep “{write_rule(rule)}”.")
     return rule
@@ -63,6 +67,7 @@ def read_day_rules(text: str) -> tuple[StatedRule, ...]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             rule = stated(read_rule(line, NAMES, _on_line(number)), line.strip())
+            _refuse_denied_blocks(rule.rule)
             found.setdefault(rule.id, rule)
     rules = tuple(found.values())
     if len(rules) > MOST_RULES:
@@ -74,6 +79,33 @@ def read_day_rules(text: str) -> tuple[StatedRule, ...]:
         which = "both be kept; choose one of them" if len(texts) == 2 else "all be kept; leave one of them out"
         raise BadInput(f"{', '.join(texts[:-1])} and {texts[-1]} cannot {which}.")
     return rules
+
+
+def _refuse_denied_blocks(rule: Rule) -> None:
+    """What is to follow, or to come at some time, is found in the first block that is anything else."""
+    if rule.kind not in {RuleKind.IF, RuleKind.AFTER, RuleKind.ON} or rule.activation is None:
+        return
+    denied = next(iter(_denied(rule.target, holds=True)), None)
+    if denied is None:
+        return
+    better = write_rule(Rule(RuleKind.NEVER, all_of((rule.activation, Atom(denied)))))
+    instead = f", like “{better}”" if rule.kind is RuleKind.IF else ""
+    raise BadInput(f"Any other block keeps “NOT {denied}”. Say what must not be with NEVER{instead}.")
+
+
+def _denied(expression: Expression, *, holds: bool) -> Iterator[str]:
+    """The kinds of blocks that it says there shall be none of."""
+    match expression:
+        case Atom(name):
+            if not holds and NAMES.kind_of(name) is AtomKind.ACTION:
+                yield name
+        case Not(of):
+            yield from _denied(of, holds=not holds)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _denied(part, holds=holds)
+        case _:
+            assert_never(expression)
 
 
 def judge_day(

@@ -40,7 +40,7 @@ def test_a_rule_is_told_in_plain_words(text: str, words: str) -> None:
         ("AFTER meeting: break", "Put what has to follow behind it."),
         ("ON meeting: INVOKE break", "Put what has to follow behind it."),
         ("ALWAYS: NOT commute", "Change it, or leave it out."),
-        ("IF friday THEN NOT meeting", "Change it, or leave it out."),
+        ("IF friday THEN NOT meeting_after_12", "Change it, or leave it out."),
     ],
 )
 def test_what_to_do_about_it_is_one_sentence(text: str, words: str) -> None:
@@ -94,3 +94,21 @@ def test_what_cannot_be_kept_together_is_refused_with_all_sentences(text: str, s
 )
 def test_what_some_day_can_keep_is_no_circle(text: str) -> None:
     assert len(read_day_rules(text)) == len(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "IF friday THEN NOT deep_work",
+            "Any other block keeps “NOT deep_work”. Say what must not be with NEVER, like “NEVER: friday AND deep_work”.",
+        ),
+        ("AFTER meeting: rest OR NOT meeting", "Any other block keeps “NOT meeting”. Say what must not be with NEVER."),
+    ],
+)
+def test_a_rule_that_says_less_than_it_seems_to_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        read_day_rule(text)
+    assert refused.value.message == sentence
+    with pytest.raises(BadInput):
+        read_day_rules(text)

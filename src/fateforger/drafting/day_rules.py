@@ -1,0 +1,96 @@
+"""What a draft can follow of a rule over the order of the day: the same said in windows, lengths, counts and orders.
+
+Times, lengths and counts are said exactly. An order is said more strictly than the rule is (all of one kind before all
+of the other), so a draft is not bound by it: whether the rule is kept is told by its judge, once there is a plan. What
+else a rule says, a draft knows nothing of.
+"""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+from typing import Any
+
+from fateforger.constraints.kinds import Necessity, RuleKind, WindowKind
+from fateforger.constraints.record import ConstraintRecord, Payload, ScalarParams, Window
+from fateforger.plan import ET
+from fateforger.workflow.day_names import DayName, day_name
+from fateforger.workflow.days import read_day_rule
+from fateforger.workflow.expressions import Atom, Expression
+from fateforger.workflow.rules import Rule
+from fateforger.workflow.rules import RuleKind as Kind
+
+_DAY = timedelta(hours=24)
+_MIDNIGHT = time()
+_PLACED = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK, ET.PLAN_REVIEW, ET.HABIT})
+"""Kinds of blocks whose order is a draft's to choose; meetings stay where they are, and breaks lie everywhere."""
+
+
+def expressed(record: ConstraintRecord) -> ConstraintRecord:
+    """The record as a draft follows it: itself, unless it holds a rule over the order of the day. The clock times of
+    such a rule are those of the planned day's zone."""
+    if record.payload.day_rule is None:
+        return record
+    local = record.applicability.model_copy(update={"timezone": None})
+    changes = {"applicability": local, **_changes(read_day_rule(record.payload.day_rule))}
+    followed = record.model_copy(update=changes)
+    strict = followed.payload.rule_kind is RuleKind.SEQUENCING and record.necessity is Necessity.MUST
+    return followed.model_copy(update={"necessity": Necessity.SHOULD}) if strict else followed
+
+
+def _changes(rule: Rule) -> dict[str, Any]:
+    match rule.kind:
+        case Kind.NEVER:
+            unwanted = _name(rule.target)
+            return {} if unwanted is None else _without(unwanted)
+        case Kind.BEFORE | Kind.AFTER:
+            here, there = _name(rule.activation), _name(rule.target)
+            if here is None or there is None or here.kind is None or there.kind is None:
+                return {}
+            return _in_order(here, there, first=rule.kind is Kind.AFTER)
+        case _:
+            return {}
+
+
+def _name(expression: Expression | None) -> DayName | None:
+    return day_name(expression.name) if isinstance(expression, Atom) else None
+
+
+def _without(name: DayName) -> dict[str, Any]:
+    """Never this: no such block, none at that time, or none so long."""
+    if name.kind is None:
+        return {}
+    match name.aspect:
+        case "after" if name.clock < _DAY:
+            return _of(name.kind, RuleKind.AVOID_WINDOW, windows=(_window(_clock(name.clock), _MIDNIGHT),))
+        case "before" if _clock(name.clock) > _MIDNIGHT:
+            return _of(name.kind, RuleKind.AVOID_WINDOW, windows=(_window(_MIDNIGHT, _clock(name.clock)),))
+        case "longer":
+            return _of(name.kind, None, scalar_params=ScalarParams(duration_max=name.number))
+        case "block":
+            none = ScalarParams.model_validate({"count_max": 0})
+            return _of(name.kind, RuleKind.CAPACITY, scalar_params=none)
+        case _:
+            return {}
+
+
+def _in_order(here: DayName, there: DayName, *, first: bool) -> dict[str, Any]:
+    """``here`` before ``there`` when it comes ``first``, else behind it."""
+    kinds = (here.kind, there.kind) if first else (there.kind, here.kind)
+    if here.aspect != "block" or there.aspect not in {"block", "done"} or kinds[0] is kinds[1]:
+        return {}
+    if not set(kinds) <= _PLACED:
+        return {}
+    return {"payload": Payload(rule_kind=RuleKind.SEQUENCING), "applies_event_types": kinds}
+
+
+def _of(kind: ET, rule_kind: RuleKind | None, **payload: Any) -> dict[str, Any]:
+    return {"payload": Payload(rule_kind=rule_kind, **payload), "applies_event_types": (kind,)}
+
+
+def _window(start: time, end: time) -> Window:
+    return Window(kind=WindowKind.AVOID, start=start, end=end)
+
+
+def _clock(since_midnight: timedelta) -> time:
+    minutes = int(since_midnight.total_seconds()) // 60 % (24 * 60)
+    return time(minutes // 60, minutes % 60)
