@@ -17,6 +17,7 @@ def rule(name: str, words: str, **more: Any) -> dict[str, Any]:
         "windows": [],
         "minutes_min": None,
         "minutes_max": None,
+        "day_rule": None,
         "start_date": None,
         "end_date": None,
         "days_of_week": [],

@@ -21,6 +21,7 @@ from fateforger.constraints.kinds import (
     Weekday,
     WindowKind,
 )
+from fateforger.constraints.record import DayRuleText
 from fateforger.errors import BadInput
 from fateforger.plan import ET
 from fateforger.plan.mistakes import first_mistake
@@ -63,6 +64,7 @@ class ConstraintWords(BaseModel):
     windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)]
     minutes_min: int | None
     minutes_max: int | None
+    day_rule: DayRuleText | None
     start_date: Date | None
     end_date: Date | None
     days_of_week: tuple[Weekday, ...]
@@ -133,8 +135,10 @@ def _record(words: ConstraintWords, scope: Scope, session: Session) -> Constrain
             "rule_kind": words.rule_kind,
             "scalar_params": {"duration_min": words.minutes_min, "duration_max": words.minutes_max},
             "windows": [{"kind": w.kind, "start": w.start, "end": w.end} for w in words.windows],
+            "day_rule": words.day_rule,
         },
-        "applies_event_types": words.event_types,
+        # A rule over the order of the day says itself which blocks it is about.
+        "applies_event_types": () if words.day_rule else words.event_types,
         "aspect": aspect_of(words.slot, words.dimension, words.domain, words.rule_kind),
     }
     try:

@@ -21,9 +21,9 @@ VERSIONS: Mapping[str, int] = {
     "decide": 3,
     "draft": 2,
     "facts": 5,
-    "memory": 3,
-    "patch": 5,
-    "rules": 3,
+    "memory": 4,
+    "patch": 6,
+    "rules": 4,
     "start": 3,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which

@@ -101,6 +101,8 @@ async def test_s6_other_words_for_the_same_rule_give_the_same_uid() -> None:
         (rule("X", "y", minutes_min=90, minutes_max=30), "“X”: At least 90 and at most 30 minutes"),
         (rule("X", "y", confidence=3), "“confidence” cannot be used"),
         (rule("X", "y", rule_kind="cook_dinner"), "“rule_kind” cannot be used"),
+        (rule("X", "y", day_rule="BEFORE focus: admin_done"), "At line 1, column 8: Nothing is declared"),
+        (rule("X", "y", day_rule="IF friday THEN NOT deep_work"), "Any other block keeps “NOT deep_work”."),
     ],
 )
 async def test_a_rule_that_cannot_be_written_down_goes_back(wrong: dict[str, Any], mistake: str) -> None:
@@ -137,3 +139,14 @@ async def test_what_one_has_one_of_and_what_it_is_about_are_typed() -> None:
     (record,) = await records_of("I stop at five", found(rule("Stop at five", "I stop at five", slot="work_end")))
     assert record.aspect is not None
     assert (record.aspect.frame_slot, record.aspect.dimension) == ("work_end", "policy")
+
+
+async def test_a_rule_over_the_order_of_the_day_is_typed_and_read_by_the_parser() -> None:
+    """S1, S94: the words stay the person's; which blocks it is about stands in the rule alone."""
+    line = rule(
+        "Eerst mail", "eerst de mail, dan pas diep werk", day_rule="BEFORE deep_work:admin_done", confidence=0.6
+    )
+    (record,) = await records_of("…", found({**line, "event_types": ["DW", "SW"]}))
+    assert record.payload.model_dump(exclude_defaults=True) == {"day_rule": "BEFORE deep_work: admin_done"}
+    assert (record.words, record.confidence) == ("eerst de mail, dan pas diep werk", 0.6)
+    assert record.applies_event_types == ()

@@ -98,6 +98,23 @@ async def test_a_new_rule() -> None:
     assert (record.words, record.applicability.days_of_week) == ("Kids at 15:00 on Tuesdays", ("TU",))
 
 
+async def test_a_rule_over_the_order_of_the_day() -> None:
+    """New, and in the place of what a rule said before; a text that is no rule goes back to the model."""
+    told = rule(description="a break after each meeting", day_rule="AFTER meeting: break", event_types=["M", "R"])
+    out, _ = await heard(wish("remember", rule=told))
+    (command,) = out.heard
+    assert isinstance(command, commands.RememberConstraint)
+    assert (command.record.payload.day_rule, command.record.applies_event_types) == ("AFTER meeting: break", ())
+    no_rule = wish("memory_update_constraint", row("calls"), rule=rule(day_rule="AFTER meeting: nap"))
+    changed = wish("memory_update_constraint", row("calls"), rule=rule(day_rule="NEVER: meeting_before_10"))
+    out, model = await heard(no_rule, changed)
+    (command,) = out.heard
+    assert isinstance(command, commands.ReviseConstraint)
+    assert command.record.payload.day_rule == "NEVER: meeting_before_10"
+    ((_, sentence),) = model.prompts[-1].history
+    assert sentence.startswith("At line 1, column 16: Nothing is declared with the name “nap”.")
+
+
 @pytest.mark.parametrize("verdict", ["accept", "decline", "restore", "set_aside", "use_again"])
 async def test_a_word_about_a_rule(verdict: str) -> None:
     out, _ = await heard(wish(verdict, row("deep")))

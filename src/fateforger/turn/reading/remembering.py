@@ -88,9 +88,10 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
     scalars = _said(duration_min=rule.minutes_min, duration_max=rule.minutes_max)
     when = _said(start_date=rule.start_date, end_date=rule.end_date, days_of_week=rule.days_of_week)
     windows = None if rule.windows is None else [_window(window.model_dump(mode="json")) for window in rule.windows]
-    payload = _said(rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None)
+    payload = _said(rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None, day_rule=rule.day_rule)
     core = _said(name=rule.name, description=rule.description, necessity=rule.necessity, scope=rule.scope)
-    routing = _said(topics=rule.topics, applies_event_types=rule.event_types)
+    # A rule over the order of the day says itself which blocks it is about.
+    routing = _said(topics=rule.topics, applies_event_types=() if rule.day_rule else rule.event_types)
     aspect: dict[str, Any] = dict(aspect_of(rule.slot, rule.dimension, rule.domain, rule.rule_kind))
     groups = {"applicability": when, "payload": payload, "aspect_classification": aspect}
     return {**core, **routing, **{name: group for name, group in groups.items() if group}}

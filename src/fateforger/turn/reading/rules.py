@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.constraints.asked import MOST_QUERIES
 from fateforger.constraints.kinds import Dimension, Domain, Necessity, RuleKind, Scope, Slot, Weekday, WindowKind
+from fateforger.constraints.record import DayRuleText
 from fateforger.plan import ET
 from fateforger.turn.reading.values import Clock, PatchWords, Spoken
 
@@ -64,6 +65,7 @@ class RuleWords(BaseModel):
     windows: Annotated[tuple[WindowSaid, ...], Field(max_length=10)] | None
     minutes_min: int | None
     minutes_max: int | None
+    day_rule: DayRuleText | None
     start_date: Date | None
     end_date: Date | None
     days_of_week: tuple[Weekday, ...] | None

@@ -36,6 +36,7 @@ KEPT = frozenset(
         *(
             "timezone",
             "recurrence",
+            "day_rule",
             "applies_stages",
             "Session.brakes",
             "Session.trace",
