@@ -11,6 +11,7 @@ from fateforger.coordinator.commands import (
     ChooseDate,
     Click,
     Command,
+    ForQueue,
     LookAgain,
     Opening,
     Queued,
@@ -181,7 +182,7 @@ class ScriptedDoor:
         )
 
     async def carried_out(self, command: Command) -> bool:
-        assert not isinstance(command, Start), "no form starts a session"
+        assert not isinstance(command, Start | ForQueue), "no form here starts a session or is about the queue"
         session = await self.sessions.load(command.session_id)
         return session is None or command.command_id in session.handled
 
@@ -239,7 +240,7 @@ class ScriptedDoor:
             if await self.sessions.load(session.id) is not None:
                 return
         else:
-            assert not isinstance(command, Opening), "they come in by a door of their own"
+            assert not isinstance(command, Opening | ForQueue), "they come in by a door of their own"
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.handled:
                 return

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from typing import get_args
 
 from pydantic import ValidationError
 
 from fateforger.background.lane import LanePolicy, LaneWorkers
+from fateforger.background.letters import letter
 from fateforger.errors import InternalError, StoreError
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sessions
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import COMMAND, LookAgain, Queued, Understood
 from fateforger.session.model import Outgoing
+from fateforger.session.queue_commands import QueueCommand
 
 log = logging.getLogger(__name__)
 
 TURN_LANE = "turn"
+OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
 NOT_ASKED_FOR = frozenset({LookAgain.model_fields["kind"].default, Understood.model_fields["kind"].default})
 
 APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
@@ -47,14 +51,20 @@ def turn_workers(
     async def given_up(job: Job, _error: str) -> None:
         if await apologise(sessions, job):
             after()
+        await _tell_here(jobs, job, clock)
 
     return LaneWorkers(jobs, TURN_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
 
 
 def look_job(look: LookAgain) -> NewJob:
     """A look at the calendar that waits its turn among the commands of its session."""
-    payload = COMMAND.dump_python(look, mode="json")
-    return NewJob(lane=TURN_LANE, key=look.session_id, dedupe=look.command_id, payload=payload)
+    return command_job(look, key=look.session_id)
+
+
+def command_job(command: Queued, *, key: str) -> NewJob:
+    """Any command that waits its turn among those of that key. It is taken once."""
+    payload = COMMAND.dump_python(command, mode="json")
+    return NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
 
 
 def _command(job: Job) -> Queued:
@@ -68,6 +78,14 @@ async def apologise(sessions: Sessions, job: Job) -> bool:
     """Queue one sentence of apology in the session of a command. ``False`` when there is no session to do so, or when
     nobody asked for anything."""
     return job.payload.get("kind") not in NOT_ASKED_FOR and await tell_session(sessions, job, APOLOGY)
+
+
+async def _tell_here(jobs: Jobs, job: Job, clock: Clock) -> None:
+    """The same where a command about the queue was said, which belongs to no session."""
+    if job.payload.get("kind") in OF_QUEUE and job.payload.get("channel"):
+        card = Card(text=APOLOGY, parts=(Prose(text=APOLOGY),))
+        place = {"channel": job.payload["channel"], "thread_ts": job.payload["thread_ts"]}
+        await jobs.enqueue(letter(card, v=f"sorry-{job.id}", **place), now=clock.now())
 
 
 async def tell_session(sessions: Sessions, job: Job, sentence: str) -> bool:

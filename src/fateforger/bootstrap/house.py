@@ -33,7 +33,9 @@ from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
+from fateforger.coordinator.executor.carried import Tools
 from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.watching import Watcher
 from fateforger.errors import WorldError
 from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
@@ -82,6 +84,16 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         memory = pulse.desk = MemoryDesk(
             store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None
         )
+        tools = Tools(
+            tasks=store.tasks,
+            sessions=store.sessions,
+            jobs=store.jobs,
+            clock=clock,
+            tz=settings.time_zone,
+            rules=memory,
+            model=model,
+        )
+        tasks = TaskDesk(tools, replica)
         coordinator = PlanningCoordinator(
             sessions=store.sessions,
             submitter=engine,
@@ -90,6 +102,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             calendar_owner=settings.calendar_owner,
             model=model,
             memory=memory,
+            tasks=tasks,
             logbook=logbook_of(settings, clock),
         )
         stack.push_async_callback(coordinator.aclose)
@@ -112,6 +125,8 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         pulse.room = room
         coordinator.on_owing(room.wake)
         await stack.enter_async_context(remembering(settings, store, clock, owner=replica, wake=room.wake))
+        looking = asyncio.create_task(tasks.waiting.run(), name="waiting tasks")
+        stack.push_async_callback(_ended, looking)
         if settings.watch_seconds:
             watcher = Watcher(
                 sessions=store.sessions,

@@ -46,6 +46,16 @@ from fateforger.session.commands import (
     UpdateTask,
 )
 from fateforger.session.envelope import InSession
+from fateforger.session.queue_commands import (
+    BlockTimeFor,
+    DoTaskNow,
+    EnqueueTask,
+    ForQueue,
+    PullTask,
+    QueueCommand,
+    SettleTask,
+    ShowTasks,
+)
 from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
 
 __all__ = [
@@ -55,12 +65,16 @@ __all__ = [
     "AdjustFrame",
     "ApplyPatch",
     "BringAlong",
+    "BlockTimeFor",
     "ChooseDate",
     "Click",
     "Command",
     "DeferTask",
+    "DoTaskNow",
     "EditBlock",
+    "EnqueueTask",
     "ExplainBlock",
+    "ForQueue",
     "HideHistory",
     "HideMemory",
     "HidePreview",
@@ -69,6 +83,8 @@ __all__ = [
     "LookAgain",
     "MarkOneThing",
     "Opening",
+    "PullTask",
+    "QueueCommand",
     "Queued",
     "RedoWrite",
     "RememberConstraint",
@@ -81,10 +97,12 @@ __all__ = [
     "SetCalendarWrite",
     "SetFrame",
     "SettleConstraints",
+    "SettleTask",
     "ShiftBlock",
     "ShowHistory",
     "ShowMemory",
     "ShowPreview",
+    "ShowTasks",
     "SplitTask",
     "StageAction",
     "Start",

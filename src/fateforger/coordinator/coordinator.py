@@ -9,6 +9,7 @@ from datetime import datetime
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.alone import Alone
 from fateforger.coordinator.context import contradicting, needs_day, withheld_words
+from fateforger.coordinator.dispositor.clicks import read_queue_click
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
 from fateforger.coordinator.keeping import ended, told
@@ -22,16 +23,19 @@ from fateforger.coordinator.offering import offered
 from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
 from fateforger.coordinator.previewing import aged
 from fateforger.coordinator.stopping import not_stopped, stopped
+from fateforger.coordinator.taskdesk import FORMS as TASK_FORMS
+from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.telling import TellingModel
 from fateforger.coordinator.underway import Course, TurnStopped, Underway
 from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session import commands
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.commands import Click, Command, Queued, SessionCommand, Start
+from fateforger.session.commands import Click, Command, Queued, SessionCommand, Start, Unasked
 from fateforger.session.memory import known
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.progress import Doing, Progress, Tell, untold
+from fateforger.session.queue_commands import ForQueue, QueueCommand
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, said_by
 from fateforger.session.skeleton import without_stale_sketch
@@ -42,6 +46,7 @@ from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_c
 
 log = logging.getLogger(__name__)
 
+NO_QUEUE = "There is no queue of tasks here."
 TRIES = 4
 """How often a command is tried when background work saved the session in between."""
 
@@ -66,6 +71,7 @@ class PlanningCoordinator:
         calendar_owner: str | None = None,
         model: Model | None = None,
         memory: MemoryDesk | None = None,
+        tasks: TaskDesk | None = None,
         logbook: Logbook | None = None,
     ) -> None:
         self._logbook = logbook or Logbook(clock)
@@ -76,6 +82,7 @@ class PlanningCoordinator:
         self._looker = Looker(submitter.read, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
+        self._tasks = tasks
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
         self._alone = Alone(sessions, memory, clock)
         self._later = Later(
@@ -89,6 +96,14 @@ class PlanningCoordinator:
 
     async def handle(self, command: Queued, tell: Tell = untold) -> None:
         """See :meth:`Door.handle`."""
+        if isinstance(command, ForQueue):
+            await self._queue().carry_out(command)
+        else:
+            await self._handle(command, tell)
+        if self._tasks is not None:
+            self._tasks.waiting.wake()
+
+    async def _handle(self, command: Start | commands.Opening | SessionCommand | Unasked, tell: Tell) -> None:
         match command:
             case Start():
                 await self.on_start(command)
@@ -112,6 +127,11 @@ class PlanningCoordinator:
     def stop(self, session_id: str, asked_at: datetime) -> bool:
         """See :meth:`Door.stop`."""
         return self._underway.stop(session_id, asked_at)
+
+    def _queue(self) -> TaskDesk:
+        if self._tasks is None:
+            raise BadInput(NO_QUEUE)
+        return self._tasks
 
     async def on_start(self, start: Start) -> None:
         """Begin a session, and look at its day in the background. In a thread whose session goes on, show where it
@@ -172,18 +192,22 @@ class PlanningCoordinator:
         """A stage button."""
         await self._turn(command, tell)
 
-    def read_click(self, click: Click) -> SessionCommand:
+    def read_click(self, click: Click) -> SessionCommand | QueueCommand:
         """See :meth:`Door.read_click`."""
-        return clicks.read_click(click)
+        return read_queue_click(click) or clicks.read_click(click)
 
     async def open_form(self, request: FormRequest) -> Form:
         """See :meth:`Door.open_form`."""
+        if request.form in TASK_FORMS:
+            return await self._queue().open_form(request)
         if request.form in forms.RULES:
             return forms.open_rules(await self._rulebook(request.session_id, request.user_id, request.done), request)
         return forms.open_form(await self._known(request.session_id), request)
 
-    async def read_form(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
+    async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
         """See :meth:`Door.read_form`."""
+        if submission.form in TASK_FORMS:
+            return await self._queue().read_form(submission)
         if submission.form in forms.RULES:
             return forms.read_rules(await self._rulebook(submission.session_id, submission.user_id), submission)
         return forms.read_form(await self._known(submission.session_id), submission)
@@ -192,6 +216,8 @@ class PlanningCoordinator:
         """See :meth:`Door.carried_out`. A session that is gone carries out nothing any more."""
         if isinstance(command, Start):
             return await self._sessions.load(starting.session_id(command)) is not None
+        if isinstance(command, ForQueue):
+            return await self._queue().carried_out(command)
         if not command.session_id:
             return await self._alone.carried_out(command)
         session = await self._sessions.load(command.session_id)

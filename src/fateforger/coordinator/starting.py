@@ -8,7 +8,7 @@ from fateforger.plan import zone
 from fateforger.session.commands import Start
 from fateforger.session.days import day_to_plan, day_words, local_today
 from fateforger.session.keys import minted
-from fateforger.session.model import CalendarWrite, FrameFacts, Notice, Session
+from fateforger.session.model import CalendarWrite, FrameFacts, InputFacts, Notice, Session
 from fateforger.session.offering import carried_over
 
 
@@ -25,6 +25,8 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
     if day < local_today(start.at, tz):
         notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
         day = day_to_plan(start.at, tz)
+    if start.note:
+        notices += (start.note,)
     chosen = next((s.calendar_write_chosen for s in earlier if s.calendar_write_chosen is not None), None)
     frame = next((s.frame for s in earlier if s.frame.confirmed), FrameFacts())
     session = Session(
@@ -36,6 +38,8 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
         touched_at=start.at,
         tz=tz,
         date=day,
+        mode=start.mode,
+        inputs=InputFacts(tasks=start.inputs),
         calendar_write=chosen or calendar_write,
         calendar_write_chosen=chosen,
         frame=frame.model_copy(update={"confirmed": False}),

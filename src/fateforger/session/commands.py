@@ -18,16 +18,19 @@ from fateforger.ops import Patch
 from fateforger.plan import TBPlan
 from fateforger.session.envelope import InSession
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
 from fateforger.stages import Move
 from fateforger.sync import Topic
+from fateforger.tasks import Mode
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 Side = Literal["calendar", "plan"]
 
 
 class Start(BaseModel):
-    """Begin planning in a channel, or in an existing thread. ``tz`` is the person's IANA zone."""
+    """Begin planning in a channel, or in an existing thread. ``tz`` is the person's IANA zone. ``mode`` is how it came
+    to that; ``inputs`` is what is to be done on that day, and ``note`` is said on its first card."""
 
     model_config = _FROZEN
     kind: Literal["start"] = "start"
@@ -38,6 +41,9 @@ class Start(BaseModel):
     thread_ts: str | None = None
     tz: str
     date: Date | None = None
+    mode: Mode = Mode.DIRECT
+    inputs: tuple[Task, ...] = ()
+    note: str = ""
 
 
 class Opening(BaseModel):
@@ -394,8 +400,10 @@ class Understood(BaseModel):
     trouble: str | None = None
 
 
-Command = Annotated[Start | SessionCommand, Field(discriminator="kind")]
-Queued = Start | Opening | SessionCommand | LookAgain | Understood
+Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
+Unasked = LookAgain | Understood
+"""What nobody asked for."""
+Queued = Start | Opening | SessionCommand | QueueCommand | Unasked
 """What waits its turn in the durable inbox."""
 COMMAND: TypeAdapter[Queued] = TypeAdapter(Annotated[Queued, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""

@@ -18,6 +18,7 @@ from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.conflicts import Conflict
 from fateforger.sync.model import Snapshot
+from fateforger.tasks.modes import Mode
 from fateforger.workflow.trace import Step
 
 SCHEMA_VERSION = 1
@@ -206,6 +207,8 @@ class Session(BaseModel):
     stage: TimeboxingStage = TimeboxingStage.DATE
     tz: str
     date: Date
+    mode: Mode = Mode.DIRECT
+    """Whether it was begun directly, or by pulling a task (S146)."""
     calendar_write: CalendarWrite = "refine"
     calendar_write_chosen: CalendarWrite | None = None
     """What the person chose themselves, which their next session begins with."""

@@ -23,6 +23,15 @@ TURN_PREFIX = "turn."
 
 COMMAND_NAME = "/timebox"
 
+PULL_COMMAND = "/pull"
+TASKS_COMMAND = "/tasks"
+
+QUEUE_PREFIX = "queue."
+"""A control whose action begins so is about the queue; its answer takes the place of its card."""
+
+SAVE_AS_TASK = "save_as_task"
+"""The shortcut on a message that makes a task of it."""
+
 STOP = "turn.stop"
 """The action of the button that stops the turn under way; its target is the turn's command."""
 
@@ -81,6 +90,13 @@ class Vote(_Compact):
     turn: str
     helpful: bool
     prompts: tuple[str, ...] = ()
+
+
+class MessageAddress(_Compact):
+    """A message that a form is about."""
+
+    channel: str = ""
+    ts: str = ""
 
 
 class FormAddress(_Compact):

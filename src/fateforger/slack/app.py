@@ -33,6 +33,7 @@ from fateforger.slack.greeting import greeters
 from fateforger.slack.home import Home
 from fateforger.slack.intake import Intake
 from fateforger.slack.latest import Latest
+from fateforger.slack.letters import postmen
 from fateforger.slack.openings import welcoming
 from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
 from fateforger.slack.people import People
@@ -101,6 +102,7 @@ class SlackRoom:
                 policy=turns,
             ),
             greeters(jobs, door, poster, owner=replica, clock=clock),
+            postmen(jobs, poster, owner=replica, clock=clock),
             stoppers(jobs, door, asides, owner=replica, clock=clock),
         )
         self._sender = sender(jobs, self._dispatcher.run, owner=replica, policy=turns, clock=clock)

@@ -50,11 +50,23 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueAsked:
+    """A slash command about the queue; ``said`` is what was typed after it."""
+
+    command_id: str
+    user_id: str
+    place: Place
+    command: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Clicked:
-    """A control of a session's card was used."""
+    """A control of a card was used. ``ts`` is the message of a control of the queue, whose answer takes its place."""
 
     click: Click
     place: Place
+    ts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +167,7 @@ class Ignored:
 
 Arrival = (
     StartAsked
+    | QueueAsked
     | Said
     | Clicked
     | StopAsked

@@ -6,14 +6,22 @@ from datetime import date
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.background.turns import TURN_LANE
+from fateforger.background.turns import command_job
 from fateforger.constraints.credentials import taken_out
-from fateforger.coordinator.commands import COMMAND, Opening, SessionCommand, Start, TimeboxingUserReply
+from fateforger.coordinator.commands import (
+    ForQueue,
+    Opening,
+    PullTask,
+    QueueCommand,
+    SessionCommand,
+    Start,
+    TimeboxingUserReply,
+)
 from fateforger.coordinator.door import Door
-from fateforger.errors import UserError
-from fateforger.ports import Clock, Feedbacks, Jobs, NewJob, Sent
+from fateforger.errors import StoreUnavailable, UserError
+from fateforger.ports import Clock, Feedbacks, Jobs, Sent
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, Rated, Said, StartAsked, StopAsked
+from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, QueueAsked, Rated, Said, StartAsked, StopAsked
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import SlackTrouble
 from fateforger.slack.errands import Errands
@@ -22,6 +30,7 @@ from fateforger.slack.latest import Latest
 from fateforger.slack.openings import Openings, opening
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
+from fateforger.slack.queueing import Placing, asked_for
 from fateforger.slack.stops import stopping
 
 
@@ -56,6 +65,7 @@ class Desk:
         self._client = client
         self._clock = clock
         self._openings = Openings()
+        self._placing = Placing(people, client)
 
     async def start(self, asked: StartAsked) -> str | None:
         """A session begins where the command was typed or the button stood; from App Home, in direct messages."""
@@ -130,6 +140,21 @@ class Desk:
         zone = await self._people.zone(said.user_id)
         return None if zone is None else opening(said, tz=zone, clock=self._clock)
 
+    async def ask(self, asked: QueueAsked) -> str | None:
+        """A slash command about the queue."""
+        owner = await self._door.calendar_owner()
+        if owner is not None and owner != asked.user_id:
+            return phrases.not_your_calendar(owner)
+        command = asked_for(asked, self._clock)
+        if isinstance(command, str):
+            return command
+        try:
+            elsewhere = await self._placing.elsewhere(asked)
+        except SlackTrouble:
+            return phrases.NO_ZONE
+        await self.put(command)
+        return phrases.ANSWERED_ELSEWHERE if elsewhere else None
+
     async def meet(self, opened: MessagesOpened) -> None:
         """A person looks at their direct messages: welcomed there, once in a lifetime."""
         await self._jobs.enqueue(first_greeting(opened), now=self._clock.now())
@@ -148,6 +173,9 @@ class Desk:
         except UserError as error:
             self._whisper(click.user_id, place, error.message)
             return
+        if isinstance(command, ForQueue) and place.channel is not None:
+            here = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": clicked.ts}
+            command = command.model_copy(update=here)
         await self.put(command)
 
     async def stop(self, asked: StopAsked) -> None:
@@ -182,15 +210,14 @@ class Desk:
             return phrases.SESSION_LOST
         return None if owner == user_id else phrases.not_yours(owner)
 
-    async def put(self, command: SessionCommand | Start | Opening) -> None:
+    async def put(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
         """Record a command; one that was recorded before is not recorded again."""
-        job = NewJob(
-            lane=TURN_LANE,
-            key=_key(command),
-            dedupe=command.command_id,
-            payload=COMMAND.dump_python(command, mode="json"),
-        )
-        await self._jobs.enqueue(job, now=self._clock.now())
+        if isinstance(command, ForQueue):
+            try:
+                command = await self._placing.placed(command)
+            except SlackTrouble as trouble:
+                raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
+        await self._jobs.enqueue(command_job(command, key=_key(command)), now=self._clock.now())
 
     def _tell(self, asked: StartAsked, words: str) -> str | None:
         """The words with the acknowledgement of a command; a button has no such answer, so beside it."""
@@ -203,8 +230,11 @@ class Desk:
         self._errands.send(self._asides.whisper(user_id, place, words))
 
 
-def _key(command: SessionCommand | Start | Opening) -> str:
-    """What is carried out one after the other: a session, a thread, a person's first messages in a channel."""
+def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:
+    """What is carried out one after the other: a session, a thread, a person's first messages in a channel, what they
+    pull, and what else they say about their queue."""
+    if isinstance(command, ForQueue):
+        return f"{'pulling' if isinstance(command, PullTask) else 'queue'} {command.user_id}"
     if isinstance(command, Opening):
         return f"{command.channel} {command.user_id}"
     if not isinstance(command, Start):

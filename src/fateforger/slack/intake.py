@@ -28,6 +28,7 @@ from fateforger.slack.arrivals import (
     HomeOpened,
     Ignored,
     MessagesOpened,
+    QueueAsked,
     Rated,
     Said,
     StartAsked,
@@ -102,6 +103,8 @@ class Intake(AsyncMiddleware):
         match arrival:
             case StartAsked():
                 return await self._desk.start(arrival) or ""
+            case QueueAsked():
+                return await self._desk.ask(arrival) or ""
             case FormFilled():
                 return await self._forms.take(arrival) or ""
             case Said():
@@ -163,7 +166,7 @@ def _conversation(arrival: Arrival) -> str:
             return f"stop {arrival.place.channel} {arrival.place.thread_ts}"
         case Rated():
             return f"{arrival.rating.session_id} {arrival.rating.turn}"
-        case StartAsked() | HomeOpened() | MessagesOpened():
+        case StartAsked() | QueueAsked() | HomeOpened() | MessagesOpened():
             return arrival.user_id
         case Ignored():
             return ""

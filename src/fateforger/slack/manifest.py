@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fateforger.slack.addresses import COMMAND_NAME, START
+from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND
 
 BOT_EVENTS = (
     "agent_session_stopped",
@@ -22,7 +22,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "assistant:write": "to suggest what to say first",
     "channels:history": "to read replies in a plan's thread in a public channel",
     "chat:write": "to post plans, keep them up to date, and say what is going on meanwhile",
-    "commands": f"{COMMAND_NAME}",
+    "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND} and the shortcuts",
     "files:write": "to show the day as a picture",
     "groups:history": "to read replies in a plan's thread in a private channel",
     "im:history": "to read direct messages to the planner",
@@ -56,7 +56,13 @@ def app_manifest() -> dict[str, Any]:
                     "name": "Plan my day",
                     "callback_id": START,
                     "description": "Start planning in your direct messages",
-                }
+                },
+                {
+                    "type": "message",
+                    "name": "Save as task",
+                    "callback_id": SAVE_AS_TASK,
+                    "description": "Put what this message asks for into your queue",
+                },
             ],
             "slash_commands": [
                 {
@@ -64,7 +70,18 @@ def app_manifest() -> dict[str, Any]:
                     "description": "Plan a day",
                     "usage_hint": "[2026-03-05]",
                     "should_escape": False,
-                }
+                },
+                {
+                    "command": PULL_COMMAND,
+                    "description": "Do what comes first in your queue, or the task you name",
+                    "usage_hint": "[ff-4k7w9c]",
+                    "should_escape": False,
+                },
+                {
+                    "command": TASKS_COMMAND,
+                    "description": "See your queue of tasks",
+                    "should_escape": False,
+                },
             ],
         },
         "oauth_config": {"scopes": {"bot": list(BOT_SCOPES)}},

@@ -17,15 +17,20 @@ from fateforger.slack.addresses import (
     FEEDBACK,
     FORM_PREFIX,
     MORE,
+    PULL_COMMAND,
+    QUEUE_PREFIX,
+    SAVE_AS_TASK,
     SAY,
     START,
     STOP,
+    TASKS_COMMAND,
     TURN_PREFIX,
     VALUE_ACTION,
     WELCOME,
     Address,
     Deed,
     FormAddress,
+    MessageAddress,
     Vote,
     action_of,
     field_name,
@@ -42,6 +47,7 @@ from fateforger.slack.arrivals import (
     MessagesOpened,
     OpenForm,
     Place,
+    QueueAsked,
     Rated,
     Said,
     StartAsked,
@@ -55,6 +61,7 @@ from fateforger.slack.shapes import (
     EventCallback,
     HomeEvent,
     Message,
+    MessageShortcut,
     OtherEvent,
     Shortcut,
     Slash,
@@ -63,11 +70,12 @@ from fateforger.slack.shapes import (
     ViewSubmission,
 )
 
-_SHAPES: Mapping[str, type[EventCallback | BlockActions | ViewSubmission | Shortcut | Slash]] = {
+_SHAPES: Mapping[str, type[EventCallback | BlockActions | ViewSubmission | Shortcut | MessageShortcut | Slash]] = {
     "event_callback": EventCallback,
     "block_actions": BlockActions,
     "view_submission": ViewSubmission,
     "shortcut": Shortcut,
+    "message_action": MessageShortcut,
 }
 _BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
 """Subtypes of messages that a person wrote; the others are edits, joins, topics and the like."""
@@ -91,15 +99,11 @@ def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
         case ViewSubmission():
             return filled(payload, at, command_id("submit", payload.view.id, payload.view.hash))
         case Slash():
-            if payload.command != COMMAND_NAME:
-                return Ignored(f"the command {payload.command}")
-            asked = command_id("slash", payload.trigger_id)
-            return StartAsked(asked, payload.user_id, Place(payload.channel_id), payload.text.strip())
+            return _slash(payload)
         case Shortcut():
-            if payload.callback_id != START:
-                return Ignored(f"the shortcut {payload.callback_id}")
-            asked = command_id("shortcut", payload.trigger_id)
-            return StartAsked(asked, payload.user.id, Place(None), by_button=True)
+            return _shortcut(payload)
+        case MessageShortcut():
+            return _saved(payload)
         case _:
             assert_never(payload)
 
@@ -108,6 +112,36 @@ def command_id(kind: str, *parts: str) -> str:
     """An id that is the same for repetitions of one deed, and short whatever the parts are."""
     digest = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
     return f"{kind}-{digest[:32]}"
+
+
+def _slash(payload: Slash) -> Arrival:
+    asked, place, said = command_id("slash", payload.trigger_id), Place(payload.channel_id), payload.text.strip()
+    if payload.command in {PULL_COMMAND, TASKS_COMMAND}:
+        return QueueAsked(asked, payload.user_id, place, payload.command, said)
+    if payload.command != COMMAND_NAME:
+        return Ignored(f"the command {payload.command}")
+    return StartAsked(asked, payload.user_id, place, said)
+
+
+def _shortcut(payload: Shortcut) -> Arrival:
+    if payload.callback_id != START:
+        return Ignored(f"the shortcut {payload.callback_id}")
+    return StartAsked(command_id("shortcut", payload.trigger_id), payload.user.id, Place(None), by_button=True)
+
+
+def _saved(payload: MessageShortcut) -> Arrival:
+    """A task is to be made of a message: the form is filled with what stands in it."""
+    if payload.callback_id != SAVE_AS_TASK:
+        return Ignored(f"the shortcut {payload.callback_id}")
+    message = payload.message
+    request = FormRequest(
+        form="queue_save",
+        session_id="",
+        user_id=payload.user.id,
+        target=MessageAddress(channel=payload.channel.id, ts=message.ts).packed(),
+        chosen={"text": typed(message.text, without_mentions_of=frozenset())},
+    )
+    return FormAsked(request, payload.trigger_id, Place(payload.channel.id, message.thread_ts))
 
 
 def _event(payload: EventCallback) -> Arrival:
@@ -199,7 +233,7 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
         target=deed.target,
         value=value,
     )
-    return Clicked(click, place)
+    return Clicked(click, place, container.message_ts if deed.action.startswith(QUEUE_PREFIX) else None)
 
 
 def _said_by_button(once: str, payload: BlockActions, words: str, place: Place) -> Arrival:

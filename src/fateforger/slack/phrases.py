@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.session.progress import Doing, Progress
-from fateforger.slack.addresses import COMMAND_NAME
+from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND
 
 
 def not_yours(owner: str) -> str:
@@ -27,6 +27,13 @@ NOT_A_DATE = (
     f"I can read a date like this: `{COMMAND_NAME} 2026-03-05`. "
     f"With just `{COMMAND_NAME}` we start with today, and you can still change the day."
 )
+
+NOT_A_TASK = (
+    f"I can read a task's id like this: `{PULL_COMMAND} ff-4k7w9c`. "
+    f"With just `{PULL_COMMAND}` I take what comes first; `{TASKS_COMMAND}` lists what there is."
+)
+
+ANSWERED_ELSEWHERE = "I answered in our direct messages, where only you can read it."
 
 FORM_TOO_LATE = "That form took too long to open. Please press the button once more."
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fateforger.coordinator.commands import LookAgain, Opening, Queued, Start, Understood
+from fateforger.coordinator.commands import ForQueue, LookAgain, Opening, Queued, Start, Understood
 from fateforger.errors import StoreError
 from fateforger.ports import Clock, Outbox, Sessions
 from fateforger.session.progress import Progress, Tell, untold
@@ -88,7 +88,7 @@ class Presence:
 
     async def handle(self, command: Queued) -> None:
         """Raises as ``handle`` does; the words go away whatever it raises."""
-        if isinstance(command, Start | LookAgain | Understood):
+        if isinstance(command, Start | ForQueue | LookAgain | Understood):
             await self._handle(command, untold)
             return
         turn = Turn(command)
@@ -173,7 +173,7 @@ class Presence:
     async def _line(self, command: Queued) -> Line | None:
         if isinstance(command, Opening):
             return Line(command.channel, command.thread_ts, None)
-        if isinstance(command, Start):
+        if isinstance(command, Start | ForQueue):
             return None
         session = await self._sessions.load(command.session_id)
         if session is None or session.thread_ts is None:

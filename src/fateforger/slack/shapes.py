@@ -156,3 +156,22 @@ class Shortcut(_Shape):
     callback_id: str
     user: Ref
     trigger_id: str
+
+
+class Original(_Shape):
+    """The message that a shortcut was used on."""
+
+    ts: str
+    text: str = ""
+    thread_ts: str | None = None
+
+
+class MessageShortcut(_Shape):
+    """A shortcut on a message."""
+
+    type: Literal["message_action"]
+    callback_id: str
+    user: Ref
+    trigger_id: str
+    channel: Ref
+    message: Original

@@ -28,6 +28,7 @@ from fateforger.tasks.model import (
     TaskState,
     Work,
 )
+from fateforger.tasks.modes import Mode
 from fateforger.tasks.moves import may_move
 from fateforger.tasks.queue import blockers, in_order, order, ready
 from fateforger.tasks.reorder import Where, moved, moved_words
@@ -42,6 +43,7 @@ __all__ = [
     "Decompose",
     "Deed",
     "Do",
+    "Mode",
     "NewTask",
     "Origin",
     "PlanDay",

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from fateforger.tasks.modes import Mode
 from fateforger.workflow.trace import Step
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -139,7 +140,8 @@ class QueuedTask(BaseModel):
     of. ``blocked_by`` are tasks that have to be done first. ``claim`` is there exactly while it is ``running``;
     ``fence`` is that of the latest claim. ``steps`` is what was done for it, which the rules of its workflow are
     checked on. ``outcome`` says in a sentence how it ended, or what it waits for; ``place`` is where that goes on (a
-    session id, for example). ``version`` grows with each change.
+    session id, for example). ``mode`` is how it was begun last, ``handled`` are the latest commands that changed it:
+    each does so once. ``version`` grows with each change.
     """
 
     model_config = _FROZEN
@@ -159,4 +161,6 @@ class QueuedTask(BaseModel):
     steps: tuple[Step, ...] = ()
     outcome: str = ""
     place: str = ""
+    mode: Mode = Mode.DISPOSITOR
+    handled: tuple[str, ...] = ()
     version: int = 1

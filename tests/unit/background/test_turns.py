@@ -23,6 +23,7 @@ from fateforger.coordinator.commands import (
 from fateforger.errors import StoreUnavailable
 from fateforger.ports import NewJob
 from fateforger.session.model import Session
+from fateforger.session.queue_commands import ForQueue
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 FAST = LanePolicy(tries=2, idle_seconds=0.02, backoff_seconds=0.001)
@@ -44,7 +45,7 @@ def reply(n: int, session_id: str = "s1") -> TimeboxingUserReply:
 
 async def put(store: Store, *commands: Queued) -> None:
     for command in commands:
-        key = command.channel if isinstance(command, Start | Opening) else command.session_id
+        key = command.channel if isinstance(command, Start | Opening | ForQueue) else command.session_id
         payload = COMMAND.dump_python(command, mode="json")
         job = NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
         await store.jobs.enqueue(job, now=AT)

@@ -20,11 +20,13 @@ from fateforger.background.turns import turn_workers
 from fateforger.commit import CalendarSubmitter, Outside
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.door import Door
+from fateforger.coordinator.executor.carried import Tools
 from fateforger.coordinator.logbook import Kept, Logbook
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.searching import Finder
+from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.understanding import understanding
-from fateforger.ports import Calendar, Constraints, Model, Sent
+from fateforger.ports import Calendar, Constraints, Model, Sent, Tasks
 from fateforger.session.cards import (
     Button,
     Card,
@@ -46,6 +48,8 @@ AMSTERDAM = "Europe/Amsterdam"
 CHANNEL = "C1"
 MONDAY = MORNING.date()
 ANNA = "U_ANNA"
+EXECUTOR = "house"
+"""The name of the program in its claims, the same after a restart."""
 
 
 @dataclass
@@ -70,6 +74,8 @@ class House:
     kept: Kept | None = None
     constraints: Constraints | None = None
     """What stands in for the store's own."""
+    tasks: Tasks | None = None
+    """What stands in for the store's own queue."""
     index: Finder | None = None
     """The index of their words."""
     extractor: Model | None = None
@@ -78,6 +84,7 @@ class House:
     """Seconds that the store of constraints and the extractor are given."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
+    desk: TaskDesk = field(init=False)
 
     def __post_init__(self) -> None:
         self.restart()
@@ -88,20 +95,32 @@ class House:
         prefix = f"tx{next(_RUNS)}"
         outside = Outside(self.port, self.store.journal, self.clock, sleep=self.sleep, jitter=lambda: 0.5)
         self.submitter = CalendarSubmitter(outside, owner=prefix, new_id=lambda: f"{prefix}-{next(ids)}")
+        memory = MemoryDesk(
+            self.remembered,
+            self.store.jobs,
+            self.clock,
+            index=self.index,
+            reads_words=self.extractor is not None,
+            seconds=self.patience,
+        )
+        tools = Tools(
+            tasks=self.tasks or self.store.tasks,
+            sessions=self.store.sessions,
+            jobs=self.store.jobs,
+            clock=self.clock,
+            tz=AMSTERDAM,
+            rules=memory,
+            model=self.model,
+        )
+        self.desk = TaskDesk(tools, EXECUTOR)
         self.coordinator = PlanningCoordinator(
             sessions=self.store.sessions,
             submitter=self.submitter,
             clock=self.clock,
             calendar_write=self.calendar_write,
             model=self.model,
-            memory=MemoryDesk(
-                self.remembered,
-                self.store.jobs,
-                self.clock,
-                index=self.index,
-                reads_words=self.extractor is not None,
-                seconds=self.patience,
-            ),
+            memory=memory,
+            tasks=self.desk,
             logbook=Logbook(self.clock, self.kept),
         )
 

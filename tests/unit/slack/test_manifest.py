@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fateforger.local.workspace.manifest import EVENT_SCOPES, read_manifest
-from fateforger.slack.addresses import COMMAND_NAME, START
+from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND
 from fateforger.slack.manifest import BOT_EVENTS, BOT_SCOPES, app_manifest, as_yaml
 
 FILE = Path(__file__).parents[3] / "manifest.yaml"
@@ -26,8 +26,11 @@ def test_every_event_is_covered_by_a_scope() -> None:
 
 def test_the_command_and_the_shortcut_are_those_the_code_knows() -> None:
     app = read_manifest(app_manifest())
-    assert [command.command for command in app.commands] == [COMMAND_NAME]
-    assert [shortcut.callback_id for shortcut in app.shortcuts] == [START]
+    assert [command.command for command in app.commands] == [COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND]
+    assert [(shortcut.type, shortcut.callback_id) for shortcut in app.shortcuts] == [
+        ("global", START),
+        ("message", SAVE_AS_TASK),
+    ]
     assert set(app.scopes) == set(BOT_SCOPES)
 
 
@@ -39,8 +42,8 @@ def test_slacks_limits_are_kept() -> None:
     assert len(words["description"]) <= 140
     assert len(features["agent_view"]["agent_description"]) <= 300
     assert len(features["bot_user"]["display_name"]) <= 80
-    assert [len(c["command"]) <= 32 for c in features["slash_commands"]] == [True]
-    assert [len(s["name"]) <= 24 for s in features["shortcuts"]] == [True]
+    assert max(len(c["command"]) for c in features["slash_commands"]) <= 32
+    assert max(len(s["name"]) for s in features["shortcuts"]) <= 24
 
 
 def test_each_document_is_its_own() -> None:

@@ -1,0 +1,230 @@
+"""What is said about the queue and its tasks, as cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from fateforger.session.cards import Button, Card, Control, Controls, Note, Part, Prose, plain
+from fateforger.session.days import day_words
+from fateforger.tasks import (
+    BlockTime,
+    Decompose,
+    Do,
+    Mode,
+    PlanDay,
+    QueuedTask,
+    ReviewConstraints,
+    ReviewParts,
+    TaskSpec,
+    TaskState,
+    Work,
+    blockers,
+    ready,
+    spoken_priority,
+)
+from fateforger.tasks.ruled import rules_named, workflow_of
+
+LISTED = 15
+LONGEST = 600
+EMPTY = "Your queue is empty."
+ADD = Button(label="Add a task", action="form.queue_add")
+SHOW = Button(label="Show my queue", action="queue.show")
+MODES = {
+    Mode.DISPOSITOR: "Mode: dispositor. It waits in your queue; nothing was carried out.",
+    Mode.EXECUTOR: "Mode: executor. It was pulled from your queue.",
+    Mode.DIRECT: "Mode: direct. It went around your queue.",
+}
+
+
+def said(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
+    """A sentence, perhaps with something to press."""
+    parts: list[Part] = [Prose(text=sentence)]
+    if controls:
+        parts.append(Controls(items=controls))
+    if mode is not None:
+        parts.append(Note(text=MODES[mode]))
+    return Card(text=sentence, parts=tuple(parts))
+
+
+def acknowledgement(task: QueuedTask) -> Card:
+    """A task was put into the queue: what it is called, which rules will apply, what comes next (S155)."""
+    title = quoted(task)
+    text = f"I put {title} into your queue."
+    parts: list[Part] = [
+        Prose(text=text),
+        Prose(text="\n".join(f"- {line}" for line in facts_of(task.id, task.spec))),
+        Prose(text=f"Run `/pull {task.id}` to start it, or just go on; I keep it for you."),
+        Controls(items=(pull_button(task, "Pull it now"), _now(task), SHOW)),
+        Note(text=MODES[task.mode]),
+    ]
+    return Card(text=text, parts=tuple(parts))
+
+
+def facts_of(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
+    """A task's id, kind, priority, workflow and rules, a line each."""
+    lines = [f"`{task_id}`: {kind_words(spec.work)}", f"Priority: {spoken_priority(spec.priority)}"]
+    if spec.project:
+        lines.append(f"Project: {plain(spec.project)}")
+    if workflow_of(spec) is None:
+        return (*lines, "Workflow: none, so no rules apply")
+    rules = "; ".join(plain(rule, 120) for rule in rules_named(spec))
+    return (*lines, f"Workflow: {plain(spec.workflow)}", f"Rules that will apply: {rules}")
+
+
+def queue_card(tasks: Sequence[QueuedTask]) -> Card:
+    """A person's queue in order; ``tasks`` are those that have not ended (S157, S160)."""
+    if not tasks:
+        return said(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
+    can = ready(tasks)
+    counted = f"{len(tasks)} task{'' if len(tasks) == 1 else 's'} in your queue"
+    text = f"{counted}, {len(can)} ready to be pulled."
+    rows = [Prose(text=row(task, tasks), control=row_control(task, tasks)) for task in tasks[:LISTED]]
+    more = len(tasks) - len(rows)
+    parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
+    if more > 0:
+        parts.append(Note(text=f"{more} more are not shown here; App Home lists them all."))
+    pull = (Button(label="Pull the next", action="queue.pull", style="primary"),) if can else ()
+    return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD))))
+
+
+def row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+    """One line of a queue."""
+    tags = "".join(f"[{plain(tag, 20)}] " for tag in task.spec.tags)
+    return f"{tags}**{plain(task.spec.title)}** `{task.id}` {spoken_priority(task.spec.priority)}, {stand(task, tasks)}"
+
+
+def stand(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+    """Where a task stands, in a few words."""
+    first = blockers(task, tasks)
+    if task.state is TaskState.ACTIVE and first:
+        return f"after {quoted(first[0])}"
+    return {
+        TaskState.ACTIVE: "ready",
+        TaskState.RUNNING: "being carried out",
+        TaskState.WAITING: "waiting for you",
+        TaskState.PAUSED: "paused",
+        TaskState.FAILED: "failed",
+        TaskState.DONE: "done",
+        TaskState.STOPPED: "stopped",
+    }[task.state]
+
+
+def row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
+    """What can be pressed beside a line of a queue."""
+    spoken = f"{{}} “{task.spec.title}”"
+    if task.state is TaskState.ACTIVE and not blockers(task, tasks):
+        return Button(label="Pull", action="queue.pull", target=task.id, spoken=spoken.format("Pull"))
+    if task.state is TaskState.WAITING:
+        return Button(label="Open", action="queue.open", target=task.id, spoken=spoken.format("Open"))
+    if task.state in {TaskState.FAILED, TaskState.STOPPED}:
+        return Button(label="Retry", action="queue.retry", target=task.id, spoken=spoken.format("Retry"))
+    return None
+
+
+def task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
+    """A task that was pulled, as it stands now; ``tasks`` are all that have not ended."""
+    head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {stand(task, tasks)}"
+    parts: list[Part] = [Prose(text=head)]
+    if task.outcome:
+        parts.append(Prose(text=plain(task.outcome, LONGEST)))
+    parts += _body(task, tasks)
+    controls = _controls(task, tasks)
+    if controls:
+        parts.append(Controls(items=controls))
+    if task.state is not TaskState.ACTIVE:
+        parts.append(Note(text=MODES[task.mode]))
+    return Card(text=f"{task.spec.title}: {stand(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
+
+
+def _body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
+    if task.state in {TaskState.DONE, TaskState.STOPPED}:
+        return []
+    spec, found = task.spec, list[Part]()
+    if spec.context:
+        found.append(Prose(text=plain(spec.context, LONGEST)))
+    if spec.acceptance_criteria:
+        wanted = "\n".join(f"- {plain(each, 200)}" for each in spec.acceptance_criteria)
+        found.append(Prose(text=f"It is done when:\n{wanted}"))
+    if isinstance(spec.work, ReviewParts):
+        listed = [f"- {row(each, tasks)}" for each in tasks if each.goal == spec.work.goal and each.id != task.id]
+        found.append(Prose(text="\n".join(("The parts:", *listed))))
+    if spec.relevant_files:
+        found.append(Note(text="Files: " + ", ".join(plain(each) for each in spec.relevant_files)))
+    if task.origin.reference:
+        found.append(Note(text=f"From {plain(task.origin.reference, 300)}"))
+    return found
+
+
+def _controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
+    match task.state:
+        case TaskState.WAITING:
+            return (*_waiting(task), Button(label="Put it back", action="queue.back", target=task.id))
+        case TaskState.FAILED | TaskState.STOPPED:
+            return (Button(label="Try again", action="queue.retry", target=task.id), SHOW)
+        case TaskState.DONE:
+            following = next((each for each in ready(tasks) if each.id != task.id), None)
+            if following is None:
+                return (SHOW,)
+            return (Button(label="Pull the next", action="queue.pull", target=following.id, style="primary"), SHOW)
+        case TaskState.ACTIVE:
+            return (pull_button(task, "Pull it now"), SHOW) if not blockers(task, tasks) else (SHOW,)
+        case TaskState.RUNNING | TaskState.PAUSED:
+            return (SHOW,)
+        case _:
+            assert_never(task.state)
+
+
+def _waiting(task: QueuedTask) -> tuple[Control, ...]:
+    match task.spec.work:
+        case Do():
+            asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
+            action = "form.queue_done" if asks else "queue.done"
+            return (
+                Button(label="Done", action=action, target=task.id, style="primary"),
+                Button(label="Block time", action="form.queue_time", target=task.id),
+            )
+        case ReviewConstraints():
+            return (Button(label="Review all", action="form.rules", target='{"status":"confirm"}', style="primary"),)
+        case ReviewParts():
+            return (Button(label="Approve the parts", action="queue.approve", target=task.id, style="primary"),)
+        case Decompose():
+            return (Button(label="Write down the parts", action="form.queue_parts", target=task.id, style="primary"),)
+        case PlanDay() | BlockTime():
+            return ()
+        case _:
+            assert_never(task.spec.work)
+
+
+def kind_words(work: Work) -> str:
+    """What is to be done, in a few words."""
+    match work:
+        case PlanDay(date=day):
+            return f"plan {day_words(day)}"
+        case ReviewConstraints():
+            return "look through the rules that wait for your word"
+        case Decompose():
+            return "break it into parts"
+        case ReviewParts():
+            return "look through the parts of a goal"
+        case BlockTime(date=day, minutes=minutes, start=start):
+            when = "" if start is None else f" at {start:%H:%M}"
+            return f"block {minutes} minutes on {day_words(day)}{when}"
+        case Do(minutes=minutes):
+            return "something that you do" if minutes is None else f"something that you do, about {minutes} minutes"
+        case _:
+            assert_never(work)
+
+
+def quoted(task: QueuedTask) -> str:
+    """Its title, as it stands in a sentence."""
+    return f"“{plain(task.spec.title, 120)}”"
+
+
+def pull_button(task: QueuedTask, label: str) -> Button:
+    """A button that pulls that task."""
+    return Button(label=label, action="queue.pull", target=task.id, style="primary")
+
+
+def _now(task: QueuedTask) -> Button:
+    return Button(label="Do it now", action="queue.now", target=task.id)

@@ -1,0 +1,35 @@
+"""A used control of the queue is a command (K7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fateforger.session import queue_commands
+from fateforger.session.commands import Click
+from fateforger.session.queue_commands import QueueCommand, Word
+
+
+def read_queue_click(click: Click) -> QueueCommand | None:
+    """The command that a control stands for; ``None`` for one that is not of the queue."""
+    executor = OF_QUEUE.get(click.action)
+    about = {"command_id": click.command_id, "user_id": click.user_id, "at": click.at}
+    return None if executor is None else executor(about, click.target)
+
+
+def _settle(word: Word) -> Callable[[dict[str, Any], str], QueueCommand]:
+    return lambda about, target: queue_commands.SettleTask(**about, task_id=target, word=word)
+
+
+OF_QUEUE: Mapping[str, Callable[[dict[str, Any], str], QueueCommand]] = {
+    "queue.pull": lambda about, target: queue_commands.PullTask(**about, task_id=target or None),
+    "queue.show": lambda about, _: queue_commands.ShowTasks(**about),
+    "queue.now": lambda about, target: queue_commands.DoTaskNow(**about, task_id=target),
+    "queue.anyway": lambda about, target: queue_commands.DoTaskNow(**about, task_id=target, insists=True),
+    "queue.done": _settle("done"),
+    "queue.back": _settle("put_back"),
+    "queue.approve": _settle("approve"),
+    "queue.retry": _settle("retry"),
+    "queue.open": _settle("open"),
+}
+"""The controls of the queue, which belong to no session."""

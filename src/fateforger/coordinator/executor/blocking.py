@@ -1,0 +1,26 @@
+"""Time for a task of the queue: a task of its own, which is carried out at once."""
+
+from __future__ import annotations
+
+from fateforger.coordinator.dispositor.cards import SHOW, said, task_card
+from fateforger.coordinator.executor.carried import Asker, Tools
+from fateforger.coordinator.executor.kinds import carried_out
+from fateforger.errors import BadInput
+from fateforger.session.cards import Card
+from fateforger.session.queue_commands import BlockTimeFor
+from fateforger.tasks import BlockTime, TaskSpec
+
+
+async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
+    """Put a block for a task into the plan of a day, once; the task itself stays as it is. Raises ``StoreError``."""
+    task = await tools.tasks.get(command.user_id, command.task_id)
+    if task is None:
+        return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
+    work = BlockTime(date=command.date, minutes=command.minutes, start=command.start, task=task.id)
+    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, task.mode)
+    spec = TaskSpec(title=task.spec.title, work=work)
+    try:
+        carried = await carried_out(tools, spec, asker, key=command.command_id)
+    except BadInput as error:
+        return said(error.message, SHOW)
+    return task_card(task.model_copy(update={"outcome": carried.outcome}), await tools.tasks.of(command.user_id))

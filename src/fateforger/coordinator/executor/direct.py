@@ -1,0 +1,69 @@
+"""Doing work without the queue, because the person wants it so: what is simple at once, what is complex only on
+insistence, and never without saying what that means (S163-S166)."""
+
+from __future__ import annotations
+
+from fateforger.coordinator.dispositor.cards import SHOW, pull_button, quoted, said, stand
+from fateforger.coordinator.executor.carried import MOST_HANDLED, Asker, Tools
+from fateforger.coordinator.executor.kinds import carried_out
+from fateforger.errors import BadInput, ModelError
+from fateforger.session.cards import Button, Card
+from fateforger.session.queue_commands import DoTaskNow
+from fateforger.tasks import Mode, QueuedTask, TaskSpec, TaskState
+from fateforger.tasks.complexity import complex_because
+
+UNTRACKED = "I go ahead right away. Note that this isn't tracked in your queue."
+LOST = (
+    "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done, and"
+    " it cannot be paused or put back."
+)
+TAKEN_OUT = "It was done directly, without the queue."
+_OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
+
+
+async def do_now(tools: Tools, command: DoTaskNow) -> Card:
+    """Do what a task says, and take it out of the queue; or say why it had better stay there, and how to insist. Raises
+    ``StoreError``."""
+    task = await tools.tasks.get(command.user_id, command.task_id)
+    if task is None:
+        return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
+    repeated = command.command_id in task.handled
+    if task.state not in _OPEN and not repeated:
+        return said(f"{quoted(task)} is {stand(task, ())}, so there is nothing to skip.", SHOW)
+    if complex_because(task.spec) is not None and not command.insists:
+        return redirect(task)
+    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, Mode.DIRECT)
+    card = await directly(tools, task.spec, asker, key=command.command_id)
+    if not repeated:
+        await tools.tasks.change(command.user_id, task.id, lambda now: _taken_out(now, command), now=tools.clock.now())
+    return card
+
+
+def redirect(task: QueuedTask) -> Card:
+    """Why a task had better stay in the queue, the line that pulls it, and a way to insist (S164)."""
+    anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
+    sentence = (
+        f"{complex_because(task.spec)} I keep {quoted(task)} there: run `/pull {task.id}` to do it with all that."
+    )
+    return said(sentence, pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
+
+
+async def directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str) -> Card:
+    """Do what is asked, without a task; what it sets going is set going once for that ``key`` (S163, S165)."""
+    note = UNTRACKED if complex_because(spec) is None else LOST
+    try:
+        carried = await carried_out(tools, spec, asker, key=key)
+    except (BadInput, ModelError) as error:
+        return said(error.message, mode=Mode.DIRECT)
+    return said(f"{note}\n\n{carried.outcome}", mode=Mode.DIRECT)
+
+
+def _taken_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
+    return task.model_copy(
+        update={
+            "state": TaskState.STOPPED,
+            "outcome": TAKEN_OUT,
+            "mode": Mode.DIRECT,
+            "handled": (*task.handled, command.command_id)[-MOST_HANDLED:],
+        }
+    )

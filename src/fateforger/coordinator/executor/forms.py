@@ -1,0 +1,106 @@
+"""Forms about a task that was pulled: whether it is done, and when there is time for it."""
+
+from __future__ import annotations
+
+from fateforger.coordinator.executor.settling import done
+from fateforger.coordinator.forms.reading import MAX_MINUTES, Filled
+from fateforger.errors import BadInput
+from fateforger.session.cards import (
+    Choice,
+    DateField,
+    Form,
+    FormErrors,
+    FormField,
+    FormSubmission,
+    ManyField,
+    NumberField,
+    Prose,
+    TimeField,
+    plain,
+)
+from fateforger.session.days import local_today
+from fateforger.session.queue_commands import BlockTimeFor, SettleTask
+from fateforger.tasks import Do, QueuedTask
+from fateforger.tasks.ruled import workflow_of
+
+
+def done_form(task: QueuedTask) -> Form:
+    """Each criterion is asked for, and what was done, where a workflow has rules about it."""
+    fields: list[FormField] = [Prose(text=f"**{plain(task.spec.title, 200)}**")]
+    criteria = task.spec.acceptance_criteria
+    if criteria:
+        choices = tuple(Choice(label=text, value=str(place)) for place, text in enumerate(criteria))
+        fields.append(
+            ManyField(name="met", label="What is so by now?", choices=choices, placeholder="Nothing of it yet")
+        )
+    workflow = workflow_of(task.spec)
+    if workflow is not None:
+        actions = tuple(Choice(label=name, value=name) for name in sorted(workflow.actions))
+        hint = f"In that order. The rules of {workflow.name} are checked on it."
+        fields.append(
+            ManyField(name="did", label="What did you do?", choices=actions, placeholder="Nothing of it", hint=hint)
+        )
+    return Form(
+        form="queue_done", session_id="", target=task.id, title="Is it done?", submit="It is done", fields=tuple(fields)
+    )
+
+
+def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | FormErrors:
+    """The person's word that it is done; while something is missing, a sentence that says what."""
+    filled = Filled(submission)
+    met, did = tuple(int(place) for place in filled.many("met")), filled.many("did")
+    try:
+        done(task, met, did)
+    except BadInput as error:
+        return FormErrors(errors={"met" if task.spec.acceptance_criteria else "did": error.message})
+    return SettleTask(
+        command_id=submission.command_id,
+        user_id=submission.user_id,
+        at=submission.at,
+        task_id=task.id,
+        word="done",
+        met=met,
+        did=did,
+    )
+
+
+def time_form(task: QueuedTask) -> Form:
+    """When there is time for a task."""
+    minutes = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
+    return Form(
+        form="queue_time",
+        session_id="",
+        target=task.id,
+        title="Block time",
+        submit="Block time",
+        fields=(
+            Prose(text=f"**{plain(task.spec.title, 200)}**"),
+            DateField(name="date", label="Day"),
+            NumberField(name="minutes", label="Minutes", value=minutes or 60, minimum=1, maximum=MAX_MINUTES),
+            TimeField(
+                name="start", label="Starts at", optional=True, hint="Left open, I take the first time that is free."
+            ),
+        ),
+    )
+
+
+def read_time(task: QueuedTask, submission: FormSubmission, tz: str) -> BlockTimeFor | FormErrors:
+    """The block that a filled form asks for."""
+    filled = Filled(submission)
+    day, minutes = filled.day("date"), filled.minutes("minutes", needed="How many minutes shall I block?")
+    start = filled.clock("start")
+    if day is None:
+        filled.errors["date"] = "Which day shall it be?"
+    elif day < local_today(submission.at, tz):
+        filled.errors["date"] = "That day is over; choose today or a later one."
+    if filled.errors or day is None or minutes is None:
+        return FormErrors(errors=filled.errors)
+    return BlockTimeFor(
+        command_id=submission.command_id,
+        user_id=submission.user_id,
+        at=submission.at,
+        task_id=task.id,
+        date=day,
+        minutes=minutes,
+        start=start,
+    )

@@ -1,0 +1,72 @@
+"""Carrying out each kind of work, as far as it goes without the person."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.coordinator.executor.carried import Asker, Carried, Tools
+from fateforger.coordinator.executor.days import block_time, blocked_by_now, plan_day, planned_by_now
+from fateforger.errors import BadInput
+from fateforger.session.rulebook import RuleBook, alone
+from fateforger.tasks import (
+    BlockTime,
+    Decompose,
+    Do,
+    PlanDay,
+    QueuedTask,
+    ReviewConstraints,
+    ReviewParts,
+    TaskSpec,
+    TaskState,
+)
+
+YOURS = "This one is yours. Tell me when it is done."
+NO_RULE_WAITS = "No rule waits for your word."
+
+
+async def carried_out(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str) -> Carried:
+    """Do what a task says; what it sets going is set going once for that ``key``. Raises ``BadInput`` when it cannot be
+    done."""
+    match spec.work:
+        case PlanDay():
+            return await plan_day(tools, asker, spec.work, key=key)
+        case BlockTime():
+            return await block_time(tools, asker, spec.work, spec.title, key=key)
+        case ReviewConstraints():
+            return await review_rules(tools, asker.user_id, asker.tz)
+        case Do():
+            return Carried(TaskState.WAITING, YOURS)
+        case ReviewParts():
+            return Carried(TaskState.WAITING, "Are these the right parts? Until you approve them, they wait.")
+        case Decompose():
+            raise BadInput("Say it in smaller parts, one task each.")
+        case _:
+            assert_never(spec.work)
+
+
+async def completed(tools: Tools, task: QueuedTask) -> Carried | None:
+    """What became of a task that waits; ``None`` while that is open."""
+    work = task.spec.work
+    match work:
+        case PlanDay():
+            return await planned_by_now(tools, task.place, work.date)
+        case BlockTime():
+            return await blocked_by_now(tools, task.place)
+        case ReviewConstraints():
+            seen = await review_rules(tools, task.user_id, tools.tz)
+            return seen if seen.state is TaskState.DONE else None
+        case Do() | ReviewParts() | Decompose():
+            return None  # by the person's word
+        case _:
+            assert_never(work)
+
+
+async def review_rules(tools: Tools, user_id: str, tz: str) -> Carried:
+    """How many rules wait for the person's word."""
+    versions = () if tools.rules is None else await tools.rules.versions(user_id)
+    book = RuleBook(alone(user_id, tz, tools.clock.now()), versions)
+    count = sum(row.unsure and not row.retired for row in book.rows)
+    if not count:
+        return Carried(TaskState.DONE, NO_RULE_WAITS)
+    rules = "One rule waits" if count == 1 else f"{count} rules wait"
+    return Carried(TaskState.WAITING, f"{rules} for your word: right, or not?")

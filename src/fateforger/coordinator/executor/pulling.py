@@ -1,0 +1,127 @@
+"""Pulling: a task is claimed, carried out under its rules, and settled; once for each command (S158-S162)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fateforger.coordinator.dispositor.cards import ADD, EMPTY, SHOW, quoted, said, stand, task_card
+from fateforger.coordinator.executor.carried import Asker, Carried, Tools
+from fateforger.coordinator.executor.kinds import carried_out
+from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
+from fateforger.session.cards import Card
+from fateforger.session.queue_commands import PullTask
+from fateforger.tasks import QueuedTask, TaskState, blockers
+from fateforger.tasks.ruled import objections, refusal, stepped, workflow_of
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 5.0
+"""Less than a job's: when another program takes over the command of one that died, the claim is free again, too."""
+CLAIMED = "claim_task"
+LOST = "Somebody else took that task over in the meantime; it is with them now."
+
+
+class Puller:
+    """``executor`` names this program in its claims: unlike any other that runs, and the same after a restart. Raises
+    ``StoreError``, and then the same command can be carried out again."""
+
+    def __init__(self, tools: Tools, executor: str) -> None:
+        self._tools = tools
+        self._executor = executor
+
+    async def pull(self, command: PullTask) -> Card:
+        """Claim a task and carry it out; the card says how it stands then, or why nothing was pulled."""
+        task = await self._pulled_by(command)
+        if task is None:
+            claimed = await self._claimed(command)
+            if claimed is None:
+                return await self._nothing(command)
+            task = await self._carried_out(claimed, command)
+        return task_card(task, await self._tools.tasks.of(command.user_id))
+
+    async def _claimed(self, command: PullTask) -> QueuedTask | None:
+        return await self._tools.tasks.claim(
+            command.user_id,
+            self._executor,
+            now=self._tools.clock.now(),
+            lease_seconds=LEASE_SECONDS,
+            task_id=command.task_id,
+        )
+
+    async def _carried_out(self, task: QueuedTask, command: PullTask) -> QueuedTask:
+        try:
+            async with self._kept(task):
+                carried = await self._attempt(task, command)
+        except BaseException:
+            # Whoever tries again must find it free; if even that cannot be written, the claim runs out by itself.
+            with contextlib.suppress(StoreError):
+                await self._tools.tasks.settle(task, _active, now=self._tools.clock.now())
+            raise
+        settled = await self._tools.tasks.settle(
+            task, lambda now: carried.on(now, command.command_id), now=self._tools.clock.now()
+        )
+        if settled is None:
+            raise StoreUnavailable(LOST)
+        return settled
+
+    async def _attempt(self, task: QueuedTask, command: PullTask) -> Carried:
+        workflow = workflow_of(task.spec)
+        claiming = (CLAIMED,) if workflow is not None and CLAIMED in workflow.actions else ()
+        against = objections(task, *claiming)
+        if against:
+            return Carried(TaskState.FAILED, " ".join(refusal(against)))
+        asker = Asker(command.user_id, command.at, command.channel, command.tz or self._tools.tz)
+        try:
+            carried = await carried_out(self._tools, task.spec, asker, key=f"{task.id}/{len(task.handled)}")
+        except (BadInput, ModelError) as error:
+            return Carried(TaskState.FAILED, error.message)
+        steps = (stepped(task, *claiming),) if claiming else ()
+        return Carried(carried.state, carried.outcome, carried.place, (*steps, *carried.steps))
+
+    @asynccontextmanager
+    async def _kept(self, task: QueuedTask) -> AsyncIterator[None]:
+        """Keep the claim for as long as the block lasts."""
+        keeping = asyncio.create_task(self._keep(task), name=f"claim of {task.id}")
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _keep(self, task: QueuedTask) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 2)
+            now = self._tools.clock.now()
+            if await self._tools.tasks.extend(task, now=now, lease_seconds=LEASE_SECONDS) is None:
+                log.warning("the claim of %s was lost", task.id)
+                return
+
+    async def _pulled_by(self, command: PullTask) -> QueuedTask | None:
+        """The task that an earlier try of this command has carried out."""
+        everything = await self._tools.tasks.of(command.user_id, ended=True)
+        return next((task for task in everything if command.command_id in task.handled), None)
+
+    async def _nothing(self, command: PullTask) -> Card:
+        """Why nothing was pulled (S160)."""
+        tasks = await self._tools.tasks.of(command.user_id)
+        if command.task_id is None:
+            if not tasks:
+                return said(f"{EMPTY} There is nothing to pull.", ADD)
+            return said("Nothing can be pulled just now: what is in your queue waits for something else.", SHOW)
+        task = await self._tools.tasks.get(command.user_id, command.task_id)
+        if task is None:
+            return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
+        first = blockers(task, tasks)
+        if task.state is TaskState.ACTIVE and first:
+            return said(f"{quoted(task)} has to wait: {quoted(first[0])} (`{first[0].id}`) comes first.", SHOW)
+        if task.state is TaskState.WAITING:
+            return task_card(task, tasks)
+        return said(f"{quoted(task)} is {stand(task, tasks)}, so it cannot be pulled.", SHOW)
+
+
+def _active(task: QueuedTask) -> QueuedTask:
+    return task.model_copy(update={"state": TaskState.ACTIVE})

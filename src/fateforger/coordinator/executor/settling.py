@@ -1,0 +1,82 @@
+"""A person's word about a task: verified, then written down, once (S162)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.coordinator.dispositor.cards import SHOW, said, task_card
+from fateforger.coordinator.executor.carried import MOST_HANDLED, Tools
+from fateforger.errors import BadInput
+from fateforger.session.cards import Card
+from fateforger.session.queue_commands import SettleTask
+from fateforger.tasks import Do, QueuedTask, ReviewParts, TaskState
+from fateforger.tasks.ruled import objections, refusal, unfinished, with_steps, workflow_of
+
+
+async def settle(tools: Tools, command: SettleTask) -> Card:
+    """Do as the person says about a task; the card says how it stands then. Raises ``StoreError``."""
+    try:
+        task = await tools.tasks.change(
+            command.user_id, command.task_id, lambda now: settled(now, command), now=tools.clock.now()
+        )
+    except BadInput as error:
+        return said(error.message, SHOW)
+    if task is None:
+        return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
+    return task_card(task, await tools.tasks.of(command.user_id))
+
+
+def settled(task: QueuedTask, command: SettleTask) -> QueuedTask:
+    """The task after the person's word. A word that was taken before changes nothing. Raises ``BadInput`` for one that
+    makes no sense, or that a rule forbids."""
+    if command.command_id in task.handled or command.word == "open":
+        return task
+    after = _after(task, command)
+    return after.model_copy(update={"handled": (*task.handled, command.command_id)[-MOST_HANDLED:]})
+
+
+def _after(task: QueuedTask, command: SettleTask) -> QueuedTask:
+    title = task.spec.title
+    match command.word:
+        case "done":
+            if task.state is TaskState.DONE:
+                raise BadInput(f"“{title}” is done already.")
+            if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
+                raise BadInput(f"“{title}” was not pulled, so it cannot be done yet.")
+            return done(task, command.met, command.did)
+        case "put_back":
+            if task.state is not TaskState.WAITING:
+                raise BadInput(f"“{title}” is not in your hands just now.")
+            return task.model_copy(update={"state": TaskState.ACTIVE, "outcome": ""})
+        case "approve":
+            if task.state is not TaskState.WAITING or not isinstance(task.spec.work, ReviewParts):
+                raise BadInput(f"There is nothing to approve about “{title}” just now.")
+            return task.model_copy(update={"state": TaskState.DONE, "outcome": "You approved the parts."})
+        case "retry":
+            return task.model_copy(update={"state": TaskState.ACTIVE, "outcome": ""})
+        case "open":
+            return task
+        case _:
+            assert_never(command.word)
+
+
+def done(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:
+    """The task as done, if it is: each criterion is met, and no rule of its workflow objects to what was ``did``, in
+    that order. Raises ``BadInput`` with what is missing."""
+    criteria = task.spec.acceptance_criteria
+    missing = [text for place, text in enumerate(criteria) if place not in met]
+    if missing:
+        raise BadInput(f"It is not done yet. Still open: {'; '.join(missing)}.")
+    workflow = workflow_of(task.spec)
+    if workflow is not None:
+        for action in did:
+            if action not in workflow.actions:
+                raise BadInput(f"“{action}” is nothing that the workflow “{workflow.name}” knows.")
+            against = objections(task, action)
+            if against:
+                raise BadInput(" ".join(refusal(against)))
+            task = with_steps(task, (action,))
+        against = unfinished(task)
+        if against:
+            raise BadInput(" ".join(refusal(against)))
+    return task.model_copy(update={"state": TaskState.DONE, "outcome": "You said that it is done."})

@@ -1,0 +1,109 @@
+"""A person's queue as the coordinator knows it: the front desk takes work in, the executor carries it out, and each
+answer is a card on its way."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.background.letters import letter
+from fateforger.constraints.credentials import REFUSED, taken_out
+from fateforger.coordinator.dispositor import forms as front_forms
+from fateforger.coordinator.dispositor.desk import FrontDesk
+from fateforger.coordinator.executor import forms
+from fateforger.coordinator.executor.blocking import block_for
+from fateforger.coordinator.executor.carried import Tools
+from fateforger.coordinator.executor.direct import do_now
+from fateforger.coordinator.executor.pulling import Puller
+from fateforger.coordinator.executor.settling import settle
+from fateforger.coordinator.executor.watching import Waiting
+from fateforger.errors import BadInput
+from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.queue_commands import (
+    BlockTimeFor,
+    DoTaskNow,
+    EnqueueTask,
+    PullTask,
+    QueueCommand,
+    SettleTask,
+    ShowTasks,
+)
+from fateforger.tasks import QueuedTask
+
+FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time"})
+GONE = "That task is not in your queue any more."
+
+
+class TaskDesk:
+    """``executor`` names this program in its claims. All raise ``StoreError``."""
+
+    def __init__(self, tools: Tools, executor: str) -> None:
+        self._tools = tools
+        self._front = FrontDesk(tools.tasks)
+        self._puller = Puller(tools, executor)
+        self.waiting = Waiting(tools)
+
+    async def carry_out(self, command: QueueCommand) -> None:
+        """Do what a command says, once, and send the answer to where it was said."""
+        card = await self._answer(command)
+        answer = letter(
+            card, v=f"{command.command_id}/card", channel=command.channel, thread_ts=command.thread_ts, ts=command.ts
+        )
+        await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
+
+    async def _answer(self, command: QueueCommand) -> Card:
+        match command:
+            case EnqueueTask():
+                return await self._front.enqueue(command)
+            case ShowTasks():
+                return await self._front.listed(command)
+            case PullTask():
+                return await self._puller.pull(command)
+            case SettleTask():
+                return await settle(self._tools, command)
+            case BlockTimeFor():
+                return await block_for(self._tools, command)
+            case DoTaskNow():
+                return await do_now(self._tools, command)
+            case _:
+                assert_never(command)
+
+    async def carried_out(self, command: QueueCommand) -> bool:
+        """Whether its answer is on its way already."""
+        everything = await self._tools.tasks.of(command.user_id, ended=True)
+        return isinstance(command, ShowTasks | EnqueueTask) or any(
+            command.command_id in task.handled for task in everything
+        )
+
+    async def open_form(self, request: FormRequest) -> Form:
+        """One of ``FORMS``. Raises ``BadInput`` when its task is gone."""
+        if "text" in request.chosen:
+            kept, _ = taken_out(request.chosen["text"])
+            request = request.model_copy(update={"chosen": request.chosen | {"text": kept}})
+        match request.form:
+            case "queue_done":
+                return forms.done_form(await self._task(request.user_id, request.target))
+            case "queue_time":
+                return forms.time_form(await self._task(request.user_id, request.target))
+            case _:
+                return front_forms.add_form(request)
+
+    async def read_form(self, submission: FormSubmission) -> QueueCommand | FormErrors:
+        """What a filled one of ``FORMS`` asks for. Raises as :meth:`open_form`. What holds a secret does not become a
+        command, which is kept for a while, but one sentence beside the field."""
+        secret = [name for name, value in submission.values.items() if isinstance(value, str) and taken_out(value)[1]]
+        if secret:
+            return FormErrors(errors=dict.fromkeys(secret, REFUSED))
+        match submission.form:
+            case "queue_done":
+                return forms.read_done(await self._task(submission.user_id, submission.target), submission)
+            case "queue_time":
+                task = await self._task(submission.user_id, submission.target)
+                return forms.read_time(task, submission, self._tools.tz)
+            case _:
+                return front_forms.read_added(submission)
+
+    async def _task(self, user_id: str, task_id: str) -> QueuedTask:
+        task = await self._tools.tasks.get(user_id, task_id)
+        if task is None:
+            raise BadInput(GONE)
+        return task

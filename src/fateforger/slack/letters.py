@@ -1,0 +1,50 @@
+"""The workers that bring cards which belong to no session."""
+
+from __future__ import annotations
+
+import logging
+
+from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.background.letters import LETTER_LANE
+from fateforger.ports import Clock, Job, Jobs, Sent
+from fateforger.session.cards import Card
+from fateforger.slack.calling import LoginTrouble, MessageGone, Passing, SlackTrouble
+from fateforger.slack.poster import Poster
+
+log = logging.getLogger(__name__)
+
+PATIENT = LanePolicy(workers=2, tries=200, longest_backoff_seconds=60.0)
+
+
+def postmen(jobs: Jobs, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
+    """Post each card once, also when the program ended in the middle of it; a card that is to take the place of another
+    one is posted when that is gone."""
+
+    async def perform(job: Job) -> None:
+        try:
+            await _bring(job, poster)
+        except (Passing, LoginTrouble) as trouble:
+            after = trouble.retry_after if isinstance(trouble, Passing) else None
+            raise TryLater(str(trouble), after) from trouble
+        except SlackTrouble as trouble:
+            log.warning("the card %s was not brought: %s", job.dedupe, trouble)
+
+    async def given_up(job: Job, error: str) -> None:
+        log.error("the card %s is given up: %s", job.dedupe, error)
+
+    return LaneWorkers(jobs, LETTER_LANE, perform, given_up, owner=owner, clock=clock, policy=PATIENT)
+
+
+async def _bring(job: Job, poster: Poster) -> None:
+    given = job.payload
+    card, v, channel, thread_ts = Card.model_validate(given["card"]), given["v"], given["channel"], given["thread_ts"]
+    if given["ts"] is not None:
+        try:
+            await poster.change(Sent(channel, given["ts"]), card, session="", v=v)
+        except MessageGone:
+            log.info("the card %s is posted anew", v)
+        else:
+            return
+    if job.attempts > 1 and await poster.find(channel, thread_ts, v) is not None:
+        return
+    await poster.post(channel, thread_ts, card, session="", v=v, beside=given["beside"])

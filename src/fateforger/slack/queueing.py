@@ -1,0 +1,62 @@
+"""What people ask about their queue becomes a command that knows where its answer belongs."""
+
+from __future__ import annotations
+
+import logging
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.coordinator.commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
+from fateforger.ports import Clock
+from fateforger.slack import phrases
+from fateforger.slack.addresses import PULL_COMMAND
+from fateforger.slack.arrivals import QueueAsked
+from fateforger.slack.calling import SlackTrouble, called
+from fateforger.slack.people import People
+from fateforger.tasks import read_task_id
+
+log = logging.getLogger(__name__)
+
+
+class Placing:
+    """A queue is private: what is asked without a card to answer on is answered in direct messages."""
+
+    def __init__(self, people: People, client: AsyncWebClient) -> None:
+        self._people = people
+        self._client = client
+
+    async def placed(self, command: QueueCommand) -> QueueCommand:
+        """The command with all that only Slack knows: the place of its answer, the person's zone, and the link to the
+        message that a task was made of. Raises ``SlackTrouble`` when there is no such place."""
+        changes: dict[str, object] = {}
+        if not command.channel:
+            changes["channel"] = await self._people.direct_channel(command.user_id)
+        if not command.tz:
+            changes["tz"] = await self._people.zone(command.user_id) or ""
+        if isinstance(command, EnqueueTask) and command.message_ts:
+            link = await self._permalink(command.message_channel, command.message_ts)
+            changes["origin"] = command.origin.model_copy(update={"reference": link})
+        return command.model_copy(update=changes)
+
+    async def elsewhere(self, asked: QueueAsked) -> bool:
+        """Whether the answer to a slash command comes somewhere else than where it was typed."""
+        return asked.place.channel != await self._people.direct_channel(asked.user_id)
+
+    async def _permalink(self, channel: str, ts: str) -> str:
+        try:
+            answer = await called(self._client.chat_getPermalink(channel=channel, message_ts=ts))
+        except SlackTrouble as trouble:
+            log.warning("a message has no link: %s", trouble)
+            return f"{channel} {ts}"
+        return str(answer["permalink"])
+
+
+def asked_for(asked: QueueAsked, clock: Clock) -> PullTask | ShowTasks | str:
+    """The command that was typed, or what to say instead."""
+    about = {"command_id": asked.command_id, "user_id": asked.user_id, "at": clock.now()}
+    if asked.command != PULL_COMMAND:
+        return ShowTasks.model_validate(about)
+    task_id = read_task_id(asked.said) if asked.said else None
+    if asked.said and task_id is None:
+        return phrases.NOT_A_TASK
+    return PullTask.model_validate({**about, "task_id": task_id})
