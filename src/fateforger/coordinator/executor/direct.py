@@ -14,8 +14,8 @@ from fateforger.tasks.complexity import complex_because
 
 UNTRACKED = "I go ahead right away. Note that this isn't tracked in your queue."
 LOST = (
-    "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done, and"
-    " it cannot be paused or put back."
+    "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done,"
+    " and it cannot be paused or put back."
 )
 TAKEN_OUT = "It was done directly, without the queue."
 _OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
@@ -42,9 +42,8 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
 def redirect(task: QueuedTask) -> Card:
     """Why a task had better stay in the queue, the line that pulls it, and a way to insist (S164)."""
     anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
-    sentence = (
-        f"{complex_because(task.spec)} I keep {quoted(task)} there: run `/pull {task.id}` to do it with all that."
-    )
+    why = complex_because(task.spec)
+    sentence = f"{why} I keep {quoted(task)} there: run `/pull {task.id}` to do it with all that."
     return said(sentence, pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
 
 
