@@ -12,12 +12,13 @@ from fateforger.turn.present.rules import ADD_DAY
 
 START = Button(label="Plan my day", action="start", style="primary")
 RULES = Button(label="Your rules", action="form.rules")
+ADD_TASK = Button(label="Add a task", action="form.queue_add")
 HELLO = "I plan a day with you, step by step, and put it on your calendar. You can take it back, whole."
 
 
 def welcome_card() -> Card:
     """What is said to a message that belongs to no session."""
-    return Card(text=HELLO, parts=(Prose(text=HELLO), Controls(items=(START,))))
+    return Card(text=HELLO, parts=(Prose(text=HELLO), Controls(items=(START, ADD_TASK))))
 
 
 def home_card(sessions: Sequence[Session]) -> Card:
