@@ -15,6 +15,7 @@ from fateforger.cli.tasks_changing import (
     stop_door,
 )
 from fateforger.cli.tasks_looking import list_door, show_door
+from fateforger.cli.tasks_pulling import done_door, pull_door
 
 
 @click.group("tasks")
@@ -37,5 +38,7 @@ for door in (
     resume_door,
     stop_door,
     retry_door,
+    pull_door,
+    done_door,
 ):
     command.add_command(door)

@@ -101,4 +101,4 @@ def _words(task: QueuedTask) -> str:
     lines = [f"Added {task.id} {quoted(task)}.", f"Priority: {spoken_priority(task.spec.priority)}"]
     if task.spec.workflow:
         lines += [f"Workflow: {task.spec.workflow}", *(f"  {rule}" for rule in rules(task))]
-    return "\n".join((*lines, f"Next: /pull {task.id} in Slack."))
+    return "\n".join((*lines, f"Next: fateforger tasks pull {task.id}, or /pull {task.id} in Slack."))

@@ -77,7 +77,7 @@ def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
     assert task["origin"] == {"door": "cli", "reference": ""}
     lines = said["message"].splitlines()
     assert lines[:3] == [f"Added {task['id']} “Dark mode”.", "Priority: 1 (high)", "Workflow: feature-dev"]
-    assert lines[-1] == f"Next: /pull {task['id']} in Slack."
+    assert lines[-1] == f"Next: fateforger tasks pull {task['id']}, or /pull {task['id']} in Slack."
     assert "  BEFORE commit: tests_pass" in lines
     shown = doors.json("show", task["id"])
     assert shown["task"] == task
@@ -164,3 +164,49 @@ def test_what_makes_no_sense_is_refused(doors: Doors) -> None:
         "Nobody has planned a day here yet, so say whose queue you mean with --user."
     )
     assert doors.refused("stop", a, user="U2") == gone.replace("ff-222222", a)
+
+
+def test_a_task_is_pulled_and_done(doors: Doors) -> None:
+    """S157-S160, S162: the next one, then the one that was named; what is missing is said."""
+    assert doors.refused("pull") == "The queue is empty, so there is nothing to pull."
+    first = doors.add("Ask Ann", "--criterion", "She knows", "--criterion", "She agrees")
+    later = doors.add("Write", "--after", first, "--priority", "0")
+    assert doors.refused("pull", later) == f"“Write” has to wait for “Ask Ann” ({first})."
+    assert doors.refused("done", first) == "“Ask Ann” was not pulled, so it cannot be done yet."
+    said = doors.said("pull").splitlines()
+    assert said[:2] == [f"{first}  Ask Ann", "           2 (normal), waiting for you"]
+    assert "  2. She agrees" in said
+    assert said[-1] == f"Say that it is done with: fateforger tasks done {first}"
+    assert doors.refused("pull") == (
+        "Nothing can be pulled now: what is in the queue is paused, in hand, or waits for other tasks."
+    )
+    assert doors.refused("pull", first) == "“Ask Ann” is waiting for you, so it cannot be pulled."
+    assert doors.refused("done", first, "--met", "1") == "It is not done yet. Still open: She agrees."
+    assert doors.said("done", first, "--all-met") == "“Ask Ann” is done."
+    assert doors.json("pull")["task"]["id"] == later
+
+
+def test_done_is_checked_by_the_rules_of_the_workflow(doors: Doors) -> None:
+    """S162"""
+    task_id = doors.add("Dark mode", "--workflow", "tdd-cycle")
+    pulled = doors.json("pull", task_id)
+    assert "BEFORE implement: test_exists AND test_fails" in pulled["rules"]
+    refused = doors.refused("done", task_id, "--did", "implement")
+    assert refused.endswith(
+        "Rule: A test exists and fails before implementation begins. Rule: "
+        "Nothing is implemented before there is a test."
+    ), refused
+    assert doors.refused("done", task_id, "--did", "nothing") == (
+        "“nothing” is nothing that the workflow “tdd-cycle” knows."
+    )
+    assert doors.listed() == [("Dark mode", "waiting")]
+    done = [f"--did={name}" for name in ("write_test", "see_test_fail", "implement", "run_test", "commit")]
+    assert doors.said("done", task_id, *done) == "“Dark mode” is done."
+
+
+def test_what_opens_a_thread_is_not_pulled_here(doors: Doors) -> None:
+    task_id = doors.add("Plan it", "--kind", "plan_day", "--date", "2026-03-03")
+    assert doors.refused("pull") == (
+        f"“Plan it” ({task_id}) is carried out in Slack: write /pull {task_id} there. Or name another task here."
+    )
+    assert doors.listed() == [("Plan it", "active")]

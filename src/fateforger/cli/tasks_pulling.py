@@ -1,0 +1,145 @@
+"""``fateforger tasks pull`` and ``done``: what is next, taken in hand; and that it is done, checked by its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import click
+
+from fateforger.cli.documents import write_json
+from fateforger.cli.tasks_looking import rules, told
+from fateforger.cli.tasks_store import Queue, document, in_queue, not_there, of_task, read_id, tell, with_queue
+from fateforger.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fateforger.tasks import QueuedTask
+
+LEASE_SECONDS = 60.0
+"""More than enough to write down that it waits for the person."""
+
+
+@click.command("pull")
+@click.argument("task_id", metavar="[TASK]", required=False, callback=read_id)
+@in_queue
+def pull_door(ctx: click.Context, task_id: str | None, user_id: str | None, as_json: bool, **where: str | None) -> None:
+    """Take the next task in hand, or that one: it is nobody else's then, and waits until you say that it is done.
+
+    What opens a thread, or changes a day's plan, is carried out in Slack only.
+    """
+
+    async def pull(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
+        return await _pulled(queue, task_id), await queue.tasks.of(queue.user_id)
+
+    task, tasks = with_queue(ctx, user_id, where, pull)
+    sentence = f"Say that it is done with: fateforger tasks done {task.id}"
+    if as_json:
+        write_json({"message": sentence, "task": document(task, tasks), "rules": list(rules(task))})
+        return
+    for text in (*told(task, tasks), sentence):
+        click.echo(text)
+
+
+async def _pulled(queue: Queue, task_id: str | None) -> QueuedTask:
+    """The task, waiting for the person. Raises ``BadInput`` when there is none to be had."""
+    claimed = await queue.tasks.claim(
+        queue.user_id, f"door-{uuid4().hex}", now=queue.now, lease_seconds=LEASE_SECONDS, task_id=task_id
+    )
+    if claimed is None:
+        raise await _nothing(queue, task_id)
+    settled = await queue.tasks.settle(claimed, _in_hand, now=queue.now)
+    if settled is None:
+        raise BadInput("Somebody stopped that task just now.", where="id")
+    if settled.state.value == "active":
+        raise BadInput(
+            f"“{settled.spec.title}” ({settled.id}) is carried out in Slack: write /pull {settled.id} there. Or name"
+            " another task here.",
+            where="id",
+        )
+    return settled
+
+
+def _in_hand(task: QueuedTask) -> QueuedTask:
+    """Waiting for the person if it is theirs to do; else back in the queue, for whoever can carry it out."""
+    from fateforger.tasks import Do, ReviewParts, TaskState  # noqa: PLC0415  the help text needs none of it
+
+    if not isinstance(task.spec.work, Do | ReviewParts):
+        return task.model_copy(update={"state": TaskState.ACTIVE})
+    return task.model_copy(update={"state": TaskState.WAITING, "outcome": "It was pulled at the command line."})
+
+
+async def _nothing(queue: Queue, task_id: str | None) -> BadInput:
+    """Why nothing could be pulled (S160)."""
+    from fateforger.tasks import STATES, blockers, quoted  # noqa: PLC0415  the help text needs none of it
+
+    tasks = await queue.tasks.of(queue.user_id, ended=True)
+    if task_id is None:
+        left = [task for task in tasks if task.state.value not in {"done", "stopped"}]
+        if not left:
+            return BadInput("The queue is empty, so there is nothing to pull.")
+        return BadInput("Nothing can be pulled now: what is in the queue is paused, in hand, or waits for other tasks.")
+    task = next((task for task in tasks if task.id == task_id), None)
+    if task is None:
+        return not_there(task_id)
+    first = blockers(task, tasks)
+    if task.state.value == "active" and first:
+        named = " and ".join(f"{quoted(t)} ({t.id})" for t in first[:2])
+        return BadInput(f"{quoted(task)} has to wait for {named}.", where="id")
+    return BadInput(f"{quoted(task)} is {STATES[task.state]}, so it cannot be pulled.", where="id")
+
+
+@click.command("done")
+@of_task
+@click.option("--met", type=int, multiple=True, metavar="N", help="This acceptance criterion is met (1 is the first).")
+@click.option("--all-met", is_flag=True, help="Every acceptance criterion is met.")
+@click.option("--did", multiple=True, metavar="ACTION", help="What was done, in order, by the workflow's names.")
+@in_queue
+def done_door(
+    ctx: click.Context,
+    task_id: str,
+    met: tuple[int, ...],
+    all_met: bool,
+    did: tuple[str, ...],
+    user_id: str | None,
+    as_json: bool,
+    **where: str | None,
+) -> None:
+    """Say that a task that was pulled is done. Each acceptance criterion has to be met, and no rule of its workflow may
+    object to what was done for it."""
+
+    async def end(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
+        command_id = f"door-{uuid4().hex}"
+
+        def change(task: QueuedTask) -> QueuedTask:
+            return _ended(task, command_id, queue, met, did, all_met=all_met)
+
+        task = await queue.tasks.change(queue.user_id, task_id, change, now=queue.now)
+        if task is None:
+            raise not_there(task_id)
+        return task, await queue.tasks.of(queue.user_id)
+
+    task, tasks = with_queue(ctx, user_id, where, end)
+    tell(f"“{task.spec.title}” is done.", task, tasks, as_json=as_json)
+
+
+def _ended(
+    task: QueuedTask, command_id: str, queue: Queue, met: Sequence[int], did: tuple[str, ...], *, all_met: bool
+) -> QueuedTask:
+    """The task after the same word as in Slack. Raises ``BadInput`` with what is missing."""
+    from fateforger.coordinator.executor.settling import settled  # noqa: PLC0415  heavy
+    from fateforger.session.queue_commands import SettleTask  # noqa: PLC0415  heavy
+    from fateforger.tasks import ReviewParts  # noqa: PLC0415  the help text needs none of it
+
+    every = range(len(task.spec.acceptance_criteria))
+    word = SettleTask(
+        command_id=command_id,
+        user_id=queue.user_id,
+        at=queue.now,
+        task_id=task.id,
+        word="approve" if isinstance(task.spec.work, ReviewParts) else "done",
+        met=tuple(every) if all_met else tuple(number - 1 for number in met),
+        did=did,
+    )
+    return settled(task, word)
