@@ -105,6 +105,10 @@ def _remove_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.RemoveBlock(**envelope, key=click.target)
 
 
+def _fix(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.ApplyFix(**envelope, fix=click.target)
+
+
 def _why(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.ExplainBlock(**envelope, key=click.value)
 
@@ -178,6 +182,7 @@ EXECUTORS: Mapping[str, Executor] = {
     "block.swap_down": _swap_down,
     "block.remove": _remove_block,
     "block.why": _why,
+    "plan.fix": _fix,
     "show_history": _plain(commands.ShowHistory),
     "show_older_history": _plain(commands.ShowHistory, older=True),
     "hide_history": _plain(commands.HideHistory),

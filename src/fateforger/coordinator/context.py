@@ -41,6 +41,7 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
             | commands.ShiftBlock()
             | commands.SwapBlock()
             | commands.ApplyPatch()
+            | commands.ApplyFix()
             | commands.ResolveConflict()
         ):
             return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}

@@ -30,6 +30,7 @@ from fateforger.coordinator.underway import Course, TurnStopped, Underway
 from fateforger.errors import BadInput, StoreError, VersionConflict
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session import commands
+from fateforger.session.advice import advised
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Command, Queued, SessionCommand, Start, Unasked
 from fateforger.session.memory import known
@@ -329,7 +330,7 @@ class PlanningCoordinator:
         if after.history is not None and outcome.effects:
             went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
             after = await self._effects.past.refreshed(after, said=went_back)
-        after = without_stale_sketch(aged(before, after)).touched(command.command_id, command.at)
+        after = advised(without_stale_sketch(aged(before, after)), command.at).touched(command.command_id, command.at)
         messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
         after, messages = messages_of(before, after, command.command_id)
         after, broke = ended(before, outcome, after, messages)

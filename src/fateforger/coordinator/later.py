@@ -16,6 +16,7 @@ from fateforger.coordinator.noticing import noticed
 from fateforger.coordinator.previewing import aged
 from fateforger.errors import StoreError, VersionConflict
 from fateforger.ports import Sessions
+from fateforger.session.advice import advised
 from fateforger.session.commands import LookAgain, Understood
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.skeleton import without_stale_sketch
@@ -92,7 +93,8 @@ class Later:
 
     async def _shown(self, before: Session, after: Session, command: LookAgain | Understood) -> Session:
         """What the session came to, saved with the card that says so; nobody did anything, so it is not touched."""
-        after = without_stale_sketch(aged(before, after)).touched(command.command_id, before.touched_at)
+        after = advised(without_stale_sketch(aged(before, after)), before.touched_at)
+        after = after.touched(command.command_id, before.touched_at)
         after, messages = owed(before, after, command.command_id)
         saved = await self._sessions.save(after, expected=before.version, outgoing=messages)
         self._drafts.prepare(saved)
@@ -105,6 +107,7 @@ class Later:
             if session is None or not _still_waits(session, look):
                 return
             after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
+            after = advised(after, session.touched_at)
             after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
             try:
                 self._drafts.prepare(await self._sessions.save(after, expected=session.version, outgoing=messages))

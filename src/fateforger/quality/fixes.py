@@ -23,6 +23,8 @@ from fateforger.quality.remedies import Case, remedies
 from fateforger.quality.view import View, begin, finish, view
 
 MOST = 3
+Rank = tuple[int, int]
+"""The level that a fix leads to, the higher the smaller; and the findings that are left."""
 _HARD = frozenset({Criterion.OVERLAP, Criterion.MEETING, Criterion.MUST})
 """While there is one of these, nothing else can make the plan valid."""
 _MOST_TRIED = {Criterion.SHOULD: 1, Criterion.WISH: 1}
@@ -38,11 +40,11 @@ def fixes(instance: Instance, plan: TBPlan, left: Sequence[Left] = (), *, most: 
     seen = view(instance, plan, left)
     now = grade(seen)
     board = Board(seen)
-    found: dict[str, tuple[tuple[int, int, int], Fix]] = {}
+    found: dict[str, tuple[Rank, Fix]] = {}
     for finding in _worth_trying(now.findings):
         helping = list(islice(_helping(seen, board, finding, now), _MOST_COMPARED))
         if helping:
-            rank, fix = min(helping, key=lambda each: each[0][:2])
+            rank, fix = min(helping, key=lambda each: each[0])
             found.setdefault(fix.id, (rank, fix))
     ranked = sorted(found.values(), key=lambda each: each[0])
     return tuple(fix for _, fix in ranked[:most])
@@ -60,8 +62,8 @@ def _worth_trying(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _helping(seen: View, board: Board, finding: Finding, now: Quality) -> Iterator[tuple[tuple[int, int, int], Fix]]:
-    """The remedies of a finding that help, with how much: the level, the findings that are left, the blocks moved."""
+def _helping(seen: View, board: Board, finding: Finding, now: Quality) -> Iterator[tuple[Rank, Fix]]:
+    """The remedies of a finding that help, with how much."""
     for move in remedies(Case(seen, board, finding)):
         tried = _tried(seen, board, move)
         if tried is None:
@@ -76,7 +78,7 @@ def _helping(seen: View, board: Board, finding: Finding, now: Quality) -> Iterat
                 level=then.level,
                 patch=patch,
             )
-            yield (-then.level, len(then.findings), len(patch.ops)), fix
+            yield (-then.level, len(then.findings)), fix
 
 
 def _tried(seen: View, board: Board, move: Move) -> tuple[Patch, Quality] | None:

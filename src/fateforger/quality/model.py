@@ -65,7 +65,7 @@ class Fix(BaseModel):
 
     model_config = _FROZEN
     id: str
-    label: str = Field(min_length=1, max_length=75)
+    label: str = Field(min_length=1)
     criterion: Criterion
     keys: tuple[str, ...] = ()
     level: int = Field(ge=0, le=4)

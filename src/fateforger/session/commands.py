@@ -191,6 +191,14 @@ class SwapBlock(InSession):
     direction: Literal[-1, 1]
 
 
+class ApplyFix(InSession):
+    """Stage 4: one of the changes that would make the plan better, by its id; nothing is done when it is none any
+    more."""
+
+    kind: Literal["apply_fix"] = "apply_fix"
+    fix: str
+
+
 class ExplainBlock(InSession):
     """Stages 3 to 5: why a block is where it is."""
 
@@ -354,6 +362,7 @@ SessionCommand = (
     | RemoveBlock
     | ShiftBlock
     | SwapBlock
+    | ApplyFix
     | ExplainBlock
     | ShowHistory
     | HideHistory

@@ -18,6 +18,7 @@ from fateforger.plan.mistakes import first_mistake
 from fateforger.plan.resolve import overlap_sentence
 from fateforger.plan.timing import is_anchored
 from fateforger.session import commands
+from fateforger.session.advice import picked
 from fateforger.session.frame import day_window, instant_in
 from fateforger.session.keys import minted
 from fateforger.session.meetings import busy_meetings
@@ -30,6 +31,7 @@ BlockCommand = (
     | commands.ShiftBlock
     | commands.SwapBlock
     | commands.ApplyPatch
+    | commands.ApplyFix
 )
 _TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
 NOW_IT_WOULD = "Now it would do this:"
@@ -59,7 +61,7 @@ def edited(session: Session, command: BlockCommand) -> Edited:
             patch = making_way(session, before, patch, {key})
         case commands.ApplyPatch():
             patch = making_way(session, before, patch, _placed(session, before, patch))
-        case commands.AddBlock() | commands.RemoveBlock() | commands.SwapBlock():
+        case commands.AddBlock() | commands.RemoveBlock() | commands.SwapBlock() | commands.ApplyFix():
             pass
         case _:
             assert_never(command)
@@ -93,6 +95,8 @@ def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patc
             return _swap(session, plan, key, direction)
         case commands.ApplyPatch(patch=patch):
             return patch
+        case commands.ApplyFix(fix=fix, at=at):
+            return picked(session, fix, at)
         case _:
             assert_never(command)
 

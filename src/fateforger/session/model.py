@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.constraints import Version
 from fateforger.plan import TBPlan
-from fateforger.quality import Quality
+from fateforger.quality import Fix, Quality
 from fateforger.session.cards import Card
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.views import HistoryView, PreviewView
@@ -236,6 +236,8 @@ class Session(BaseModel):
     overview: str | None = None
     """The skeleton as CommonMark (Stage 3)."""
     quality: Quality | None = None
+    fixes: tuple[Fix, ...] = ()
+    """What the card of Stage 4 offers to make the plan better."""
     refine_undo: tuple[RefineUpdate, ...] = ()
     """Applied changes that can still be taken back, the latest last."""
     held: Held | None = None

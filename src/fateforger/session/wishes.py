@@ -49,7 +49,13 @@ def contradicting(session: Session, command: SessionCommand) -> set[Matter]:
     match command:
         case commands.RemoveBlock(key=key):
             return _edits_of(key)
-        case commands.EditBlock() | commands.ShiftBlock() | commands.SwapBlock() | commands.ApplyPatch():
+        case (
+            commands.EditBlock()
+            | commands.ShiftBlock()
+            | commands.SwapBlock()
+            | commands.ApplyPatch()
+            | commands.ApplyFix()
+        ):
             try:
                 result = edited(session, command)
             except UserError:

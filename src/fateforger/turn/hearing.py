@@ -127,13 +127,15 @@ class _Ear:
                 "preview": self.session.preview is not None,
                 "memory": self.session.memory is not None,
                 "questions": bool(open_questions(self.session)),
+                "fixes": bool(self.session.fixes),
             },
         )
 
     def _beside(self) -> list[Table]:
         """The lists whose rows a message can name by number."""
         tables = [facts.history(self.session)] if self.session.history is not None else []
-        return [*tables, facts.questions(self.session)] if open_questions(self.session) else tables
+        tables += [facts.questions(self.session)] if open_questions(self.session) else []
+        return [*tables, facts.fixes(self.session)] if self.session.fixes else tables
 
     async def answer(self) -> Heard:
         """An answer to a question, from the tables alone; why a block is where it is, code says."""
@@ -142,8 +144,14 @@ class _Ear:
             "ask",
             Role.GATE,
             AnswerWords,
-            shown=(("frame", facts.frame_facts(self.session)),),
-            tables=(facts.tasks(self.session), facts.blocks(self.session), facts.meetings(self.session), *kept),
+            shown=(("frame", facts.frame_facts(self.session)), ("quality", facts.quality_facts(self.session))),
+            tables=(
+                facts.tasks(self.session),
+                facts.blocks(self.session),
+                facts.meetings(self.session),
+                facts.findings(self.session),
+                *kept,
+            ),
             words={**self._step(), "remembered": bool(kept)},
         )
         if words.block is None or self.session.plan is None:

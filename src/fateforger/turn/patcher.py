@@ -58,8 +58,18 @@ class TimeboxPatcher:
             Role.PATCH,
             wanted,
             message,
-            facts=(("day", facts.day_facts(session, now)), ("frame", facts.frame_facts(session))),
-            tables=(facts.blocks(session), facts.meetings(session), facts.tasks(session), *kept),
+            facts=(
+                ("day", facts.day_facts(session, now)),
+                ("frame", facts.frame_facts(session)),
+                ("quality", facts.quality_facts(session)),
+            ),
+            tables=(
+                facts.blocks(session),
+                facts.meetings(session),
+                facts.tasks(session),
+                facts.findings(session),
+                *kept,
+            ),
             schema=patch_schema(wanted),
             words={"remembered": bool(kept)},
         )

@@ -16,13 +16,13 @@ from fateforger.ports import Prompt, Role
 from fateforger.turn.reading.facts import Row, Table
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 2,
+    "ask": 3,
     "date": 4,
-    "decide": 3,
+    "decide": 4,
     "draft": 2,
     "facts": 5,
     "memory": 4,
-    "patch": 6,
+    "patch": 7,
     "rules": 4,
     "start": 3,
 }

@@ -13,6 +13,7 @@ from tests.unit.turn.sessions import MONDAY, MORNING, event, planned, question, 
 from fateforger.errors import ModelUnreachable
 from fateforger.journal.rows import HistoryRow
 from fateforger.ports import Prompt, Role
+from fateforger.session.advice import advised
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.memory import MemoryView, Recalled
 from fateforger.session.model import InputFacts, Session
@@ -55,7 +56,7 @@ def busy(stage: Stage) -> Session:
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")
     known = Recalled(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)
     changes = {"history": view, "questions": (question(key, shown=True),), "recalled": known}
-    return now.model_copy(update={**changes, "memory": MemoryView(asked="c0")})
+    return advised(now.model_copy(update={**changes, "memory": MemoryView(asked="c0")}), MORNING)
 
 
 async def prompt_of(name: str) -> Prompt:
@@ -156,6 +157,7 @@ _WORDS = {
     "preview": False,
     "memory": False,
     "questions": False,
+    "fixes": False,
 }
 
 

@@ -21,9 +21,10 @@ from fateforger.coordinator.clicks import EXECUTORS, read_click
 from fateforger.coordinator.forms import ROOMS, open_form, read_form
 from fateforger.journal.rows import HistoryRow
 from fateforger.session import commands
+from fateforger.session.advice import advised
 from fateforger.session.cards import FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand
-from fateforger.session.edits import by_time
+from fateforger.session.edits import by_time, edited
 from fateforger.session.envelope import InSession
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Written
@@ -96,6 +97,12 @@ def kept(uid: str | None) -> str:
     return json.dumps({"uids": [NAMED[0], NAMED[1]], "keep": uid})
 
 
+def edited_by(now: Session, *deeds: Any) -> Session:
+    for deed in deeds:
+        now = now.model_copy(update={"plan": edited(now, deed).after})
+    return now
+
+
 TASKS = InputFacts(tasks=(task("Report", 90, one_thing=True), task("Mail", 30), task("Calls", None)))
 DATE, FRAME = session(Stage.DATE), session(Stage.COLLECT_CONSTRAINTS)
 EMPTY, LIST = session(Stage.CAPTURE_INPUTS), session(Stage.CAPTURE_INPUTS, inputs=TASKS)
@@ -129,6 +136,10 @@ LISTED = WRITTEN.model_copy(
 PREVIEWED = REFINE.model_copy(update={"preview": PreviewView(asked="c0", at=MORNING)})
 ASKED = HELD.model_copy(update={"questions": (question(FIRST, shown=True), question(SECOND, "summary", shown=True))})
 ONE, ALL = address(ASKED.questions[0]), token(open_questions(ASKED))
+
+BETTER = advised(
+    edited_by(REFINE, said("remove_block", key=LUNCH), said("shift_block", key=SECOND, minutes=-10)), MORNING
+)
 
 KNOWN = nameable(REFINE.model_copy(update={"recalled": recall(REFINE, RULES, MORNING)}), RULES)
 NAMED, SEEN = [v.uid for v in KNOWN], [v.seq for v in KNOWN]
@@ -238,6 +249,8 @@ ROWS = (
     click("keep the plan's", ASKED, "conflict.keep_plan", wants("keep_plan", number=1), target=ONE),
     click("keep the calendar's for all", ASKED, "conflict.keep_calendar", wants("keep_calendar"), target=ALL),
     click("keep the plan's for all", ASKED, "conflict.keep_plan", wants("keep_plan"), target=ALL),
+    click("a change that was offered", BETTER, "plan.fix", wants("fix", number=2), target=BETTER.fixes[1].id),
+    click("the first change that was offered", BETTER, "plan.fix", wants("fix"), target=BETTER.fixes[0].id),
     move("back to refine", COMMITTED, Move.BACK, "back"),
     move("undo the commit", COMMITTED, Move.UNDO_SYNC, "undo_all"),
     move("complete the commit", HALTED, Move.RETRY, "retry"),

@@ -32,6 +32,7 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
     commands.ShiftBlock: TimeboxingStage.REFINE,
     commands.SwapBlock: TimeboxingStage.REFINE,
     commands.ApplyPatch: TimeboxingStage.REFINE,
+    commands.ApplyFix: TimeboxingStage.REFINE,
     commands.ResolveConflict: TimeboxingStage.REFINE,
 }
 

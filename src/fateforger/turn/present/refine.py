@@ -16,6 +16,7 @@ from fateforger.session.questions import open_questions
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present import history, preview
+from fateforger.turn.present.advice import better
 from fateforger.turn.present.day_rules import unkept_rules
 from fateforger.turn.present.parts import (
     left_out,
@@ -78,6 +79,7 @@ def card(session: Session) -> Card:
             *unkept_rules(session),
             *left_out(session.unplaced),
             *quality_note(session.quality),
+            *better(session),
             *rules(session),
             *_when_written(session),
             move_row(session, ORDER),

@@ -43,6 +43,8 @@ def besides_of(reply: TimeboxingUserReply, session: Session, decision: Decision)
         return kind(**envelope(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
     if intent in _SIDES:
         return _kept(reply, session, decision.number, _SIDES[intent])
+    if intent is Intent.FIX:
+        return _offered(reply, session, decision.number)
     if intent in {Intent.UNDO_WRITE, Intent.REDO_WRITE}:
         return _row_of_history(reply, session, decision)
     return None
@@ -64,6 +66,13 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
     if (row.button == "undo") != (decision.intent is Intent.UNDO_WRITE):
         raise BadInput(f"What can be done about that write is {row.button.capitalize()}, so I did nothing.")
     return kind(**head, transaction=row.transaction, newest=view.newest)
+
+
+def _offered(reply: TimeboxingUserReply, session: Session, number: int | None) -> commands.ApplyFix:
+    """The button of a suggestion; the first one helps most."""
+    if not session.fixes:
+        raise BadInput("I have no change to suggest just now; say what you would like to be different.")
+    return commands.ApplyFix(**envelope(reply), fix=numbered(session.fixes, 1 if number is None else number).id)
 
 
 def _kept(

@@ -16,6 +16,7 @@ from fateforger.sync.conflicts import question as in_words
 MOST_MEETINGS = 40
 MOST_TASKS = 60
 MOST_BLOCKS = 60
+MOST_FINDINGS = 12
 LONGEST_TEXT = 160
 """Characters of one title or note."""
 DAYS_AHEAD = 14
@@ -122,6 +123,27 @@ def blocks(session: Session) -> Table:
         for block in resolved[:MOST_BLOCKS]
     ]
     return "plan", rows, len(resolved) - len(rows)
+
+
+def quality_facts(session: Session) -> Row:
+    """How good the plan is, and what lifts it."""
+    quality = session.quality
+    if quality is None:
+        return {"level": "", "next_step": ""}
+    return {"level": f"{quality.level} of 4, {quality.label}", "next_step": cut(quality.next_step)}
+
+
+def findings(session: Session) -> Table:
+    """What would make the plan better, the most important first."""
+    found = () if session.quality is None else session.quality.findings
+    rows = [{"for_level": finding.level, "finding": cut(finding.text)} for finding in found[:MOST_FINDINGS]]
+    return "findings", rows, len(found) - len(rows)
+
+
+def fixes(session: Session) -> Table:
+    """The changes that the card offers, numbered from 1."""
+    rows = [{"number": number, "change": cut(fix.label)} for number, fix in enumerate(session.fixes, 1)]
+    return "fixes", rows, 0
 
 
 def history(session: Session) -> Table:

@@ -64,6 +64,8 @@ class Intent(StrEnum):
     MEMORY = "memory"
     """It asks what is known of the person, or wants something done about a rule of theirs; nothing about this plan."""
     CLOSE_MEMORY = "close_memory"
+    FIX = "fix"
+    """One of the changes that the card offers to make the plan better."""
     KEEP_CALENDAR = "keep_calendar"
     KEEP_PLAN = "keep_plan"
     """What both the person and the plan changed stays as the plan has it."""
@@ -72,8 +74,8 @@ class Intent(StrEnum):
 
 
 class Decision(BaseModel):
-    """What the message wants. ``number`` is the row that it is about, of the history or of the open questions; null
-    means none, or all. ``also`` is true when it says something besides: "start at 8, then go on"."""
+    """What the message wants. ``number`` is the row that it is about, of the history, of the open questions or of the
+    fixes; null means none, or all. ``also`` is true when it says something besides: "start at 8, then go on"."""
 
     model_config = _CLOSED
     intent: Intent

@@ -47,6 +47,8 @@ KEPT = frozenset(
             "Finding.keys",
             "Session.brought",
             "BringAlong.task_ids",
+            "Fix.keys",
+            "ApplyFix.fix",
         ),
     }
 )

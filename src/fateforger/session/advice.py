@@ -1,0 +1,45 @@
+"""What would make the session's plan better now: the fixes that its card offers, and the one that a person picked."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fateforger.drafting.instance import Instance
+from fateforger.errors import BadInput
+from fateforger.ops import Patch
+from fateforger.quality import Fix, fixes
+from fateforger.session.frame import frame_mistake
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.skeleton import left_of, measure
+from fateforger.stages import TimeboxingStage
+
+STALE = (
+    "That suggestion was for the plan as it was before, so I changed nothing."
+    " What would help now is on the newest card."
+)
+_ALL = 20
+
+
+def advised(session: Session, at: datetime) -> Session:
+    """The session with what its card offers: changes that were tried on the plan as it is now. ``at``: what began
+    before that instant stays."""
+    refining = session.status is SessionStatus.ACTIVE and session.stage is TimeboxingStage.REFINE
+    if not refining or session.plan is None or frame_mistake(session) is not None:
+        return session.model_copy(update={"fixes": ()})
+    return session.model_copy(update={"fixes": fixes(_from_now(session, at), session.plan, left_of(session))})
+
+
+def picked(session: Session, fix: str, at: datetime) -> Patch:
+    """The patch of a fix that was offered, if it still is one for the plan and the calendar as they are now. Raises
+    ``BadInput`` when it is not: then nothing of it is done."""
+    offered: tuple[Fix, ...] = ()
+    if session.plan is not None and frame_mistake(session) is None:
+        offered = fixes(_from_now(session, at), session.plan, left_of(session), most=_ALL)
+    patch = next((each.patch for each in offered if each.id == fix), None)
+    if patch is None:
+        raise BadInput(STALE)
+    return patch
+
+
+def _from_now(session: Session, at: datetime) -> Instance:
+    return measure(session).model_copy(update={"now": at})

@@ -1,0 +1,41 @@
+"""What would make the plan better, and buttons that do it."""
+
+from __future__ import annotations
+
+from fateforger.session.cards import Button, Controls, Note, Part, plain
+from fateforger.session.model import Session
+
+MOST_FINDINGS = 3
+"""Findings listed beside the next step; the others are counted."""
+_LABEL = 75
+
+
+def better(session: Session) -> tuple[Part, ...]:
+    """The findings after the next step, and the changes that were tried."""
+    return (*_findings(session), *_buttons(session))
+
+
+def _findings(session: Session) -> tuple[Part, ...]:
+    if session.quality is None:
+        return ()
+    others = [found.text for found in session.quality.findings if found.text != session.quality.next_step]
+    if not others:
+        return ()
+    lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
+    if len(others) > MOST_FINDINGS:
+        lines.append(f"- … and {len(others) - MOST_FINDINGS} more.")
+    return (Note(text="\n".join(("What would make it better still:", *lines))),)
+
+
+def _buttons(session: Session) -> tuple[Part, ...]:
+    if not session.fixes:
+        return ()
+    buttons = (
+        Button(
+            label=fix.label if len(fix.label) <= _LABEL else f"{fix.label[: _LABEL - 1].rstrip()}…",
+            action="plan.fix",
+            target=fix.id,
+        )
+        for fix in session.fixes
+    )
+    return (Controls(items=tuple(buttons)),)
