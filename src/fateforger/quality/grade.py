@@ -26,5 +26,5 @@ def grade(seen: View) -> Quality:
     """The same for a view of it."""
     found = findings(seen)
     level = min((finding.level - 1 for finding in found), default=BEST)
-    next_step = next((f.text for f in found if f.level == level + 1), NOTHING_MISSING)
+    next_step = found[0].text if found else NOTHING_MISSING
     return Quality(level=level, label=LABELS[level], next_step=next_step, findings=found)

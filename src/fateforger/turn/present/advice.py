@@ -11,14 +11,14 @@ _LABEL = 75
 
 
 def better(session: Session) -> tuple[Part, ...]:
-    """The findings after the next step, and the changes that were tried."""
+    """The findings after the first, which is the next step, and the changes that were tried."""
     return (*_findings(session), *_buttons(session))
 
 
 def _findings(session: Session) -> tuple[Part, ...]:
     if session.quality is None:
         return ()
-    others = [found.text for found in session.quality.findings if found.text != session.quality.next_step]
+    others = [found.text for found in session.quality.findings[1:]]
     if not others:
         return ()
     lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
