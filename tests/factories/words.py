@@ -36,6 +36,19 @@ def opening(*, plan: bool = True, **said: Any) -> Answer:
     return {**day(**said), "plan": plan}
 
 
+def work(title: str, kind: str = "do", **more: Any) -> Answer:
+    """A first message that wants something done."""
+    nothing = {"context": None, "minutes": None, "date": None, "start": None, "priority": None, "project": None}
+    empty = {"criteria": [], "files": [], "tags": [], "workflow": None, "simple": True, "haste": "no"}
+    return wanting("work", changes=True, work={"kind": kind, "title": title, **nothing, **empty, **more})
+
+
+def wanting(wants: str, **more: Any) -> Answer:
+    """A first message that wants something other than a day planned."""
+    given = {"wants": wants, "changes": False, "number": None, "work": None, "answer": None, **more}
+    return {**opening(plan=False), **given}
+
+
 def new(title: str, minutes: int | None = None, **more: Any) -> Answer:
     return {"title": title, "minutes": minutes, "depth": None, "one_thing": False, "notes": "", **more}
 

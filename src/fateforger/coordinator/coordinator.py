@@ -40,6 +40,7 @@ from fateforger.session.queue_commands import ForQueue, QueueCommand
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, said_by
 from fateforger.session.skeleton import without_stale_sketch
+from fateforger.tasks.hydrated import Hydrated
 from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
 from fateforger.turn.nodes.besides import LOOKS
@@ -169,12 +170,17 @@ class PlanningCoordinator:
             if opening.addressed or running.user_id == opening.user_id:
                 await self.on_user_reply(reply_to(running.id, opening))
             return True
-        if self._model is None or not opening.addressed or not opening.text:
+        if not opening.addressed or not opening.text:
             return not opening.addressed
-        model = TellingModel(self._model, Course(opening.at), untold)
-        session = await first_turn(opening, earlier, model, self._logbook, calendar_write=self._calendar_write)
-        if session is None:
+        if self._tasks is not None and await self._tasks.typed(opening):
+            return True
+        if self._model is None:
             return False
+        model = TellingModel(self._model, Course(opening.at), untold)
+        queue = () if self._tasks is None else await self._tasks.queue(opening.user_id)
+        session = await first_turn(opening, earlier, queue, model, self._logbook, calendar_write=self._calendar_write)
+        if session is None or isinstance(session, Hydrated):
+            return session is not None and self._tasks is not None and await self._tasks.route(opening, session)
         self._look_ahead(session)
         session, messages = owed(None, session.touched(opening.command_id, opening.at), opening.command_id)
         messages = rateable(messages, opening.command_id, model.prompts)

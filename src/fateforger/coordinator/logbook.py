@@ -20,6 +20,7 @@ from fateforger.session.commands import SessionCommand, StageAction, TimeboxingU
 from fateforger.session.keys import minted
 from fateforger.session.model import Session, Sketch
 from fateforger.session.skeleton import fingerprint
+from fateforger.tasks import QueuedTask
 from fateforger.turn.model import Effect, TurnInput, TurnOutcome
 from fateforger.turn.opening import Opened, hear_opening
 from fateforger.turn.recording.models import ListeningModel
@@ -77,13 +78,15 @@ class Entry:
             self._note(Run(input=turn, model=model is not None, outcome=outcome), listening, began)
         return outcome
 
-    async def opening(self, reply: TimeboxingUserReply, session: Session, model: Model) -> Opened | None:
+    async def opening(
+        self, reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
+    ) -> Opened | None:
         """See :func:`fateforger.turn.opening.hear_opening`."""
         listening, began, opened = ListeningModel(model), self.seconds, None
         try:
-            opened = await hear_opening(reply, session, listening)
+            opened = await hear_opening(reply, session, listening, queue)
         finally:
-            self._note(OpeningRun(reply=reply, session=session, opened=opened), listening, began)
+            self._note(OpeningRun(reply=reply, session=session, queue=tuple(queue), opened=opened), listening, began)
         return opened
 
     async def draft(

@@ -10,6 +10,8 @@ from fateforger.coordinator.logbook import Logbook
 from fateforger.ports import Model
 from fateforger.session.commands import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, Notice, Session, SessionStatus
+from fateforger.tasks import QueuedTask
+from fateforger.tasks.hydrated import Hydrated
 from fateforger.turn.model import TurnInput
 
 AT_ONCE = timedelta(seconds=20)
@@ -38,16 +40,23 @@ def reply_to(session_id: str, opening: Opening) -> TimeboxingUserReply:
 
 
 async def first_turn(
-    opening: Opening, earlier: Sequence[Session], model: Model, logbook: Logbook, *, calendar_write: CalendarWrite
-) -> Session | None:
-    """The session that a message begins, with all that it says; ``None`` when it wants no day planned."""
+    opening: Opening,
+    earlier: Sequence[Session],
+    queue: Sequence[QueuedTask],
+    model: Model,
+    logbook: Logbook,
+    *,
+    calendar_write: CalendarWrite,
+) -> Session | Hydrated | None:
+    """The session that a message begins, with all that it says; or what else it wants, if there is anything to do about
+    that."""
     start = Start(**opening.model_dump(exclude={"kind", "text", "addressed", "withheld"}))
     session = starting.begun(start, earlier, calendar_write=calendar_write)
     reply = reply_to(session.id, opening)
     with logbook.turn(reply, session) as entry:
-        opened = await entry.opening(reply, session, model)
-        if opened is None:
-            return None
+        opened = await entry.opening(reply, session, model, queue)
+        if opened is None or opened.hydrated is not None:
+            return None if opened is None else opened.hydrated
         lines = (*(() if session.notice is None else session.notice.lines), *opened.lines)
         if not opened.commands:
             return session.model_copy(update={"notice": Notice(lines=lines) if lines else None})

@@ -9,25 +9,29 @@ from fateforger.background.letters import letter
 from fateforger.constraints.credentials import REFUSED, taken_out
 from fateforger.coordinator.dispositor import forms as front_forms
 from fateforger.coordinator.dispositor.desk import FrontDesk
+from fateforger.coordinator.dispositor.routing import AtOnce, Redirected, Route, routed, typed_route
 from fateforger.coordinator.executor import forms
 from fateforger.coordinator.executor.blocking import block_for
-from fateforger.coordinator.executor.carried import Tools
-from fateforger.coordinator.executor.direct import do_now
+from fateforger.coordinator.executor.carried import Asker, Tools
+from fateforger.coordinator.executor.direct import directly, do_now, redirect
 from fateforger.coordinator.executor.pulling import Puller
 from fateforger.coordinator.executor.settling import settle
 from fateforger.coordinator.executor.watching import Waiting
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.commands import Opening
 from fateforger.session.queue_commands import (
     BlockTimeFor,
     DoTaskNow,
     EnqueueTask,
+    ForQueue,
     PullTask,
     QueueCommand,
     SettleTask,
     ShowTasks,
 )
-from fateforger.tasks import QueuedTask
+from fateforger.tasks import Mode, QueuedTask
+from fateforger.tasks.hydrated import Hydrated, typed_command
 
 FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time"})
 GONE = "That task is not in your queue any more."
@@ -49,6 +53,39 @@ class TaskDesk:
             card, v=f"{command.command_id}/card", channel=command.channel, thread_ts=command.thread_ts, ts=command.ts
         )
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
+
+    async def queue(self, user_id: str) -> tuple[QueuedTask, ...]:
+        """What has not ended, in order."""
+        return await self._front.queued(user_id)
+
+    async def typed(self, opening: Opening) -> bool:
+        """Carry out a command that was written out in a message; ``False`` when it begins with no slash (S147)."""
+        typed = typed_command(opening.text)
+        if typed is None:
+            return False
+        await self._go(opening, typed_route(typed, opening))
+        return True
+
+    async def route(self, opening: Opening, wanted: Hydrated) -> bool:
+        """Do about a message what it wants, once, and answer in its thread (S147-S153)."""
+        await self._go(opening, routed(wanted, opening))
+        return True
+
+    async def _go(self, opening: Opening, route: Route) -> None:
+        if isinstance(route, ForQueue):
+            await self.carry_out(route)
+            return
+        about = opening.command_id
+        if isinstance(route, AtOnce):
+            asker = Asker(opening.user_id, opening.at, opening.channel, opening.tz, Mode.DIRECT)
+            card = await directly(self._tools, route.spec, asker, key=about, simple=route.simple)
+        elif isinstance(route, Redirected):
+            card = redirect(await self._front.put(route.command), route.because)
+        else:
+            card = route
+        answer = letter(card, v=f"{about}/card", channel=opening.channel, thread_ts=opening.thread_ts)
+        await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
+        self.waiting.wake()
 
     async def _answer(self, command: QueueCommand) -> Card:
         match command:

@@ -32,6 +32,7 @@ from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
 from fateforger.slack.queueing import Placing, asked_for
 from fateforger.slack.stops import stopping
+from fateforger.tasks.hydrated import typed_command
 
 
 class Desk:
@@ -124,8 +125,10 @@ class Desk:
         await self.put(reply)
 
     async def _first_words(self, said: Said) -> None:
-        """Read by a model, if there is one and the person may start a plan; else a welcome."""
-        first = await self._opening(said) if self._door.reads_words else None
+        """Read by a model, if there is one and the person may start a plan, or a command that was written out; else a
+        welcome."""
+        readable = self._door.reads_words or typed_command(said.text) is not None
+        first = await self._opening(said) if readable else None
         if first is not None:
             await self.put(first)
         elif said.direct or said.mention:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fateforger.tasks.model import Decompose, TaskSpec
 from fateforger.tasks.ruled import workflow_of
 
+SEVERAL_STEPS = "This takes several steps, and the queue keeps track of which are done."
+
 
 def complex_because(spec: TaskSpec) -> str | None:
     """A sentence that says what the queue is good for here; ``None`` for what is simple."""

@@ -24,7 +24,7 @@ VERSIONS: Mapping[str, int] = {
     "memory": 4,
     "patch": 7,
     "rules": 4,
-    "start": 3,
+    "start": 4,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
 version they were made with."""

@@ -32,10 +32,18 @@ class FrontDesk:
         self._shelf = shelf
 
     async def enqueue(self, command: EnqueueTask) -> Card:
-        """Put a task into the queue (S154)."""
+        """Put a task into the queue, and say so (S154, S155)."""
+        return acknowledgement(await self.put(command))
+
+    async def queued(self, user_id: str) -> tuple[QueuedTask, ...]:
+        """The tasks that have not ended, in order."""
+        return await self._shelf.of(user_id)
+
+    async def put(self, command: EnqueueTask) -> QueuedTask:
+        """The task that a command puts into the queue, without a word about it."""
         new = NewTask(command.spec, command.origin)
         (task,) = await self._shelf.add(command.user_id, (new,), cause=command.command_id, now=command.at)
-        return acknowledgement(task)
+        return task
 
     async def listed(self, command: ShowTasks) -> Card:
         """The person's queue."""

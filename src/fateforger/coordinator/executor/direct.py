@@ -9,7 +9,7 @@ from fateforger.coordinator.executor.kinds import carried_out
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.cards import Button, Card
 from fateforger.session.queue_commands import DoTaskNow
-from fateforger.tasks import Mode, QueuedTask, TaskSpec, TaskState
+from fateforger.tasks import Do, Mode, QueuedTask, TaskSpec, TaskState
 from fateforger.tasks.complexity import complex_because
 
 UNTRACKED = "I go ahead right away. Note that this isn't tracked in your queue."
@@ -17,6 +17,7 @@ LOST = (
     "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done,"
     " and it cannot be paused or put back."
 )
+YOURS = "It is yours to do, and I keep no list of it."
 TAKEN_OUT = "It was done directly, without the queue."
 _OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
 
@@ -30,8 +31,9 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
     repeated = command.command_id in task.handled
     if task.state not in _OPEN and not repeated:
         return said(f"{quoted(task)} is {stand(task, ())}, so there is nothing to skip.", SHOW)
-    if complex_because(task.spec) is not None and not command.insists:
-        return redirect(task)
+    because = complex_because(task.spec)
+    if because is not None and not command.insists:
+        return redirect(task, because)
     asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, Mode.DIRECT)
     card = await directly(tools, task.spec, asker, key=command.command_id)
     if not repeated:
@@ -39,22 +41,22 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
     return card
 
 
-def redirect(task: QueuedTask) -> Card:
+def redirect(task: QueuedTask, why: str) -> Card:
     """Why a task had better stay in the queue, the line that pulls it, and a way to insist (S164)."""
     anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
-    why = complex_because(task.spec)
     sentence = f"{why} I keep {quoted(task)} there: run `/pull {task.id}` to do it with all that."
     return said(sentence, pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
 
 
-async def directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str) -> Card:
+async def directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
     """Do what is asked, without a task; what it sets going is set going once for that ``key`` (S163, S165)."""
-    note = UNTRACKED if complex_because(spec) is None else LOST
+    note = UNTRACKED if simple and complex_because(spec) is None else LOST
     try:
         carried = await carried_out(tools, spec, asker, key=key)
     except (BadInput, ModelError) as error:
         return said(error.message, mode=Mode.DIRECT)
-    return said(f"{note}\n\n{carried.outcome}", mode=Mode.DIRECT)
+    outcome = YOURS if isinstance(spec.work, Do) else carried.outcome
+    return said(f"{note}\n\n{outcome}", mode=Mode.DIRECT)
 
 
 def _taken_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 
 from fateforger.ops import TBPatch
+from fateforger.tasks.hydrated import Haste, Purpose
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 
@@ -148,10 +149,36 @@ class DayWords(PlannedDateResult):
     inputs: InputWords | None
 
 
+class WorkWords(BaseModel):
+    """Something to be done, as far as the message speaks of it."""
+
+    model_config = _CLOSED
+    kind: Literal["do", "plan_day", "block_time", "decompose", "review_rules"]
+    title: Title
+    context: Annotated[str, Field(max_length=3000)] | None
+    minutes: int | None
+    date: Date | None
+    start: Clock | None
+    priority: Annotated[int, Field(ge=0, le=4)] | None
+    project: Annotated[str, Field(max_length=100)] | None
+    criteria: tuple[Annotated[str, Field(max_length=300)], ...]
+    files: tuple[Annotated[str, Field(max_length=300)], ...]
+    tags: tuple[Annotated[str, Field(max_length=60)], ...]
+    workflow: Annotated[str, Field(max_length=100)] | None
+    simple: bool
+    haste: Haste
+
+
 class StartWords(DayWords):
-    """A message outside of any session. ``plan`` is true when the person wants a day planned."""
+    """A message outside of any session. ``plan`` is true when the person wants a day planned; else ``wants`` says what
+    they want, ``number`` which task of the queue it is about, and ``answer`` is for them."""
 
     plan: bool
+    wants: Purpose = Purpose.CONVERSATION
+    changes: bool = False
+    number: int | None = None
+    work: WorkWords | None = None
+    answer: Spoken | None = None
 
 
 class PatchWords(TBPatch):

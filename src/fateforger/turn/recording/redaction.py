@@ -77,7 +77,8 @@ def hidden_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: H
         case Run():
             changes["input"] = hidden_input(run.input, hide)
         case OpeningRun():
-            changes |= {"reply": _model(run.reply, hide), "session": _session(run.session, hide)}
+            queue = tuple(_model(task, hide) for task in run.queue)
+            changes |= {"reply": _model(run.reply, hide), "session": _session(run.session, hide), "queue": queue}
         case DraftRun():
             changes |= {
                 "session": _session(run.session, hide),

@@ -54,7 +54,7 @@ async def _run(run: AnyRun, model: Model) -> object:
         case Run():
             return await run_turn(run.input, model if run.model else None)
         case OpeningRun():
-            return await hear_opening(run.reply, run.session, model)
+            return await hear_opening(run.reply, run.session, model, run.queue)
         case DraftRun():
             return await sketched(run.session, model, now=run.now, instead_of=run.instead_of)
         case _:

@@ -14,6 +14,7 @@ from fateforger.plan.mistakes import first_mistake
 from fateforger.ports import Completion, Prompt, Role
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch
+from fateforger.tasks import QueuedTask
 from fateforger.turn.model import TurnInput, TurnOutcome
 from fateforger.turn.opening import Opened
 
@@ -73,13 +74,14 @@ class Run(BaseModel):
 
 
 class OpeningRun(BaseModel):
-    """A first message was read, for a ``session`` that would begin with it. Without an ``opened`` it wants no day
-    planned, or could not be read."""
+    """A first message was read, for a ``session`` that would begin with it, of a person with that ``queue``. Without an
+    ``opened`` there was nothing to do about it, or it could not be read."""
 
     model_config = _FROZEN
     kind: Literal["opening"] = "opening"
     reply: TimeboxingUserReply
     session: Session
+    queue: tuple[QueuedTask, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     opened: Opened | None = None
     seconds: float = 0.0

@@ -1,0 +1,106 @@
+"""What a model read in a message that wants no day planned, as a value that code can act on (S153)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from fateforger.session.commands import TimeboxingUserReply
+from fateforger.tasks import BlockTime, Decompose, Do, PlanDay, QueuedTask, ReviewConstraints, TaskSpec, Work
+from fateforger.tasks.hydrated import ExecutionPath, Hydrated, Purpose, path_of
+from fateforger.tasks.model import NORMAL, TEXT_LENGTH, TITLE_LENGTH
+from fateforger.turn.reading.facts import Table, cut
+from fateforger.turn.reading.values import StartWords, WorkWords
+from fateforger.workflow import shipped, shipped_names
+
+MOST_TASKS = 25
+OWN = "timeboxing"
+"""A workflow of the program itself; it is no task's."""
+DECOMPOSE = "decompose"
+
+
+def hydrated(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> Hydrated | None:
+    """What the message comes to; ``None`` when there is nothing to do and nothing to say."""
+    path = path_of(words.wants, changes=words.changes)
+    named = _named(words.number, queue)
+    if words.wants is Purpose.WORK and words.work is not None and path is ExecutionPath.ENQUEUE:
+        spec = _spec(reply, words.work)
+        return Hydrated(
+            intent=words.wants,
+            execution_path=path,
+            workflow=spec.workflow,
+            spec=spec,
+            simple=words.work.simple,
+            haste=words.work.haste,
+        )
+    if words.wants is Purpose.DONE and named is None:
+        return None
+    if path is ExecutionPath.ENQUEUE or (words.wants in _TALK and not words.answer):
+        return None
+    return Hydrated(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
+
+
+_TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
+
+
+def queue_table(queue: Sequence[QueuedTask]) -> Table:
+    """A person's queue, numbered from 1."""
+    rows = [
+        {
+            "number": number,
+            "title": cut(task.spec.title),
+            "state": task.state.value,
+            "priority": task.spec.priority,
+        }
+        for number, task in enumerate(queue[:MOST_TASKS], 1)
+    ]
+    return "queue", rows, len(queue) - len(rows)
+
+
+def workflow_table() -> Table:
+    """The workflows whose rules can apply to a task."""
+    rows = [{"name": name, "for": "; ".join(shipped(name).applies_when)} for name in shipped_names() if name != OWN]
+    return "workflows", rows, 0
+
+
+def _named(number: int | None, queue: Sequence[QueuedTask]) -> str | None:
+    if number is None or not 1 <= number <= min(len(queue), MOST_TASKS):
+        return None
+    return queue[number - 1].id
+
+
+def _spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
+    """The task; a part that cannot be used is left out rather than guessed."""
+    work = _work(words)
+    known = words.workflow if words.workflow in shipped_names() and words.workflow != OWN else None
+    given = {
+        "title": words.title,
+        "work": work,
+        "project": words.project or "",
+        "priority": NORMAL if words.priority is None else words.priority,
+        "tags": tuple(dict.fromkeys(tag for tag in words.tags if tag))[:20],
+        "context": (words.context or reply.text)[:TEXT_LENGTH],
+        "relevant_files": tuple(name for name in words.files if name)[:50],
+        "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
+        "workflow": DECOMPOSE if isinstance(work, Decompose) else known or "",
+    }
+    try:
+        return TaskSpec.model_validate(given)
+    except ValidationError:
+        return TaskSpec(title=words.title[:TITLE_LENGTH], work=work, context=reply.text[:TEXT_LENGTH])
+
+
+def _work(words: WorkWords) -> Work:
+    minutes = words.minutes if words.minutes is not None and 0 < words.minutes <= 24 * 60 else None
+    match words.kind:
+        case "plan_day" if words.date is not None:
+            return PlanDay(date=words.date)
+        case "block_time" if words.date is not None and minutes is not None:
+            return BlockTime(date=words.date, minutes=minutes, start=words.start)
+        case "decompose":
+            return Decompose()
+        case "review_rules":
+            return ReviewConstraints()
+        case _:
+            return Do(minutes=minutes)

@@ -1,0 +1,31 @@
+"""Which way a message goes (S147-S152)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fateforger.tasks.hydrated import ExecutionPath, Purpose, Typed, path_of, typed_command
+
+
+@pytest.mark.parametrize("intent", Purpose)
+@pytest.mark.parametrize("slash", [True, False])
+@pytest.mark.parametrize("changes", [True, False])
+def test_only_work_that_changes_something_is_put_into_the_queue(intent: Purpose, *, slash: bool, changes: bool) -> None:
+    """S152, in its order: slash, skill, question, conversation, nothing changed; everything else waits its turn."""
+    waits = not slash and intent is Purpose.WORK and changes
+    assert path_of(intent, slash=slash, changes=changes) is (ExecutionPath.ENQUEUE if waits else ExecutionPath.DIRECT)
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("/pull ff-4k7w9c", Typed("/pull", "ff-4k7w9c")),
+        ("  /tasks ", Typed("/tasks", "")),
+        ("/", None),
+        ("pull it", None),
+        ("either/or", None),
+    ],
+)
+def test_a_command_that_is_written_out_begins_with_a_slash(text: str, typed: Typed | None) -> None:
+    """S147"""
+    assert typed_command(text) == typed
