@@ -39,7 +39,7 @@ def opening(*, plan: bool = True, **said: Any) -> Answer:
 def work(title: str, kind: str = "do", **more: Any) -> Answer:
     """A first message that wants something done."""
     nothing = {"context": None, "minutes": None, "date": None, "start": None, "priority": None, "project": None}
-    empty = {"criteria": [], "files": [], "tags": [], "workflow": None, "simple": True, "haste": "no"}
+    empty: Answer = {"criteria": [], "files": [], "tags": [], "workflow": None, "simple": True, "haste": "no"}
     return wanting("work", changes=True, work={"kind": kind, "title": title, **nothing, **empty, **more})
 
 
