@@ -162,6 +162,10 @@ class Settings(BaseSettings):
     )
     mcp_port: int = Field(8767, ge=0, le=65535, description="Port of fateforger mcp --http; 0 picks a free one.")
 
+    facts: Path | None = Field(
+        None,
+        description="File that lets predicates look at files and run commands (docs/workflows.md); without it, none.",
+    )
     record: Path | None = Field(
         None, description="Directory to record each turn in, with what models were asked and answered; left out, none."
     )

@@ -7,18 +7,19 @@ are counted from 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fateforger.cli.documents import parse_json, read_lines, read_text, write_json
-from fateforger.cli.options import as_json
+from fateforger.cli.options import as_json, settings_from
 from fateforger.errors import BadInput, FateforgerError
 
 if TYPE_CHECKING:
-    from fateforger.workflow import Report, Workflow
+    from fateforger.workflow import Report, Step, Workflow
+    from fateforger.workflow.evaluating import Evaluated
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
 
@@ -32,28 +33,49 @@ def command() -> None:
 @click.argument("file", required=False)
 @click.option("--trace", metavar="FILE", help="What was done, one step a line; or -.")
 @click.option("--open", "is_open", is_flag=True, help="The trace may go on: what has not come yet is pending.")
+@click.option("--evaluate", is_flag=True, help="Look how the states are now, and check that as the last step.")
+@click.option("--do", "do", multiple=True, metavar="ACTION", help="With --evaluate: what is done in that step.")
+@click.option("--known", metavar="FILE", help="With --evaluate: what the session, the task and the person say; or -.")
 @click.option("--batch", metavar="FILE", help="One case a line, rules and trace together; one result document a line.")
 @click.option("--exit-code", is_flag=True, help="Exit with status 1 when a rule is violated.")
 @as_json
+@click.pass_context
 def check_door(
-    file: str | None, trace: str | None, is_open: bool, batch: str | None, exit_code: bool, as_json: bool
+    ctx: click.Context,
+    file: str | None,
+    trace: str | None,
+    is_open: bool,
+    evaluate: bool,
+    do: tuple[str, ...],
+    known: str | None,
+    batch: str | None,
+    exit_code: bool,
+    as_json: bool,
 ) -> None:
-    """Which rules of FILE a trace keeps, which it breaks, at which steps, and what to do about it."""
+    """Which rules of FILE a trace keeps, which it breaks, at which steps, and what to do about it.
+
+    With --evaluate the states of FILE are looked up now: in what is --known, {"session":{FACT:bool},
+    "task":{FIELD:value},"stated":[KIND]}, and in the files and commands that the file FATEFORGER_FACTS allows."""
     if batch is not None:
-        if file is not None or trace is not None or is_open:
+        if file is not None or trace is not None or is_open or evaluate:
             raise click.UsageError("With --batch each line says its rules, its trace, and whether that is closed.")
         _each_line(batch)
         return
-    if file is None or trace is None:
+    if file is None or (trace is None and not evaluate):
         raise click.UsageError("Give a workflow FILE and its --trace TRACE (JSON lines), or --batch FILE.")
-    if file == trace == "-":
-        raise BadInput("Only one of the workflow and the trace can come from stdin.")
-    report = _checked(_workflow(file), trace, closed=not is_open)
+    if (do or known is not None) and not evaluate:
+        raise click.UsageError("--do and --known belong to --evaluate.")
+    if [file, trace, known].count("-") > 1:
+        raise BadInput("Only one of the workflow, the trace and what is known can come from stdin.")
+    workflow = _workflow(file)
+    states, last = _now(ctx, workflow, known, do) if evaluate else (None, ())
+    report = _checked(workflow, trace, last, closed=not is_open)
     if as_json:
         from fateforger.workflow import write_report  # noqa: PLC0415  the help text needs none of it
 
-        write_json(write_report(report))
+        write_json({**write_report(report), **_written(states)})
     else:
+        _tell_states(states)
         _tell(report)
     if exit_code and report.violated:
         raise click.exceptions.Exit(1)
@@ -82,12 +104,39 @@ def _beside(source: str) -> Callable[[str], str | None]:
     return parent
 
 
-def _checked(workflow: Workflow, trace: str, *, closed: bool) -> Report:
+def _now(
+    ctx: click.Context, workflow: Workflow, known: str | None, do: tuple[str, ...]
+) -> tuple[tuple[Evaluated, ...], tuple[Step]]:
+    """The states as they are now, and the step at hand."""
+    from fateforger.cli.workflow_states import states_now, step_now  # noqa: PLC0415  heavy
+
+    states = states_now(workflow, known, settings_from(ctx))
+    return states, (step_now(workflow, states, do),)
+
+
+def _checked(workflow: Workflow, trace: str | None, last: Sequence[Step], *, closed: bool) -> Report:
     from fateforger.workflow import check, read_step  # noqa: PLC0415  the help text needs none of it
 
     names = workflow.vocabulary
-    steps = [read_step(parse_json(line, where), names, where) for line, where in read_lines(trace)]
-    return check(workflow.rules, steps, names, closed=closed)
+    lines = () if trace is None else read_lines(trace)
+    steps = [read_step(parse_json(line, where), names, where) for line, where in lines]
+    return check(workflow.rules, [*steps, *last], names, closed=closed)
+
+
+def _written(states: tuple[Evaluated, ...] | None) -> dict[str, Any]:
+    if states is None:
+        return {}
+    from fateforger.cli.workflow_states import write_states  # noqa: PLC0415  heavy
+
+    return {"states": write_states(states)}
+
+
+def _tell_states(states: tuple[Evaluated, ...] | None) -> None:
+    if states is None:
+        return
+    from fateforger.cli.workflow_states import tell_states  # noqa: PLC0415  heavy
+
+    tell_states(states)
 
 
 def _each_line(batch: str) -> None:

@@ -15,6 +15,7 @@ from fateforger.ports.calendar import (
     Unknown,
 )
 from fateforger.ports.clock import Clock
+from fateforger.ports.facts import Facts
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.ports.journal import Journal, Lease
 from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport, Recollection
@@ -37,6 +38,7 @@ __all__ = [
     "Constraints",
     "Done",
     "Exists",
+    "Facts",
     "Feedbacks",
     "Gone",
     "IndexTask",

@@ -1,0 +1,6 @@
+"""What predicates may look at on this machine: files and commands, each allowed by name in one file of the person's."""
+
+from fateforger.adapters.facts.allowed import AllowedCommand, AllowList, read_allow_file, read_allow_list
+from fateforger.adapters.facts.local import LocalFacts
+
+__all__ = ["AllowList", "AllowedCommand", "LocalFacts", "read_allow_file", "read_allow_list"]

@@ -1,0 +1,50 @@
+"""Running a command that was allowed: exactly its words, without a shell, for a while. What it says goes nowhere; only
+how it ends counts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import DEVNULL, Process
+
+from fateforger.adapters.facts.allowed import AllowedCommand
+from fateforger.workflow.evaluating import Told
+
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")
+"""Of the environment; settings and keys of this program are none of a command's business."""
+
+
+async def run(name: str, command: AllowedCommand) -> Told:
+    """Whether it ends with exit status 0. Whatever it started is ended with it."""
+    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command.words,
+            cwd=command.folder,
+            env=environment,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Told(None, f"“{name}” cannot be started: {error.strerror or error}.")
+    try:
+        async with asyncio.timeout(command.seconds):
+            status = await process.wait()
+    except TimeoutError:
+        return Told(None, f"“{name}” took longer than {command.seconds:g} seconds, so it was ended.")
+    finally:
+        await _end(process)
+    if status < 0:
+        return Told(None, f"“{name}” was ended by signal {-status}.")
+    return Told(holds=status == 0, why=f"“{name}” ended with status {status}.")
+
+
+async def _end(process: Process) -> None:
+    """The whole group, also when the command itself is gone and left something behind."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()

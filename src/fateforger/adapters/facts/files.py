@@ -1,0 +1,95 @@
+"""Looking into files below one folder, without following a link on the way."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+MOST_FILES = 2_000
+"""Files that one look opens."""
+MOST_ENTRIES = 50_000
+"""Names that one look goes through."""
+SECONDS = 30.0
+"""That one look takes."""
+MOST_BYTES = 4 * 1024 * 1024
+"""Of one file."""
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class TooMuch(Exception):
+    """There is more to look at than one look may."""
+
+
+def fits(path: str, pattern: str) -> bool:
+    """Whether a relative path fits a pattern, part by part: ``*`` stays within a part, ``**`` stands for any parts."""
+    parts = PurePosixPath(path).parts
+    reached = {0}  # how many parts the pattern so far may stand for
+    for wanted in PurePosixPath(pattern).parts:
+        if wanted == "**":
+            reached = set(range(min(reached), len(parts) + 1)) if reached else reached
+        else:
+            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], wanted)}
+    return len(parts) in reached
+
+
+def regular_files(folder: Path) -> Iterator[str]:
+    """The relative paths of all regular files below a folder, in order; links are passed by. Raises :class:`TooMuch`,
+    and ``OSError`` when the folder itself cannot be read."""
+    seen = 0
+    pending = [""]
+    while pending:
+        here = pending.pop()
+        try:
+            with _opened(folder, here, _DIRECTORY) as descriptor, os.scandir(descriptor) as entries:
+                found = sorted((entry.name, _kind(entry)) for entry in entries)
+        except OSError:
+            if not here:
+                raise
+            continue  # it went away, or is not ours to read; what is in it cannot fit
+        seen += len(found)
+        if seen > MOST_ENTRIES:
+            raise TooMuch
+        below = [f"{here}/{name}" if here else name for name, kind in found if kind == "folder"]
+        yield from (f"{here}/{name}" if here else name for name, kind in found if kind == "file")
+        pending += reversed(below)
+
+
+def text_in(folder: Path, path: str) -> bytes | None:
+    """What a regular file holds, reached without a link; ``None`` for one that is larger than may be read, or is none.
+    Raises ``OSError``."""
+    with _opened(folder, path, _FILE) as descriptor:
+        known = os.fstat(descriptor)
+        if not stat.S_ISREG(known.st_mode) or known.st_size > MOST_BYTES:
+            return None
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        return data if len(data) <= MOST_BYTES else None
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "file" if entry.is_file(follow_symlinks=False) else "other"
+
+
+@contextmanager
+def _opened(folder: Path, path: str, flags: int) -> Iterator[int]:
+    """A descriptor of something below the folder, opened part by part: a link that takes the place of a part, even at
+    the last moment, is refused by the system."""
+    parts = PurePosixPath(path).parts
+    held = [os.open(folder, _DIRECTORY)]
+    try:
+        for place, part in enumerate(parts):
+            last = place == len(parts) - 1
+            held.append(os.open(part, flags if last else _DIRECTORY, dir_fd=held[-1]))
+        yield held[-1]
+    finally:
+        for descriptor in reversed(held):
+            os.close(descriptor)

@@ -1,0 +1,12 @@
+"""What predicates may look at, as the settings say: nothing, unless a file allows some."""
+
+from __future__ import annotations
+
+from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
+from fateforger.config import Settings
+from fateforger.ports import Facts
+
+
+def configured_facts(settings: Settings) -> Facts:
+    """The facts of this machine. Raises :class:`BadInput` for a file that cannot be used."""
+    return LocalFacts(AllowList() if settings.facts is None else read_allow_file(settings.facts))

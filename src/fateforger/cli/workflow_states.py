@@ -1,0 +1,67 @@
+"""The states of a workflow as they are now, for ``workflow check --evaluate``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fateforger.bootstrap.facts import configured_facts
+from fateforger.cli.documents import read_document
+from fateforger.config import Settings
+from fateforger.errors import BadInput
+from fateforger.plan.mistakes import first_mistake
+from fateforger.ports.facts import evaluate
+from fateforger.workflow import Step, Workflow
+from fateforger.workflow.evaluating import Evaluated, Known, as_step
+from fateforger.workflow.vocabulary import AtomKind
+
+_SIGNS = {True: "✓", False: "✗", None: "?"}
+
+
+class _Known(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    session: dict[str, bool] = {}
+    task: dict[str, Any] = {}
+    stated: list[str] | None = None
+
+
+def states_now(workflow: Workflow, known: str | None, settings: Settings) -> tuple[Evaluated, ...]:
+    """Each state that the workflow declares, by name. ``known`` is a file, or ``-``. Raises :class:`BadInput`."""
+    given = Known() if known is None else _read(read_document(known), known)
+    predicates = [workflow.predicates[name] for name in sorted(workflow.predicates)]
+    return asyncio.run(evaluate(predicates, given, configured_facts(settings)))
+
+
+def step_now(workflow: Workflow, states: Sequence[Evaluated], do: Sequence[str]) -> Step:
+    """The step at hand. Raises :class:`BadInput` for an action that is not declared."""
+    for name in do:
+        if workflow.vocabulary.kind_of(name) is not AtomKind.ACTION:
+            near = workflow.vocabulary.near(name)
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise BadInput(f"“{name}” is no action of {workflow.name}.{meant}", where="--do")
+    return as_step(states, do)
+
+
+def write_states(states: Sequence[Evaluated]) -> list[Mapping[str, Any]]:
+    """``[{"state","holds","why"}]``; ``holds`` is null where it cannot be told."""
+    return [{"state": each.name, "holds": each.holds, "why": list(each.why)} for each in states]
+
+
+def tell_states(states: Sequence[Evaluated]) -> None:
+    """The same for people."""
+    for each in states:
+        click.echo(f"{_SIGNS[each.holds]} {each.name}: {' '.join(each.why)}")
+
+
+def _read(document: object, where: str) -> Known:
+    try:
+        given = _Known.model_validate(document)
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
+    stated = None if given.stated is None else frozenset(given.stated)
+    return Known(session=given.session, task=given.task, stated=stated)

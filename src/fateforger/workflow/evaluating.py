@@ -1,0 +1,109 @@
+"""Evaluating predicates: what is told by values that are given (the session, the task, what the person stated), and
+what has to be looked at by somebody else (files, commands). Each answer comes with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from fateforger.workflow.predicates import (
+    Check,
+    CommandOutput,
+    Described,
+    FileContent,
+    Predicate,
+    SessionState,
+    TaskState,
+    UserStatement,
+)
+from fateforger.workflow.trace import Step
+
+Look = FileContent | CommandOutput
+"""A check that somebody has to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The answer to a check: ``None`` when it cannot be told. ``why`` is a sentence."""
+
+    holds: bool | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known without a look: facts of the session by name, the fields of the task at hand, and the kinds of
+    statements of the person, as a model read them (``None``: nobody read them)."""
+
+    session: Mapping[str, bool] = field(default_factory=dict)
+    task: Mapping[str, Any] = field(default_factory=dict)
+    stated: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A state as it is now. ``why`` has the sentences that decide it, or all that keep it from being told."""
+
+    name: str
+    holds: bool | None
+    why: tuple[str, ...]
+
+
+def looks(predicates: Sequence[Predicate]) -> tuple[Look, ...]:
+    """What has to be looked at, each once."""
+    checks = (check for predicate in predicates for check in predicate.checks)
+    return tuple(dict.fromkeys(check for check in checks if isinstance(check, FileContent | CommandOutput)))
+
+
+def evaluated(predicate: Predicate, known: Known, looked: Mapping[Check, Told]) -> Evaluated:
+    """A state by the answers to its checks: it holds when one of them says so, and does not when all of them say so."""
+    told = [answer(check, known, looked) for check in predicate.checks]
+    if not told:
+        return Evaluated(predicate.name, None, ("Nothing says how it can be told.",))
+    holds = True if any(each.holds for each in told) else None if any(each.holds is None for each in told) else False
+    return Evaluated(predicate.name, holds, tuple(each.why for each in told if each.holds is holds))
+
+
+def answer(check: Check, known: Known, looked: Mapping[Check, Told]) -> Told:
+    """What one check comes to."""
+    match check:
+        case SessionState(fact):
+            if fact not in known.session:
+                return Told(None, f"The session knows nothing of “{fact}”.")
+            return Told(known.session[fact], f"The session says so of “{fact}”.")
+        case TaskState():
+            return _of_task(check, known.task)
+        case UserStatement(statement):
+            if known.stated is None:
+                return Told(None, "Nobody read what the person stated.")
+            stated = statement in known.stated
+            return Told(stated, f"The person stated {'' if stated else 'no '}“{statement}”.")
+        case FileContent() | CommandOutput():
+            return looked.get(check, Told(None, "Nobody looked."))
+        case Described(sentence):
+            return looked.get(check, Told(None, f"Somebody has to judge it: {sentence}"))
+        case _:
+            assert_never(check)
+
+
+def as_step(states: Sequence[Evaluated], do: Sequence[str] = ()) -> Step:
+    """The step at hand: these actions, with each state as it is now."""
+    return Step(
+        do=tuple(do),
+        true=tuple(state.name for state in states if state.holds),
+        unknown=tuple(state.name for state in states if state.holds is None),
+    )
+
+
+def _of_task(check: TaskState, task: Mapping[str, Any]) -> Told:
+    if check.field not in task:
+        return Told(None, f"The task has no “{check.field}”.")
+    value = task[check.field]
+    if check.contains is not None:
+        holds = check.contains in value if isinstance(value, str | list | tuple | set | frozenset) else False
+        return Told(holds, f"“{check.field}” of the task {'holds' if holds else 'does not hold'} “{check.contains}”.")
+    if check.equals is not None:
+        holds = value is not None and str(value) == check.equals
+        return Told(holds, f"“{check.field}” of the task is {'' if holds else 'not '}“{check.equals}”.")
+    return Told(bool(value), f"“{check.field}” of the task is {'there' if value else 'empty'}.")

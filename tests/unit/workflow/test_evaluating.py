@@ -1,0 +1,115 @@
+"""Predicates evaluated: each kind with its three answers, and the reason for each (S132, S136, S137)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fateforger.ports.facts import evaluate
+from fateforger.workflow import Step
+from fateforger.workflow.evaluating import Evaluated, Known, Told, answer, as_step, evaluated, looks
+from fateforger.workflow.predicates import (
+    Check,
+    CommandOutput,
+    Described,
+    FileContent,
+    Predicate,
+    SessionState,
+    TaskState,
+    UserStatement,
+)
+
+KNOWN = Known(
+    session={"plan_valid": True, "date_confirmed": False},
+    task={"body": "## Approved Plan", "tags": ["ui", "later"], "priority": 2, "notes": "", "done": False},
+    stated=frozenset({"approval"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        (SessionState("plan_valid"), Told(holds=True, why="The session says so of “plan_valid”.")),
+        (SessionState("date_confirmed"), Told(holds=False, why="The session says so of “date_confirmed”.")),
+        (SessionState("moon_full"), Told(None, "The session knows nothing of “moon_full”.")),
+        (
+            TaskState("body", contains="Approved"),
+            Told(holds=True, why="“body” of the task holds “Approved”."),
+        ),
+        (TaskState("tags", contains="ui"), Told(holds=True, why="“tags” of the task holds “ui”.")),
+        (TaskState("tags", contains="u"), Told(holds=False, why="“tags” of the task does not hold “u”.")),
+        (TaskState("priority", contains="2"), Told(holds=False, why="“priority” of the task does not hold “2”.")),
+        (TaskState("priority", equals="2"), Told(holds=True, why="“priority” of the task is “2”.")),
+        (TaskState("body", equals="x"), Told(holds=False, why="“body” of the task is not “x”.")),
+        (TaskState("notes"), Told(holds=False, why="“notes” of the task is empty.")),
+        (TaskState("body"), Told(holds=True, why="“body” of the task is there.")),
+        (TaskState("owner", equals="Anna"), Told(None, "The task has no “owner”.")),
+        (UserStatement("approval"), Told(holds=True, why="The person stated “approval”.")),
+        (UserStatement("refusal"), Told(holds=False, why="The person stated no “refusal”.")),
+        (FileContent("a", "b"), Told(None, "Nobody looked.")),
+        (CommandOutput("a"), Told(None, "Nobody looked.")),
+        (Described("It reads well"), Told(None, "Somebody has to judge it: It reads well")),
+    ],
+)
+def test_each_kind_is_told_by_what_is_known(check: Check, told: Told) -> None:
+    """S136: what nobody knows is unknown, never false."""
+    assert answer(check, KNOWN, {}) == told
+
+
+def test_where_nobody_read_what_was_stated_that_is_unknown() -> None:
+    assert answer(UserStatement("approval"), Known(), {}) == Told(None, "Nobody read what the person stated.")
+
+
+@pytest.mark.parametrize(
+    ("checks", "holds", "why"),
+    [
+        (("plan_valid", "moon"), True, ("The session says so of “plan_valid”.",)),
+        (("date_confirmed", "moon"), None, ("The session knows nothing of “moon”.",)),
+        (("date_confirmed",), False, ("The session says so of “date_confirmed”.",)),
+        ((), None, ("Nothing says how it can be told.",)),
+    ],
+)
+def test_one_of_its_checks_is_enough_and_the_reasons_are_those_that_decide(
+    checks: tuple[str, ...], *, holds: bool | None, why: tuple[str, ...]
+) -> None:
+    """S132."""
+    predicate = Predicate("p", tuple(map(SessionState, checks)))
+    assert evaluated(predicate, KNOWN, {}) == Evaluated("p", holds, why)
+
+
+class Machine:
+    """Facts as a table; says what it was asked. Whatever is not in it is unknown."""
+
+    def __init__(self, **answers: bool) -> None:
+        self.answers: dict[str, bool] = answers
+        self.asked: list[Any] = []
+
+    async def contains(self, pattern: str, text: str) -> Told:
+        self.asked.append((pattern, text))
+        return Told(self.answers.get(pattern), f"I looked at {pattern}.")
+
+    async def succeeds(self, command: str) -> Told:
+        self.asked.append(command)
+        return Told(self.answers.get(command), f"I ran {command}.")
+
+
+async def test_files_and_commands_are_looked_at_once_each() -> None:
+    """“succeeds: false” asks for the opposite; what could not be told stays unknown."""
+    machine = Machine(tests=False, plan=True)
+    predicates = (
+        Predicate("tests_pass", (CommandOutput("tests"),)),
+        Predicate("tests_fail", (CommandOutput("tests", succeeds=False), SessionState("moon"))),
+        Predicate("planned", (FileContent("plan", "## Approved"), Described("It reads well"))),
+        Predicate("lint_fails", (CommandOutput("lint", succeeds=False),)),
+    )
+    assert len(looks(predicates)) == 4
+    states = await evaluate(predicates, Known(), machine)
+    assert [(state.name, state.holds, state.why) for state in states] == [
+        ("tests_pass", False, ("I ran tests.",)),
+        ("tests_fail", True, ("I ran tests.",)),
+        ("planned", True, ("I looked at plan.",)),
+        ("lint_fails", None, ("I ran lint.",)),
+    ]
+    assert machine.asked == ["tests", "lint", ("plan", "## Approved")]
+    assert as_step(states, ["commit"]) == Step(do=("commit",), true=("tests_fail", "planned"), unknown=("lint_fails",))
