@@ -13,6 +13,7 @@ from fateforger.coordinator.dispositor.routing import AtOnce, Redirected, Route,
 from fateforger.coordinator.executor import forms
 from fateforger.coordinator.executor.blocking import block_for
 from fateforger.coordinator.executor.carried import Asker, Tools
+from fateforger.coordinator.executor.decomposing import write_parts
 from fateforger.coordinator.executor.direct import directly, do_now, redirect
 from fateforger.coordinator.executor.pulling import Puller
 from fateforger.coordinator.executor.settling import settle
@@ -29,11 +30,12 @@ from fateforger.session.queue_commands import (
     QueueCommand,
     SettleTask,
     ShowTasks,
+    WriteParts,
 )
 from fateforger.tasks import Mode, QueuedTask
 from fateforger.tasks.hydrated import Hydrated, typed_command
 
-FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time"})
+FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts"})
 GONE = "That task is not in your queue any more."
 
 
@@ -99,6 +101,8 @@ class TaskDesk:
                 return await settle(self._tools, command)
             case BlockTimeFor():
                 return await block_for(self._tools, command)
+            case WriteParts():
+                return await write_parts(self._tools, command)
             case DoTaskNow():
                 return await do_now(self._tools, command)
             case _:
@@ -121,6 +125,8 @@ class TaskDesk:
                 return forms.done_form(await self._task(request.user_id, request.target))
             case "queue_time":
                 return forms.time_form(await self._task(request.user_id, request.target))
+            case "queue_parts":
+                return forms.parts_form(await self._task(request.user_id, request.target))
             case _:
                 return front_forms.add_form(request)
 
@@ -136,6 +142,8 @@ class TaskDesk:
             case "queue_time":
                 task = await self._task(submission.user_id, submission.target)
                 return forms.read_time(task, submission, self._tools.tz)
+            case "queue_parts":
+                return forms.read_parts(await self._task(submission.user_id, submission.target), submission)
             case _:
                 return front_forms.read_added(submission)
 

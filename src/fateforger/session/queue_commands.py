@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.tasks import Origin, TaskSpec
+from fateforger.tasks.parts import Parts
 
 Word = Literal["done", "put_back", "approve", "retry", "open"]
 """What a person can say about a task: that it is done, that it shall wait again or be tried again, that the parts of a
@@ -74,6 +75,14 @@ class SettleTask(ForQueue):
     did: tuple[str, ...] = ()
 
 
+class WriteParts(ForQueue):
+    """Break a goal into these parts."""
+
+    kind: Literal["write_parts"] = "write_parts"
+    task_id: str
+    parts: Parts
+
+
 class BlockTimeFor(ForQueue):
     """Put a block for a task into the plan of a day."""
 
@@ -84,4 +93,4 @@ class BlockTimeFor(ForQueue):
     start: time | None = None
 
 
-QueueCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor
+QueueCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts

@@ -19,6 +19,7 @@ VERSIONS: Mapping[str, int] = {
     "ask": 3,
     "date": 4,
     "decide": 4,
+    "decompose": 1,
     "draft": 2,
     "facts": 5,
     "memory": 4,

@@ -19,6 +19,8 @@ from fateforger.session.memory import MemoryView, Recalled
 from fateforger.session.model import InputFacts, Session
 from fateforger.session.views import HistoryView
 from fateforger.stages import TimeboxingStage
+from fateforger.tasks import Decompose, TaskSpec
+from fateforger.turn.decomposing import decomposed
 from fateforger.turn.hearing import hear
 from fateforger.turn.interpreting import interpret
 from fateforger.turn.opening import hear_opening
@@ -70,6 +72,12 @@ async def prompt_of(name: str) -> Prompt:
     reply = TimeboxingUserReply(
         command_id="c1", user_id="U1", at=MORNING, session_id="s1", text="Bitte den Bericht um 10, danach Pause"
     )
+    if name == "decompose":
+        silent = ScriptedModel(ModelUnreachable("Down."))
+        goal = TaskSpec(title="Die Dissertation schreiben", work=Decompose(), context="Bis Ende des Jahres")
+        with pytest.raises(ModelUnreachable):
+            await decomposed(goal, silent, now=MORNING, tz="Europe/Amsterdam")
+        return silent.prompts[-1]
     if name == "start":
         model = ScriptedModel(ModelUnreachable("Down."))
         assert await hear_opening(reply, session(), model) is None

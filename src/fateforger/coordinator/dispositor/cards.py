@@ -141,14 +141,14 @@ def _body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     if task.state in {TaskState.DONE, TaskState.STOPPED}:
         return []
     spec, found = task.spec, list[Part]()
-    if spec.context:
+    parts = [f"- {row(each, tasks)}" for each in tasks if each.goal == (task.goal or task.id) and each.id != task.id]
+    if spec.context and not (isinstance(spec.work, Decompose) and parts):
         found.append(Prose(text=plain(spec.context, LONGEST)))
     if spec.acceptance_criteria:
         wanted = "\n".join(f"- {plain(each, 200)}" for each in spec.acceptance_criteria)
         found.append(Prose(text=f"It is done when:\n{wanted}"))
-    if isinstance(spec.work, ReviewParts):
-        listed = [f"- {row(each, tasks)}" for each in tasks if each.goal == spec.work.goal and each.id != task.id]
-        found.append(Prose(text="\n".join(("The parts:", *listed))))
+    if isinstance(spec.work, ReviewParts | Decompose) and parts:
+        found.append(Prose(text="\n".join(("The parts:", *parts))))
     if spec.relevant_files:
         found.append(Note(text="Files: " + ", ".join(plain(each) for each in spec.relevant_files)))
     if task.origin.reference:
@@ -159,7 +159,7 @@ def _body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
 def _controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
     match task.state:
         case TaskState.WAITING:
-            return (*_waiting(task), Button(label="Put it back", action="queue.back", target=task.id))
+            return (*_waiting(task, tasks), Button(label="Put it back", action="queue.back", target=task.id))
         case TaskState.FAILED | TaskState.STOPPED:
             return (Button(label="Try again", action="queue.retry", target=task.id), SHOW)
         case TaskState.DONE:
@@ -175,7 +175,7 @@ def _controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, .
             assert_never(task.state)
 
 
-def _waiting(task: QueuedTask) -> tuple[Control, ...]:
+def _waiting(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
     match task.spec.work:
         case Do():
             asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
@@ -189,6 +189,10 @@ def _waiting(task: QueuedTask) -> tuple[Control, ...]:
         case ReviewParts():
             return (Button(label="Approve the parts", action="queue.approve", target=task.id, style="primary"),)
         case Decompose():
+            reviews = (each for each in tasks if each.goal == task.id and isinstance(each.spec.work, ReviewParts))
+            review = next(reviews, None)
+            if review is not None:
+                return (pull_button(review, "Pull the review"),)
             return (Button(label="Write down the parts", action="form.queue_parts", target=task.id, style="primary"),)
         case PlanDay() | BlockTime():
             return ()

@@ -48,17 +48,20 @@ class Asker:
 @dataclass(frozen=True, slots=True)
 class Carried:
     """Where a task stands after it was carried out as far as that goes now, in a state and a sentence. ``steps`` are
-    added to those that were done for it."""
+    added to those that were done for it; ``context`` takes the place of what the task says, if there is one."""
 
     state: TaskState
     outcome: str
     place: str = ""
     steps: tuple[Step, ...] = ()
+    context: str | None = None
 
     def on(self, task: QueuedTask, command_id: str, mode: Mode = Mode.EXECUTOR) -> QueuedTask:
         """The task after that."""
+        spec = task.spec if self.context is None else task.spec.model_copy(update={"context": self.context})
         return task.model_copy(
             update={
+                "spec": spec,
                 "state": self.state,
                 "outcome": self.outcome,
                 "place": self.place or task.place,

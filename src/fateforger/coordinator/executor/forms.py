@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
+
 from fateforger.coordinator.executor.settling import done
 from fateforger.coordinator.forms.reading import MAX_MINUTES, Filled
 from fateforger.errors import BadInput
@@ -15,12 +17,15 @@ from fateforger.session.cards import (
     ManyField,
     NumberField,
     Prose,
+    TextField,
     TimeField,
     plain,
 )
 from fateforger.session.days import local_today
-from fateforger.session.queue_commands import BlockTimeFor, SettleTask
+from fateforger.session.queue_commands import BlockTimeFor, SettleTask, WriteParts
 from fateforger.tasks import Do, QueuedTask
+from fateforger.tasks.model import TEXT_LENGTH
+from fateforger.tasks.parts import Part, Parts, laid_out
 from fateforger.tasks.ruled import workflow_of
 
 
@@ -62,6 +67,61 @@ def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | Form
         met=met,
         did=did,
     )
+
+
+def parts_form(task: QueuedTask) -> Form:
+    """The parts of a goal, as the person sees them."""
+
+    def lines(name: str, label: str, hint: str = "") -> TextField:
+        return TextField(
+            name=name, label=label, hint=hint, multiline=True, optional=name == "open", max_length=TEXT_LENGTH
+        )
+
+    return Form(
+        form="queue_parts",
+        session_id="",
+        target=task.id,
+        title="The parts of a goal",
+        submit="Put into my queue",
+        fields=(
+            TextField(name="goal", label="What is the goal?", value=task.spec.title, max_length=1000, multiline=True),
+            lines("assumptions", "What do you assume?", "One thing a line, also what seems obvious."),
+            lines("probes", "How could you find out cheaply whether that is so?", "One thing a line."),
+            lines("parts", "The parts that you know", "One a line; three to seven are enough for a start."),
+            lines("open", "Parts that nobody can say yet what they are", "One a line."),
+        ),
+    )
+
+
+def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | FormErrors:
+    """The parts that a filled form names; where a rule objects, the sentence that says what to do."""
+    filled = Filled(submission)
+    known = [Part(title=line) for line in _lines(filled, "parts")]
+    unknown = [Part(title=line, tag="TBD") for line in _lines(filled, "open")]
+    given = {
+        "goal": filled.text("goal", 1000),
+        "assumptions": _lines(filled, "assumptions"),
+        "probes": _lines(filled, "probes"),
+        "parts": (*known, *unknown),
+    }
+    if not known and not unknown:
+        filled.errors["parts"] = "Which parts does it have? One is enough for a start."
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    try:
+        parts = Parts.model_validate(given)
+        laid_out(task, parts)
+    except ValidationError:
+        return FormErrors(errors={"parts": "Please keep it to 20 lines of at most 300 characters each, and 5 probes."})
+    except BadInput as error:
+        return FormErrors(errors={"parts": error.message})
+    return WriteParts(
+        command_id=submission.command_id, user_id=submission.user_id, at=submission.at, task_id=task.id, parts=parts
+    )
+
+
+def _lines(filled: Filled, name: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in filled.text(name, TEXT_LENGTH).splitlines() if line.strip())
 
 
 def time_form(task: QueuedTask) -> Form:

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from fateforger.coordinator.executor.carried import Asker, Carried, Tools
 from fateforger.coordinator.executor.days import block_time, blocked_by_now, plan_day, planned_by_now
-from fateforger.errors import BadInput
+from fateforger.coordinator.executor.decomposing import approved_by_now, proposed, untracked
 from fateforger.session.rulebook import RuleBook, alone
 from fateforger.tasks import (
     BlockTime,
@@ -24,9 +24,11 @@ YOURS = "This one is yours. Tell me when it is done."
 NO_RULE_WAITS = "No rule waits for your word."
 
 
-async def carried_out(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str) -> Carried:
-    """Do what a task says; what it sets going is set going once for that ``key``. Raises ``BadInput`` when it cannot be
-    done."""
+async def carried_out(
+    tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, task: QueuedTask | None = None
+) -> Carried:
+    """Do what a task says, or the same without a ``task``; what it sets going is set going once for that ``key``.
+    Raises ``BadInput`` or ``ModelError`` when it cannot be done."""
     match spec.work:
         case PlanDay():
             return await plan_day(tools, asker, spec.work, key=key)
@@ -39,7 +41,7 @@ async def carried_out(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str) -
         case ReviewParts():
             return Carried(TaskState.WAITING, "Are these the right parts? Until you approve them, they wait.")
         case Decompose():
-            raise BadInput("Say it in smaller parts, one task each.")
+            return await untracked(tools, spec) if task is None else await proposed(tools, task, key)
         case _:
             assert_never(spec.work)
 
@@ -55,7 +57,9 @@ async def completed(tools: Tools, task: QueuedTask) -> Carried | None:
         case ReviewConstraints():
             seen = await review_rules(tools, task.user_id, tools.tz)
             return seen if seen.state is TaskState.DONE else None
-        case Do() | ReviewParts() | Decompose():
+        case Decompose():
+            return await approved_by_now(tools, task)
+        case Do() | ReviewParts():
             return None  # by the person's word
         case _:
             assert_never(work)

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from fateforger.coordinator.dispositor.cards import ADD, EMPTY, SHOW, quoted, said, stand, task_card
 from fateforger.coordinator.executor.carried import Asker, Carried, Tools
@@ -14,14 +15,16 @@ from fateforger.coordinator.executor.kinds import carried_out
 from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
 from fateforger.session.cards import Card
 from fateforger.session.queue_commands import PullTask
-from fateforger.tasks import QueuedTask, TaskState, blockers
-from fateforger.tasks.ruled import objections, refusal, stepped, workflow_of
+from fateforger.tasks import QueuedTask, ReviewParts, TaskState, blockers
+from fateforger.tasks.ruled import objections, refusal, stepped, with_steps, workflow_of
+from fateforger.workflow import Checked
 
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 5.0
 """Less than a job's: when another program takes over the command of one that died, the claim is free again, too."""
 CLAIMED = "claim_task"
+WORK_ON = "work_on_subtask"
 LOST = "Somebody else took that task over in the meantime; it is with them now."
 
 
@@ -74,13 +77,29 @@ class Puller:
         against = objections(task, *claiming)
         if against:
             return Carried(TaskState.FAILED, " ".join(refusal(against)))
+        if task.goal is not None:
+            against = await self._unapproved(task, task.goal)
+            if against:
+                return Carried(TaskState.FAILED, " ".join(refusal(against)))
         asker = Asker(command.user_id, command.at, command.channel, command.tz or self._tools.tz)
         try:
-            carried = await carried_out(self._tools, task.spec, asker, key=f"{task.id}/{len(task.handled)}")
+            key = f"{task.id}/{len(task.handled)}"
+            carried = await carried_out(self._tools, task.spec, asker, key=key, task=_claimed(task, claiming))
         except (BadInput, ModelError) as error:
             return Carried(TaskState.FAILED, error.message)
         steps = (stepped(task, *claiming),) if claiming else ()
-        return Carried(carried.state, carried.outcome, carried.place, (*steps, *carried.steps))
+        return replace(carried, steps=(*steps, *carried.steps))
+
+    async def _unapproved(self, task: QueuedTask, goal_id: str) -> tuple[Checked, ...]:
+        """The rules that keep a part of a goal from being worked on before its review (S168)."""
+        goal = await self._tools.tasks.get(task.user_id, goal_id)
+        if goal is None or isinstance(task.spec.work, ReviewParts):
+            return ()
+        everything = await self._tools.tasks.of(task.user_id, ended=True)
+        reviews = [each for each in everything if each.goal == goal_id and isinstance(each.spec.work, ReviewParts)]
+        approved = any(each.state is TaskState.DONE for each in reviews)
+        facts = {"review_task_exists": bool(reviews), "review_approved": approved}
+        return objections(goal, WORK_ON, facts=facts)
 
     @asynccontextmanager
     async def _kept(self, task: QueuedTask) -> AsyncIterator[None]:
@@ -121,6 +140,10 @@ class Puller:
         if task.state is TaskState.WAITING:
             return task_card(task, tasks)
         return said(f"{quoted(task)} is {stand(task, tasks)}, so it cannot be pulled.", SHOW)
+
+
+def _claimed(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:
+    return with_steps(task, claiming) if claiming else task
 
 
 def _active(task: QueuedTask) -> QueuedTask:

@@ -1,0 +1,31 @@
+"""A goal, broken into parts by a model; what it proposes has to be approved before anybody works on it (S168)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fateforger.errors import UserError
+from fateforger.ports import Model, Role
+from fateforger.session.days import local_today
+from fateforger.tasks import TaskSpec
+from fateforger.tasks.parts import COARSE, Parts
+from fateforger.turn.asking import Question, ask
+from fateforger.turn.prompting import prompt_for
+
+SECONDS = 45.0
+
+
+async def decomposed(spec: TaskSpec, model: Model, *, now: datetime, tz: str) -> Parts:
+    """The parts that a model proposes for a goal. Raises ``ModelError``."""
+    said = spec.title if not spec.context else f"{spec.title}\n\n{spec.context}"
+    day = ("day", {"today": local_today(now, tz).isoformat()})
+    prompt = prompt_for("decompose", Role.DRAFT, Parts, said, facts=(day,), words={"most": COARSE})
+    question = Question(prompt, Parts, seconds=SECONDS, accept=_whole)
+    return (await ask(model, question)).value
+
+
+def _whole(parts: Parts) -> None:
+    if not parts.parts or not parts.goal or not parts.assumptions or not parts.probes:
+        raise UserError("Say the goal, at least one assumption, one probe and one part")
+    if len(parts.parts) > COARSE:
+        raise UserError(f"There are more than {COARSE} parts; keep them coarse")
