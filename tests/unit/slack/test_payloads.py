@@ -36,6 +36,7 @@ from fateforger.slack.arrivals import (
     MessagesOpened,
     OpenForm,
     Place,
+    QueueAsked,
     Said,
     Shown,
     StartAsked,
@@ -160,6 +161,61 @@ def test_what_a_person_wrote_is_heard(subtype: str | None) -> None:
 
 
 # --- starting -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["/pull", "/tasks"])
+def test_the_commands_of_the_queue(command: str) -> None:
+    """S157, S158"""
+    payload = {
+        "command": command,
+        "text": " ff-4k7w9c ",
+        "channel_id": "C1",
+        "user_id": "U1",
+        "trigger_id": "t1",
+        "is_enterprise_install": "false",
+    }
+    assert of(payload) == QueueAsked(command_id("slash", "t1"), "U1", Place("C1"), command, "ff-4k7w9c")
+
+
+def test_a_message_is_saved_as_a_task() -> None:
+    payload = {
+        "type": "message_action",
+        "callback_id": "save_as_task",
+        "user": {"id": "U1"},
+        "trigger_id": "t1",
+        "channel": {"id": "C1"},
+        "message": {"ts": "2.0", "text": "Call &lt;the bank&gt;", "user": "U2"},
+    }
+    request = FormRequest(
+        form="queue_save",
+        session_id="",
+        user_id="U1",
+        target='{"channel":"C1","ts":"2.0"}',
+        chosen={"text": "Call <the bank>"},
+    )
+    assert of(payload) == FormAsked(request, "t1", Place("C1"))
+    assert isinstance(of({**payload, "callback_id": "other"}), Ignored)
+
+
+def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of() -> None:
+    (block,) = render(
+        Card(text="Card", parts=(Controls(items=(Button(label="Pull", action="queue.pull", target="ff-4k7w9c"),)),)),
+        session="",
+        v="v1",
+    ).blocks
+    element = block["elements"][0]
+    arrival = of(
+        {
+            "type": "block_actions",
+            "user": {"id": "U1"},
+            "channel": {"id": "D1"},
+            "container": {"type": "message", "message_ts": "2.0"},
+            "trigger_id": "t",
+            "actions": [{k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"]}],
+        }
+    )
+    assert isinstance(arrival, Clicked)
+    assert (arrival.ts, arrival.click.action, arrival.click.target) == ("2.0", "queue.pull", "ff-4k7w9c")
 
 
 def test_the_slash_command() -> None:

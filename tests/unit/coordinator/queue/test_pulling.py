@@ -177,7 +177,7 @@ async def test_a_day_that_is_over_cannot_be_planned(anna: Desk) -> None:
     )
 
 
-async def test_fifty_pulls_at_once_take_fifty_tasks(anna: Desk) -> None:
+async def test_pulls_at_once_take_a_task_each(anna: Desk) -> None:
     """S161: no two pulls get one task."""
     for n in range(6):
         await anna.adds(f"Task {n}")

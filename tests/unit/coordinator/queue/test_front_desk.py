@@ -1,0 +1,68 @@
+"""The front desk has nothing to carry work out with, by construction (S145)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.unit.coordinator.queue.desk import Desk
+
+import fateforger
+from fateforger.coordinator.dispositor.clicks import OF_QUEUE
+from fateforger.coordinator.dispositor.desk import Shelf
+from fateforger.coordinator.taskdesk import FORMS
+from fateforger.session.cards import Button
+from fateforger.tasks import BlockTime, TaskState
+
+PACKAGE = Path(fateforger.__file__).parent
+EXECUTING = ("executor", "effects", "taskdesk", "coordinator.coordinator", "commit", "background", "adapters")
+
+
+def test_of_the_queue_it_can_add_and_look_and_nothing_else() -> None:
+    """S145: it is given no way to claim, settle or change a task."""
+    assert {name for name in vars(Shelf) if not name.startswith("_")} == {"add", "of", "get"}
+
+
+def test_it_imports_nothing_that_carries_work_out() -> None:
+    """S145: import-linter holds the same."""
+    imported = {
+        node.module
+        for path in (PACKAGE / "coordinator" / "dispositor").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+    }
+    assert "fateforger.session.cards" in imported
+    assert [name for name in imported if any(part in name for part in EXECUTING)] == []
+
+
+async def test_what_is_queued_sets_nothing_going(anna: Desk) -> None:
+    """S145, S154: neither a session nor a command waits anywhere after it."""
+    task = await anna.adds(
+        "Report", work=BlockTime.model_validate({"date": "2026-03-06", "minutes": 60}), relevant_files=("a.md",)
+    )
+    assert (task.state, task.attempts, task.claim) == (TaskState.ACTIVE, 0, None)
+    assert (await anna.house.waiting(), await anna.house.store.sessions.of_user(anna.user)) == (0, ())
+
+
+async def test_no_button_of_the_queue_is_dead(anna: Desk) -> None:
+    """S214: each action of its cards is a command or opens a form."""
+    seen: set[str] = set()
+
+    def note() -> None:
+        for part in anna.card.parts:
+            items = getattr(part, "items", ()) or (getattr(part, "control", None),)
+            seen.update(each.action for each in items if isinstance(each, Button))
+
+    task = await anna.adds(acceptance_criteria=("A", "B"))
+    note()
+    await anna.press("Do it now")
+    note()
+    await anna.lists()
+    note()
+    await anna.pulls(task.id)
+    note()
+    await anna.lists()
+    note()
+    forms = {f"form.{name}" for name in FORMS}
+    assert {"queue.now", "queue.anyway", "queue.pull", "queue.back", "queue.open", "form.queue_done"} <= seen
+    assert seen <= OF_QUEUE.keys() | forms
