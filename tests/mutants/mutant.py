@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +26,20 @@ class Mutant:
     new: str
     killed_by: tuple[str, ...]
 
-    def seed(self, package: Path) -> None:
-        """Break a copy of the package. Raises :class:`StaleMutant`."""
+    @contextmanager
+    def seeded(self, package: Path) -> Iterator[None]:
+        """A copy of the package is broken for as long as the block lasts. Raises :class:`StaleMutant`."""
         path = package / self.file
         source = path.read_text() if path.is_file() else ""
         if (found := source.count(self.old)) != 1:
             raise StaleMutant(f"{self.name}: its text is {found} times in {self.file}, not once:\n{self.old}")
+        then = path.stat()
         path.write_text(source.replace(self.old, self.new))
+        try:
+            yield
+        finally:
+            path.write_text(source)
+            os.utime(path, ns=(then.st_atime_ns, then.st_mtime_ns))  # so that what was compiled of it counts again
 
 
 def read_mutants(path: Path) -> tuple[Mutant, ...]:

@@ -6,18 +6,15 @@ their own. A bug that survives is a missing test.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.forks import ROOT
 from tests.mutants.mutant import Mutant, StaleMutant, read_mutants
-from tests.mutants.verdict import COPY
+from tests.mutants.runs import Runs
 
-ROOT = Path(__file__).resolve().parents[2]
 MUTANTS = read_mutants(Path(__file__).with_name("calendar_engine.toml"))
 FEWEST = 20
 PATIENCE = 600
@@ -25,47 +22,36 @@ PATIENCE = 600
 pytestmark = pytest.mark.timeout(PATIENCE + 30)
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package."""
-    kept_out = shutil.ignore_patterns("__pycache__", "static")
-    return Path(shutil.copytree(ROOT / "src" / "fateforger", tmp_path / "src" / "fateforger", ignore=kept_out))
-
-
-def run(package: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
-    """The tests against a copy of the package: deterministic, without shrinking, leaving nothing behind."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "HYPOTHESIS_"))}
-    environment = {
-        **plain,
-        COPY: str(package),
-        "PYTHONPATH": os.pathsep.join([str(package.parent), str(ROOT)]),
-        "HYPOTHESIS_PROFILE": "mutants",
-        "HYPOTHESIS_STORAGE_DIRECTORY": str(package.parent / "hypothesis"),
-    }
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.verdict", "--tb=short"]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *tests],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
+    kept_out = shutil.ignore_patterns("static")
+    return Path(
+        shutil.copytree(
+            ROOT / "src" / "fateforger", tmp_path_factory.mktemp("copy") / "src" / "fateforger", ignore=kept_out
+        )
     )
 
 
-def test_nothing_is_wrong_without_a_bug(package: Path) -> None:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    runs = Runs(tmp_path_factory.mktemp("hypothesis"))
+    yield runs
+    runs.close()
+
+
+def test_nothing_is_wrong_without_a_bug(running: Runs, package: Path) -> None:
     """All tests of the list pass against an unbroken copy: so it is the bugs that they notice."""
-    done = run(package, dict.fromkeys(test for mutant in MUTANTS for test in mutant.killed_by))
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = running.run(package, dict.fromkeys(test for mutant in MUTANTS for test in mutant.killed_by))
+    assert done.status == 0, done.said
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_each_bug_is_noticed(mutant: Mutant, package: Path) -> None:
-    mutant.seed(package)
-    done = run(package, mutant.killed_by)
-    verdict = {0: "survives: a test is missing", 1: "is killed"}.get(done.returncode, "breaks its tests, unjudged")
-    assert verdict == "is killed", f"{mutant.name} {verdict}. {mutant.loses}\n{done.stdout}{done.stderr}"
+def test_each_bug_is_noticed(running: Runs, mutant: Mutant, package: Path) -> None:
+    with mutant.seeded(package):
+        done = running.run(package, mutant.killed_by)
+    verdict = {0: "survives: a test is missing", 1: "is killed"}.get(done.status, "breaks its tests, unjudged")
+    assert verdict == "is killed", f"{mutant.name} {verdict}. {mutant.loses}\n{done.said}"
 
 
 def test_the_list_is_whole() -> None:
@@ -80,5 +66,5 @@ def test_a_bug_whose_place_is_gone_is_no_pass(package: Path) -> None:
     gone = Mutant("gone", "Nothing.", "sync/merge.py", "no such line", "", ())
     twice = Mutant("twice", "Nothing.", "sync/merge.py", "import", "", ())
     for mutant in (gone, twice):
-        with pytest.raises(StaleMutant, match=mutant.name):
-            mutant.seed(package)
+        with pytest.raises(StaleMutant, match=mutant.name), mutant.seeded(package):
+            pass

@@ -12,12 +12,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from tests.mutants.runs import COPY
 
 import fateforger
 from fateforger.errors import FateforgerError
 
-COPY = "MUTATED_PACKAGE"
-"""The environment variable that names the copy of the package."""
 STUMBLED = 3
 _noticed = pytest.StashKey[bool]()
 

@@ -25,7 +25,7 @@ pytestmark = [
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    running = Program(tmp_path / "data", environment={"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"})
+    running = Program(tmp_path / "data", environment={"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}, cold=True)
     running.start()
     try:
         yield running

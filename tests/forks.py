@@ -1,0 +1,148 @@
+"""Python programs in forks of one that has loaded already what takes long to load: importing is most of what a start of the
+real program, or a run of a few tests, costs. A fork has its own memory, environment and output, and can be killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+BROKEN = 70
+"""The status of a program that ended with an exception."""
+Json = dict[str, Any]
+
+
+class Forks:
+    """Starts programs; ``loaded`` are the modules that each of them finds loaded. They end with this process."""
+
+    def __init__(self, *loaded: str, environment: Mapping[str, str] | None = None) -> None:
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tests.forks", *loaded],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        atexit.register(self.close)
+
+    def start(self, call: str, *arguments: str, environment: Mapping[str, str], output: Path) -> Fork:
+        """Call ``module:function`` in a fork, which ends with the status that it gives. ``environment`` is all there is of
+        it; what the program says is appended to ``output``."""
+        order = {"call": call, "arguments": arguments, "environment": {**environment}, "output": str(output)}
+        return Fork(self.ask(start=order)["pid"], self)
+
+    def ask(self, **order: object) -> Json:
+        """For :class:`Fork`."""
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._server.stdin.write(json.dumps(order) + "\n")
+        self._server.stdin.flush()
+        answer: Json = json.loads(self._server.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        atexit.unregister(self.close)
+        with self._server as server:  # at the end of its input it kills what still runs
+            assert server.stdin is not None
+            server.stdin.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A program under way, as far as tests need a ``subprocess.Popen``."""
+
+    pid: int
+    forks: Forks
+
+    def poll(self) -> int | None:
+        """The status if it has ended: negative for a signal."""
+        status: int | None = self.forks.ask(ended=self.pid)["status"]
+        return status
+
+    def wait(self, timeout: float = 600) -> int:
+        ends = time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if time.monotonic() > ends:
+                raise TimeoutError(f"process {self.pid} goes on")
+            time.sleep(0.05)  # between two looks
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:  # nobody else takes note of its end, so its id is still its own
+            os.kill(self.pid, number)
+
+
+def _serve(loaded: Sequence[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of other packages, which have no listener here
+        for name in loaded:
+            importlib.import_module(name)
+    if threading.active_count() > 1:
+        raise RuntimeError(f"a fork would lose {threading.enumerate()}")
+    gc.freeze()  # so that forks share it
+    statuses: dict[int, int | None] = {}
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "start" in order:
+            child = os.fork()
+            if child == 0:
+                _become(order["start"])
+            statuses[child] = None
+            answer: Json = {"pid": child}
+        else:
+            answer = {"status": _ended(statuses, order["ended"])}
+        print(json.dumps(answer), flush=True)  # noqa: T201  the answer
+    for child, status in statuses.items():
+        if status is None:
+            os.kill(child, signal.SIGKILL)
+
+
+def _ended(statuses: dict[int, int | None], child: int) -> int | None:
+    if statuses[child] is None:
+        gone, status = os.waitpid(child, os.WNOHANG)
+        statuses[child] = os.waitstatus_to_exitcode(status) if gone else None
+    return statuses[child]
+
+
+def _become(order: Json) -> None:
+    """In the fork; it never returns."""
+    with Path(order["output"]).open("ab") as output, Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  for good; it is no path
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    status = BROKEN
+    try:
+        module, _, name = order["call"].partition(":")
+        call: Callable[..., int] = getattr(importlib.import_module(module), name)
+        status = call(*order["arguments"])
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else BROKEN
+    except BaseException:  # noqa: BLE001  the outermost edge of the fork, which must not go on as the server
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status or 0)
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1:])
