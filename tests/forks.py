@@ -80,7 +80,7 @@ class Fork:
         while (status := self.poll()) is None:
             if time.monotonic() > ends:
                 raise TimeoutError(f"process {self.pid} goes on")
-            time.sleep(0.05)  # between two looks
+            time.sleep(0.05)  # between two looks at the condition
         return status
 
     def send_signal(self, number: int) -> None:
