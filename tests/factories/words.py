@@ -73,3 +73,22 @@ def block(title: str, start: str, minutes: int, kind: str = "DW", **more: Any) -
         "op": "ae",
         "events": [{"n": title, "t": kind, "p": {"a": "fs", "st": start, "dur": f"PT{minutes}M"}, **more}],
     }
+
+
+def course(**said: Any) -> Answer:
+    """How the day goes."""
+    nothing: Answer = {
+        "late": None,
+        "missed": [],
+        "done": [],
+        "not_today": [],
+        "open": [],
+        "day_end": None,
+        "question": None,
+    }
+    return {**nothing, **said}
+
+
+def way(number: int, way: str | None = None, *, minutes: int | None = None) -> Answer:
+    """What is to become of something that found no place."""
+    return {"number": number, "way": way, "minutes": minutes}

@@ -84,6 +84,18 @@ def _split_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return replanning.SplitTask(**envelope, task_id=click.target)
 
 
+def _late(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return replanning.Replan(**envelope, late=click.value)
+
+
+def _done(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return replanning.Replan(**envelope, done=(click.value,))
+
+
+def _not_today(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return replanning.Replan(**envelope, not_today=(click.value,))
+
+
 def _resize_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     minutes, _, task_id = click.target.partition(" ")
     return commands.ResizeTask(**envelope, task_id=task_id, minutes=minutes)
@@ -183,6 +195,10 @@ EXECUTORS: Mapping[str, Executor] = {
     "block.remove": _remove_block,
     "block.why": _why,
     "plan.fix": _fix,
+    "replan.late": _late,
+    "replan.done": _done,
+    "replan.not_today": _not_today,
+    "replan.refit": _plain(replanning.Replan),
     "show_history": _plain(commands.ShowHistory),
     "show_older_history": _plain(commands.ShowHistory, older=True),
     "hide_history": _plain(commands.HideHistory),

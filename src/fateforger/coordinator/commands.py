@@ -57,7 +57,7 @@ from fateforger.session.queue_commands import (
     SettleTask,
     ShowTasks,
 )
-from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
+from fateforger.session.replanning import BringAlong, DeferTask, Replan, SplitTask
 
 __all__ = [
     "COMMAND",
@@ -92,6 +92,7 @@ __all__ = [
     "RememberConstraint",
     "RemoveBlock",
     "RemoveTask",
+    "Replan",
     "ResizeTask",
     "ResolveConflict",
     "ReviseConstraint",

@@ -14,12 +14,14 @@ from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.past import Historian, Past
 from fateforger.coordinator.previewing import Previewer, previewed
+from fateforger.coordinator.standing import kept_facts
 from fateforger.coordinator.stopping import WRITING
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.plan import TBPlan
 from fateforger.session.model import Session
 from fateforger.session.progress import Doing, Progress, Tell, untold
 from fateforger.session.questions import choices_of
+from fateforger.session.refitting import facts_of
 from fateforger.sync import Choices
 from fateforger.sync.model import BrakeKind
 from fateforger.turn.model import (
@@ -154,6 +156,7 @@ class Effects:
     ) -> Session:
         results: list[SyncResult] = []
         context = {"session": session.id, "deed": "undo_update", "plan_before": _dumped(session.plan)}
+        context |= kept_facts(facts_of(session))
         for number, transaction in enumerate(reversed(effect.transactions)):
             try:
                 # One cause finds one transaction, so each has its own.
@@ -195,11 +198,12 @@ def _why(effect: WriteCalendar, session: Session) -> dict[str, Any]:
     """What the journal keeps with a write, for the history of the day: by which click it came about, what that was
     about, and the plan before the changes that it writes, when it can be taken back together with them."""
     context: dict[str, Any] = {"session": session.id, "commit": effect.commit, "deed": "commit"}
-    waiting = folding.waiting(session.refine_undo) if session.calendar_write == "refine" else ()
+    waiting = folding.unsigned(session)
     if not effect.commit:
         context["deed"] = "change" if waiting else "retry"
     if waiting:
         context |= {"said": " ".join(s.sentence for s in waiting), "plan_before": _dumped(waiting[0].plan_before)}
+        context |= kept_facts(next((s.facts_before for s in waiting if s.facts_before is not None), None))
     return context
 
 

@@ -31,8 +31,10 @@ def submitted(session: Session, result: SyncResult) -> Session:
         "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
         "brakes": (),
     }
-    if session.calendar_write == "refine" and ids:
+    if ids and session.calendar_write == "refine":
         changes["refine_undo"] = signed(session, ids)
+    elif ids and unsigned(session):
+        changes["refine_undo"] = (*session.refine_undo[:-1], _joined(unsigned(session), ids))
     session = with_plan(session, None if session.plan is None else mirror(session.plan, result.plan))
     session = session.model_copy(update=changes)
     if session.snapshot is not None:
@@ -107,14 +109,31 @@ def signed(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdat
     the change that began it."""
     steps = session.refine_undo
     if joined := waiting(steps):
-        kept = steps[: -len(joined)]
-        sentence = " ".join(step.sentence for step in joined)
-        answered = tuple(question for step in joined for question in step.answered)
-        whole = joined[0].model_copy(update={"transactions": transactions, "sentence": sentence, "answered": answered})
-        return (*kept, whole)
+        return (*steps[: -len(joined)], _joined(joined, transactions))
     if not steps or session.problem is None:
         return steps
     return (*steps[:-1], steps[-1].model_copy(update={"transactions": (*steps[-1].transactions, *transactions)}))
+
+
+def _joined(steps: tuple[RefineUpdate, ...], transactions: tuple[str, ...]) -> RefineUpdate:
+    return steps[0].model_copy(
+        update={
+            "transactions": transactions,
+            "sentence": " ".join(step.sentence for step in steps),
+            "answered": tuple(question for step in steps for question in step.answered),
+            "facts_before": next((s.facts_before for s in steps if s.facts_before is not None), None),
+        }
+    )
+
+
+def unsigned(session: Session) -> tuple[RefineUpdate, ...]:
+    """The changes that a write of Stage 4 writes and that are taken back with it: those that waited; only the last one
+    where changes wait for the commit, and this one could not."""
+    if session.calendar_write == "refine":
+        return waiting(session.refine_undo)
+    if session.stage is not TimeboxingStage.REFINE:
+        return ()
+    return waiting(session.refine_undo)[-1:]
 
 
 def waiting(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate, ...]:

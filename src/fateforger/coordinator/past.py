@@ -11,14 +11,15 @@ from fateforger.commit.result import SyncResult
 from fateforger.coordinator.looking import Looker
 from fateforger.coordinator.mirroring import after_writing, reading_of
 from fateforger.coordinator.reporting import report_of
-from fateforger.coordinator.standing import standing_as, with_plan
+from fateforger.coordinator.standing import facts_in, kept_facts, standing_as, with_plan
 from fateforger.errors import CalendarError, NotUndoable, UserError
 from fateforger.journal import Transaction, way_back
 from fateforger.journal.rows import rows_of
 from fateforger.journal.standing import stands, took_back
 from fateforger.plan import TBPlan
-from fateforger.session.model import Notice, Session
+from fateforger.session.model import Facts, Notice, Session
 from fateforger.session.questions import reopened, settled
+from fateforger.session.refitting import facts_of, with_facts
 from fateforger.session.views import MORE_LISTED, MOST_LISTED, HistoryView
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.constants import REREAD_WAIT
@@ -104,7 +105,9 @@ class Past:
             return _saying(kept, (NOT_ALL, *report.sentences), refused=True)
         history = await self._submitter.history(session.date)
         ids = () if result.transaction is None else took_back(result.transaction)
-        plan = plan_before([t for t in history if t.id in ids], session)
+        gone_back = [t for t in history if t.id in ids]
+        plan = plan_before(gone_back, session)
+        session = with_facts(session, _facts_before(gone_back, session))
         session = session.model_copy(
             update={"snapshot": shown, "last_sync": report, "problem": None, "brakes": (), "notice": None}
         )
@@ -132,6 +135,12 @@ def plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan | No
     return TBPlan.model_validate(own[-1]) if own else None
 
 
+def _facts_before(targets: Sequence[Transaction], session: Session) -> Facts | None:
+    """The session's facts before the oldest of ``targets``, the newest first, that changed them."""
+    found = [facts for t in targets if _own(t, session) and (facts := facts_in(t)) is not None]
+    return found[-1] if found else None
+
+
 def _own(transaction: Transaction, session: Session) -> bool:
     return bool(transaction.context.get("session") == session.id)
 
@@ -143,6 +152,7 @@ def _context(effect: GoBack, session: Session, history: Sequence[Transaction]) -
     changes = clicked is not None and stands(clicked) and plan_before(way_back(history, clicked).targets, session)
     if changes and session.plan is not None:
         context["plan_before"] = session.plan.model_dump(mode="json")
+        context |= kept_facts(facts_of(session))
     return context
 
 

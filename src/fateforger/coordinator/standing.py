@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from fateforger.journal import OpState, Transaction
 from fateforger.plan import TBPlan
 from fateforger.session.frame import frame_mistake
-from fateforger.session.model import RefineUpdate, Session, Written
+from fateforger.session.model import Facts, RefineUpdate, Session, Written
 from fateforger.session.overview import overview
 from fateforger.session.skeleton import graded
 from fateforger.sync.model import Verb
 from fateforger.turn.constants import MOST_UNDO
+
+
+def kept_facts(facts: Facts | None) -> dict[str, Any]:
+    """What the journal keeps of the facts before a write, beside the plan before it."""
+    return {} if facts is None else {"facts_before": facts.model_dump(mode="json")}
+
+
+def facts_in(transaction: Transaction) -> Facts | None:
+    """:func:`kept_facts`, read again."""
+    kept = transaction.context.get("facts_before")
+    return None if kept is None else Facts.model_validate(kept)
 
 
 def with_plan(session: Session, plan: TBPlan | None) -> Session:
@@ -61,6 +73,7 @@ def _again(transaction: Transaction) -> RefineUpdate | None:
         plan_before=TBPlan.model_validate(before),
         transactions=(transaction.id,),
         sentence=str(transaction.context.get("said", "")),
+        facts_before=facts_in(transaction),
     )
 
 

@@ -16,7 +16,7 @@ from fateforger.drafting.solve import Stop, solved
 from fateforger.plan import ET, FixedStart, Resolved, TBPlan, resolve
 
 STEPS = 4_000
-_AS_IT_IS = Policy(
+AS_IT_IS = Policy(
     lunch=None, commute=False, after_deep=0, before_deep=0, after_meal=0, shutdown=0, shallow_percent=None,
     one_thing_early=False, longest_focus=None, deep_blocks=None,
 )  # fmt: skip
@@ -54,7 +54,7 @@ def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop |
         immovables=instance.immovables,
         tasks=tuple(_as_task(b) for b in blocks.values() if _movable(b) and b.key not in pinned),
         constraints=instance.constraints,
-        policy=_AS_IT_IS,
+        policy=AS_IT_IS,
         pinned=instance.pinned,
         previous=plan,
         now=instance.now,

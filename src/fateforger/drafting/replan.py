@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from fateforger.drafting.clock import clock_at
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.naming import task_of
-from fateforger.plan import ET, FixedStart, TBPlan, resolve
+from fateforger.plan import ET, FixedStart, TBPlan, resolve, zone
 
 _WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
@@ -86,6 +86,17 @@ def caught_up(instance: Instance, missed: Sequence[TBPlan], done: Collection[str
                 id=key, title=name, minutes=minutes, type=block.event.type, priority=2, notes=block.event.description
             )
     return instance.model_copy(update={"tasks": (*late.values(), *instance.tasks)})
+
+
+def begun_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
+    """The plan with that block at another start, whatever it runs into there."""
+    clock = clock_at(start.astimezone(zone(plan.tz)), plan.date, plan.tz)
+    return plan.replace(
+        event.model_copy(update={"timing": event.timing.model_copy(update={"start": clock})})
+        if event.key == key and isinstance(event.timing, FixedStart)
+        else event
+        for event in _fixed(plan).events
+    )
 
 
 def _fixed(plan: TBPlan) -> TBPlan:

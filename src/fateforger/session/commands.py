@@ -19,7 +19,7 @@ from fateforger.plan import TBPlan
 from fateforger.session.envelope import InSession
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.session.queue_commands import QueueCommand
-from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
+from fateforger.session.replanning import BringAlong, DeferTask, Replan, SplitTask
 from fateforger.stages import Move
 from fateforger.sync import Topic
 from fateforger.tasks import Mode
@@ -372,6 +372,7 @@ SessionCommand = (
     | HidePreview
     | SetCalendarWrite
     | ApplyPatch
+    | Replan
     | ResolveConflict
     | RememberConstraint
     | ReviseConstraint

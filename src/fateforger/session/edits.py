@@ -264,12 +264,17 @@ def _last(plan: TBPlan) -> str | None:
 
 def told_difference(before: TBPlan, after: TBPlan) -> str:
     """What became different, block by block, or that nothing did."""
+    return " ".join(differences(before, after)) or "That changes nothing; the plan stays as it is."
+
+
+def differences(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
+    """A sentence for each block that became different."""
     was = {b.key: b for b in resolve(before)}
     now = {b.key: b for b in by_time(after)}
     parts = [f"“{b.event.name}” is out of the plan." for k, b in was.items() if k not in now]
     parts += [f"“{b.event.name}” is in, {span(b.start, b.end)}." for k, b in now.items() if k not in was]
     parts += [_difference(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
-    return " ".join(parts) or "That changes nothing; the plan stays as it is."
+    return tuple(parts)
 
 
 def _differs(old: Resolved, new: Resolved) -> bool:

@@ -23,7 +23,7 @@ def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
             task_id=each.id,
             title=each.title,
             reason=each.reason,
-            offers=(*ALWAYS, *_offers(session, each.choices)) if each.id in tasks else (),
+            offers=ways_out(session, each.choices) if each.id in tasks else (),
         )
         for each in left
     )
@@ -38,6 +38,11 @@ def with_offers(unplaced: Iterable[Unplaced], known: Iterable[Unplaced]) -> tupl
 def clash_of(conflict: Conflict | None, relaxed: tuple[str, ...]) -> Clash | None:
     """What must be kept and cannot be."""
     return None if conflict is None else Clash(uids=conflict.ids, let_go=relaxed)
+
+
+def ways_out(session: Session, choices: Iterable[Choice]) -> tuple[Offer, ...]:
+    """What can be done about something that is to be done and has no room."""
+    return (*ALWAYS, *_offers(session, choices))
 
 
 def _offers(session: Session, choices: Iterable[Choice]) -> Iterator[Offer]:

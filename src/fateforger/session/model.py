@@ -90,13 +90,15 @@ class Offer(BaseModel):
 
 
 class Unplaced(BaseModel):
-    """A task that found no place, why, and what can be done about it."""
+    """A task that found no place, why, and what can be done about it. ``task`` is what is left to do of it, when that
+    is not the task of the list: a piece, or a block of the person's own."""
 
     model_config = _FROZEN
     task_id: str
     title: str
     reason: str
     offers: tuple[Offer, ...] = ()
+    task: Task | None = None
 
 
 class Clash(BaseModel):
@@ -144,9 +146,20 @@ class Question(BaseModel):
     shown: bool = False
 
 
+class Facts(BaseModel):
+    """What else a change of the rest of the day alters, besides the plan."""
+
+    model_config = _FROZEN
+    frame: FrameFacts
+    inputs: InputFacts
+    deferred: tuple[Task, ...]
+    unplaced: tuple[Unplaced, ...]
+    draft_basis: str | None
+
+
 class RefineUpdate(BaseModel):
-    """An applied change that can be taken back: the plan before it, the questions it answered, and the transactions
-    that wrote it, in order. A ``local`` one has nothing to write."""
+    """An applied change that can be taken back: the plan before it, with the facts where it changed those as well, the
+    questions it answered, and the transactions that wrote it, in order. A ``local`` one has nothing to write."""
 
     model_config = _FROZEN
     plan_before: TBPlan
@@ -154,6 +167,7 @@ class RefineUpdate(BaseModel):
     sentence: str
     answered: tuple[Question, ...] = ()
     local: bool = False
+    facts_before: Facts | None = None
 
 
 class Held(BaseModel):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from fateforger.session.envelope import InSession
 
 
@@ -20,6 +22,21 @@ class BringAlong(InSession):
 
     kind: Literal["bring_along"] = "bring_along"
     task_ids: tuple[str, ...] = ()
+
+
+class Replan(InSession):
+    """Stages 4 and 5: how the day went so far, by the keys of blocks; the rest of it is fitted anew, as one change.
+
+    ``late``: what is under way takes so many minutes longer, or else the next block begins so much later; 0 means that
+    what is under way begins only now. ``missed`` blocks were to be done before and are not; ``done`` tasks are;
+    ``not_today``: the tasks of these blocks wait for another day. With nothing of that it is only fitted anew.
+    """
+
+    kind: Literal["replan"] = "replan"
+    late: int | None = Field(None, ge=0, le=12 * 60)
+    missed: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    not_today: tuple[str, ...] = ()
 
 
 class SplitTask(InSession):

@@ -37,7 +37,7 @@ def day_of(session: Session) -> Day:
         end=end,
         busy=tuple(Busy(m.start, m.end) for m in busy_meetings(session)),
         lunch=_lunch(session),
-        works=tuple(_work(t) for t in session.inputs.tasks),
+        works=tuple(work_of(t) for t in session.inputs.tasks),
     )
 
 
@@ -144,7 +144,8 @@ def _lunch(session: Session) -> LunchWish | None:
     return LunchWish(f"lunch-{session.date.isoformat()}", start, frame.lunch_minutes)
 
 
-def _work(task: Task) -> Work:
+def work_of(task: Task) -> Work:
+    """A task as the drafting room takes it."""
     return Work(
         task.id,
         task.title,

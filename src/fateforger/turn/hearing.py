@@ -24,6 +24,7 @@ from fateforger.turn.patcher import TimeboxPatcher
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts, meaning
 from fateforger.turn.reading.besides import besides_of
+from fateforger.turn.reading.course import course_commands
 from fateforger.turn.reading.facts import Row, Table
 from fateforger.turn.reading.remembered import memory, reminders
 from fateforger.turn.reading.remembering import memory_commands
@@ -33,6 +34,7 @@ from fateforger.turn.reading.values import (
     DayWords,
     Decision,
     Intent,
+    ReplanWords,
 )
 
 T = TypeVar("T", bound=BaseModel)
@@ -89,6 +91,8 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
             return await ear.remembered(also=decision.also)
         case Intent.ANSWER:
             return await ear.told()
+        case Intent.REPLAN:
+            return await ear.course(also=decision.also)
         case Intent.PROCEED if decision.also:
             told = await ear.told()
             on = meaning.move_of(ear.reply, ear.session, Intent.PROCEED)
@@ -122,6 +126,7 @@ class _Ear:
             words={
                 **self._step(),
                 "possible": ", ".join([*possible, "answer", "ask"]),
+                "planned": self.session.stage in {Stage.REFINE, Stage.REVIEW_COMMIT},
                 "last_step": self.session.stage is Stage.REFINE,
                 "history": self.session.history is not None,
                 "preview": self.session.preview is not None,
@@ -171,6 +176,19 @@ class _Ear:
         )
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
         return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())))
+
+    async def course(self, *, also: bool) -> Heard:
+        """How the message says that the day goes."""
+        words = await self._ask(
+            "replan",
+            Role.GATE,
+            ReplanWords,
+            shown=(("clock", facts.clock(self.session, self._now)), ("frame", facts.frame_facts(self.session))),
+            tables=(facts.blocks(self.session), facts.meetings(self.session), facts.no_room(self.session)),
+            words=self._step(),
+        )
+        said = (*_said(words.question), *((ONE_AT_A_TIME,) if also else ()))
+        return Heard(course_commands(self.reply, self.session, words), said)
 
     async def told(self) -> Heard:
         """What the message says for the step at hand."""

@@ -18,12 +18,13 @@ from fateforger.turn.reading.facts import Row, Table
 VERSIONS: Mapping[str, int] = {
     "ask": 3,
     "date": 4,
-    "decide": 4,
+    "decide": 5,
     "decompose": 1,
     "draft": 2,
     "facts": 5,
     "memory": 4,
     "patch": 7,
+    "replan": 1,
     "rules": 4,
     "start": 4,
 }

@@ -8,13 +8,14 @@ from datetime import timedelta
 
 import pytest
 from tests.fakes.google_calendar import Answer, Fail
-from tests.unit.coordinator.person import MORNING, House, Person, buttons_in
+from tests.unit.coordinator.person import MORNING, House, Person, buttons_in, meeting
 
 from fateforger.constraints import Version
 from fateforger.constraints.kinds import Status
 from fateforger.coordinator.clicks import EXECUTORS, UNKNOWN, read_click
 from fateforger.coordinator.forms import ROOMS, RULES
 from fateforger.errors import BadInput, CalendarUnreachable
+from fateforger.plan import resolve
 from fateforger.ports import Rejected
 from fateforger.session.cards import Button, Menu
 from fateforger.session.commands import Click
@@ -76,9 +77,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.press("Preview")
     await look()
     await anna.press("Try again")
-    for _ in range(4):
-        await anna.choose("B", "15 min later")
-        await anna.choose("B", "15 min earlier")
+    await _back_and_forth(anna)
     await anna.press("History")
     await look()
     await anna.press("Undo last update")
@@ -93,6 +92,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.press("Back to refine")
     house.calendar.store.user_edit(event.id, summary="A, my own way")
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
+    await _in_the_way(anna, house)
     await look()
     return found
 
@@ -103,6 +103,21 @@ async def _left_over(anna: Person) -> None:
     await anna.fill("tasks", title_1="X", title_2="Y", proceed=False)
     for title in "XY":
         await anna.choose(title, "Leave it for another day")
+
+
+async def _back_and_forth(anna: Person) -> None:
+    for _ in range(4):
+        await anna.choose("B", "15 min later")
+        await anna.choose("B", "15 min earlier")
+
+
+async def _in_the_way(anna: Person, house: House) -> None:
+    """A meeting where a block is."""
+    plan = (await anna.session()).plan
+    first = next(b for b in resolve(plan) if b.event.name == "B") if plan else None
+    assert first is not None
+    meeting(house, "New", f"{first.start:%H:%M}", f"{first.end:%H:%M}")
+    await anna.press("Redo")
 
 
 async def _too_much(anna: Person, minutes: int) -> None:

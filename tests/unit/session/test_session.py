@@ -16,10 +16,13 @@ from fateforger.session.keys import minted
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.model import (
     Clash,
+    Facts,
+    FrameFacts,
     Held,
     InputFacts,
     Notice,
     Offer,
+    OfferedInput,
     RefineUpdate,
     Session,
     Sketch,
@@ -31,6 +34,8 @@ from fateforger.session.tasks import task_named, with_one_thing, with_task, with
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.workflow import Step
+
+FACTS = Facts(frame=FrameFacts(), inputs=InputFacts(), deferred=(), unplaced=(), draft_basis="b")
 
 
 def test_every_field_survives_saving() -> None:
@@ -47,10 +52,13 @@ def test_every_field_survives_saving() -> None:
                 task_id="t", title="Book", reason="the day is full", offers=(Offer(way="extend", until=time(19)),)
             ),
         ),
+        deferred=(task("Later", 30),),
+        offered=(OfferedInput(task=task("Mail"), source="deferred", day=MONDAY),),
+        brought=("mail",),
         clash=Clash(uids=("a", "b"), let_go=("a",)),
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",
-        refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved."),),
+        refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved.", facts_before=FACTS),),
         held=Held(
             asked="c1", uid="a", seq=1, step=RefineUpdate(plan_before=plan, sentence="It moved."), plan_after=plan
         ),

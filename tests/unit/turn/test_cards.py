@@ -77,18 +77,28 @@ def test_words_are_whole_and_plain(now: Session) -> None:
 
 
 def test_ways_out_of_trouble() -> None:
-    assert labels(stage_card(CASES["done"])) == ["Undo", "Back to refine", "Redo", "Close", "History"]
+    assert labels(stage_card(CASES["done"])) == [
+        "How is it going?",
+        "Undo",
+        "Back to refine",
+        "Redo",
+        "Close",
+        "History",
+    ]
     assert labels(stage_card(CASES["partial"])) == ["Try again", "Undo", "Back to refine", "Redo", "Cancel", "History"]
     assert labels(stage_card(CASES["failed"])) == ["Try again", "Back to refine", "Redo", "Cancel", "History"]
     assert "Yes, go ahead" in labels(stage_card(CASES["brakes"]))
     assert "Try again" in labels(stage_card(CASES["trouble"]))
 
 
+BESIDE = {"Add block", "Preview", "History", "Add a rule", "How is it going?"}
+
+
 def test_undo_last_update_comes_first_and_the_way_forward_stays() -> None:
     """S55: the swap would leave no way forward, so both are there."""
     step = RefineUpdate(plan_before=TBPlan(date=session().date, tz=session().tz), sentence="It moved.")
     card = stage_card(planned(S.REFINE, refine_undo=(step,)))
-    assert [label for label in labels(card) if label not in {"Add block", "Preview", "History", "Add a rule"}] == [
+    assert [label for label in labels(card) if label not in BESIDE] == [
         "Undo last update",
         "Commit to calendar",
         "Back",

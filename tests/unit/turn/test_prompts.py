@@ -92,6 +92,7 @@ async def prompt_of(name: str) -> Prompt:
         "date": (Stage.DATE, "answer"),
         "facts": (Stage.CAPTURE_INPUTS, "answer"),
         "ask": (Stage.SKELETON, "ask"),
+        "replan": (Stage.REFINE, "replan"),
         "patch": (Stage.REFINE, "answer"),
         "memory": (Stage.REFINE, "memory"),
     }[name]
@@ -161,6 +162,7 @@ _WORDS = {
     "purpose": "the day.",
     "possible": "answer",
     "last_step": False,
+    "planned": False,
     "history": False,
     "preview": False,
     "memory": False,

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import pytest
 from tests.factories.wishes import rule, wish
-from tests.factories.words import block, change, day, frame, inputs, new, patch, timed, wants
+from tests.factories.words import block, change, course, day, frame, inputs, new, patch, timed, wants, way
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.turn.rules import RULES, stored
 from tests.unit.turn.sessions import MORNING, planned, question, said, session, task, turn
@@ -27,7 +27,7 @@ from fateforger.session.commands import Click, SessionCommand
 from fateforger.session.edits import by_time, edited
 from fateforger.session.envelope import InSession
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
-from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Written
+from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Unplaced, Written
 from fateforger.session.moves import seen
 from fateforger.session.questions import address, open_questions, token
 from fateforger.session.recall import nameable, recall
@@ -156,7 +156,9 @@ NEW_RECORD = {
 REVISED = merged(write_record(KNOWN[1].record), changes_of(RuleWords.model_validate(NEW_RULE)))
 REPLACING = {**{n: v for n, v in REVISED.items() if n not in {"lifecycle", "confidence"}}, "status": "locked"}
 
-ANSWER = wants("answer")
+ANSWER, REPLAN = wants("answer"), wants("replan")
+NO_ROOM = Unplaced(task_id="taxes", title="Taxes", reason="the day is full", task=task("Taxes", 600))
+FULL = REFINE.model_copy(update={"unplaced": (NO_ROOM,)})
 ROWS = (
     click("the day is right", DATE, "commit_date", wants("proceed")),
     click("another day", DATE, "choose_date", ANSWER, day(date="2026-03-04"), value=date(2026, 3, 4)),
@@ -226,6 +228,21 @@ ROWS = (
         ANSWER, patch(timed(1, "09:00", 60), timed(0, "10:10", 60)), target=SECOND,
     ),
     click("held until the commit", HELD, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+    click("running late", REFINE, "replan.late", REPLAN, course(late=30), value="30"),
+    click("what is on begins only now", REFINE, "replan.late", REPLAN, course(late=0), value="0"),
+    click("done already", REFINE, "replan.done", REPLAN, course(done=[0]), value=FIRST),
+    click("not today", REFINE, "replan.not_today", REPLAN, course(not_today=[1]), value=SECOND),
+    click("fit the rest anew", REFINE, "replan.refit", REPLAN, course()),
+    click("late on the committed day", COMMITTED, "replan.late", REPLAN, course(late=30), value="30"),
+    form(
+        "how the day goes", REFINE, "replan", REPLAN, course(late=15, done=[0], not_today=[1]),
+        late=15, done=(FIRST,), not_today=(SECOND,),
+    ),
+    click("no room, so another day", FULL, "task.defer", REPLAN, course(open=[way(1, "later")]), target="taxes"),
+    click("no room, so not at all", FULL, "task.remove", REPLAN, course(open=[way(1, "drop")]), target="taxes"),
+    click("no room, so in pieces", FULL, "task.split", REPLAN, course(open=[way(1, "pieces")]), target="taxes"),
+    click("no room, so shorter", FULL, "task.resize", REPLAN, course(open=[way(1, minutes=30)]), target="30 taxes"),
+    click("no room, so a longer day", FULL, "frame.until", REPLAN, course(day_end="21:00"), target="21:00"),
     move("commit", REFINE, Move.PROCEED, "proceed"),
     move("back to the draft", REFINE, Move.BACK, "back"),
     move("look again at the plan", REFINE, Move.REDO, "redo"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fateforger.constraints.credentials import REFUSED, taken_out
-from fateforger.coordinator.forms import block, bring, frame, rule, rules, task, tasks, zone
+from fateforger.coordinator.forms import block, bring, frame, replan, rule, rules, task, tasks, zone
 from fateforger.coordinator.forms.reading import FormRoom, RuleRoom
 from fateforger.errors import BadInput, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
@@ -28,6 +28,7 @@ ROOMS: Mapping[str, FormRoom] = {
     "edit_block": FormRoom(
         frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), block.edit_form, block.read_edited
     ),
+    "replan": FormRoom(frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), replan.form, replan.read),
 }
 
 RULES: Mapping[str, RuleRoom] = {

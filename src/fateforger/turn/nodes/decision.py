@@ -33,6 +33,7 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
     commands.SwapBlock: TimeboxingStage.REFINE,
     commands.ApplyPatch: TimeboxingStage.REFINE,
     commands.ApplyFix: TimeboxingStage.REFINE,
+    replanning.Replan: TimeboxingStage.REFINE,
     commands.ResolveConflict: TimeboxingStage.REFINE,
 }
 

@@ -12,6 +12,8 @@ from fateforger.session.keys import minted
 from fateforger.session.model import Held, Notice, RefineUpdate, Session
 from fateforger.session.questions import answered_by, reopened, with_answer
 from fateforger.session.recall import following
+from fateforger.session.refitting import Refit, WayOut, facts_of, once_more, replanned, with_facts, with_way_out
+from fateforger.session.replanning import Replan
 from fateforger.session.skeleton import graded
 from fateforger.session.why import against
 from fateforger.session.wishes import wished
@@ -34,6 +36,10 @@ def run(stage: StageInput) -> StageOutput:
     if isinstance(stage.command, ResolveConflict):
         answered = resolved(stage.session, stage.command, at_once=session.calendar_write == "refine")
         return _write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
+    if isinstance(stage.command, Replan):
+        return _refitted(stage, replanned(session, stage.command, stage.now))
+    if isinstance(stage.command, WayOut):
+        return _refitted(stage, with_way_out(session, stage.command, stage.now))
     if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
         group = session.write_group
         return StageOutput(session=session, effects=() if group is None else (UndoGroup(group=group),))
@@ -85,6 +91,30 @@ def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
     )
 
 
+def _refitted(stage: StageInput, refit: Refit) -> StageOutput:
+    """The rest of the day as it fits now: one change, with the facts behind it. On a committed day it is written at
+    once, whenever else changes are."""
+    before = stage.session
+    plan_before = before.plan or TBPlan(date=before.date, tz=before.tz)
+    step = RefineUpdate(
+        plan_before=plan_before,
+        sentence=" ".join(refit.lines),
+        local=refit.plan == plan_before,
+        facts_before=facts_of(before),
+    )
+    if step.local and facts_of(refit.session) == step.facts_before:
+        return StageOutput(session=_saying(before, *refit.lines))
+    changes = {
+        "plan": refit.plan,
+        "refine_undo": (*before.refine_undo, step)[-MOST_UNDO:],
+        "last_sync": None,
+        "held": None,
+    }
+    session = graded(_saying(refit.session, *refit.lines).model_copy(update=changes))
+    at_once = before.calendar_write == "refine" or stage.arrived is Move.BACK
+    return _write(stage, session) if at_once and not step.local else StageOutput(session=session)
+
+
 def _held(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan, breach: Breach) -> Session:
     version = breach.item.version
     held = Held(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
@@ -105,6 +135,18 @@ def resumed(stage: StageInput, output: StageOutput) -> StageOutput:
         session = session.model_copy(update={"notice": None})
     made = _made(stage, session, held.step, held.plan_after)
     return made.model_copy(update={"effects": (*output.effects, *made.effects)})
+
+
+def relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Where the person lets a rule go for the day that left something without a place: the day fitted anew."""
+    session = output.session
+    if session.stage is not TimeboxingStage.REFINE or not set(session.set_aside) - set(stage.session.set_aside):
+        return output
+    let_go = {offer.uid for each in session.unplaced for offer in each.offers if offer.way == "set_aside"}
+    if let_go.isdisjoint(session.set_aside):
+        return output
+    refit = _refitted(stage.model_copy(update={"session": session}), once_more(session, stage.now))
+    return refit.model_copy(update={"effects": (*output.effects, *refit.effects)})
 
 
 def _saying(session: Session, *lines: str) -> Session:
@@ -132,8 +174,9 @@ def taken_back(session: Session) -> Session:
     last = session.refine_undo[-1]
     rest = session.refine_undo[:-1]
     plan = session.plan or last.plan_before
-    difference = "" if last.answered and plan == last.plan_before else told_difference(plan, last.plan_before)
-    session = reopened(session, last.answered)
+    beside = last.answered or last.facts_before is not None
+    difference = "" if beside and plan == last.plan_before else told_difference(plan, last.plan_before)
+    session = with_facts(reopened(session, last.answered), last.facts_before)
     return graded(
         session.model_copy(
             update={

@@ -6,6 +6,8 @@ from fateforger.session.commands import ResolveConflict
 from fateforger.session.edits import BlockCommand
 from fateforger.session.keys import minted
 from fateforger.session.model import Session
+from fateforger.session.refitting import WayOut
+from fateforger.session.replanning import Replan
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
 from fateforger.turn.nodes.conflict import resolved
@@ -14,7 +16,7 @@ from fateforger.turn.nodes.conflict import resolved
 def run(stage: StageInput) -> StageOutput:
     """Commit on arrival and again when asked to; a correction goes to Refine within the same turn (S52)."""
     session = stage.session
-    if isinstance(stage.command, BlockCommand):
+    if isinstance(stage.command, BlockCommand | Replan | WayOut):
         return StageOutput(session=session, move=Move.BACK, command=stage.command)
     if isinstance(stage.command, ResolveConflict):
         # What the commit left open belongs to it: the answer completes it.

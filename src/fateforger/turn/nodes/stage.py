@@ -40,7 +40,7 @@ def run_stage(stage: StageInput) -> StageOutput:
 def _run(stage: StageInput) -> StageOutput:
     session = stage.session
     if stage.command is not None and (aside := besides.run(stage, stage.command)) is not None:
-        return skeleton.renewed(stage, refine.resumed(stage, aside))
+        return refine.relaxed(stage, skeleton.renewed(stage, refine.resumed(stage, aside)))
     if stage.asked is Move.CANCEL:
         ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None}
         return StageOutput(session=session.model_copy(update=ended))

@@ -8,6 +8,7 @@ from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Notice, Session
 from fateforger.session.moves import offered, seen
+from fateforger.session.refitting import WayOut
 from fateforger.stages import Move, TimeboxingStage, target
 from fateforger.turn.nodes.decision import NO_MODEL, home_of
 
@@ -22,7 +23,7 @@ def objection(session: Session, command: SessionCommand, asked: Move) -> Notice 
     if isinstance(command, commands.StageAction) and command.seen not in {None, seen(session, asked)}:
         return Notice(lines=(OUT_OF_DATE,))
     home = home_of(command)
-    if home is not None and home is not session.stage and not _reaches(session.stage, home):
+    if home is not None and home is not session.stage and not _reaches(session.stage, home, command):
         return Notice(lines=(_elsewhere(session.stage, home),), refused=True)
     if asked in {Move.STAY, Move.PROCEED, Move.REDO, Move.CANCEL} and target(session.stage, asked) is not None:
         return None
@@ -31,9 +32,12 @@ def objection(session: Session, command: SessionCommand, asked: Move) -> Notice 
     return Notice(lines=(_no(session, asked),), refused=True)
 
 
-def _reaches(stage: TimeboxingStage, home: TimeboxingStage) -> bool:
-    """A correction of the committed plan is carried out in Refine within the same turn (S52). What the day is made from
-    can be told at any step until the plan is refined."""
+def _reaches(stage: TimeboxingStage, home: TimeboxingStage, command: SessionCommand) -> bool:
+    """A way out for what has no room is there while the plan is refined. A correction of the committed plan is carried
+    out in Refine within the same turn (S52). What the day is made from can be told at any step until the plan is
+    refined."""
+    if isinstance(command, WayOut) and stage.number >= TimeboxingStage.REFINE.number:
+        return True
     if home in _TOLD:
         return stage.number < TimeboxingStage.REFINE.number
     return stage is TimeboxingStage.REVIEW_COMMIT and home is TimeboxingStage.REFINE

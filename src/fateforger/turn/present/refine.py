@@ -15,11 +15,10 @@ from fateforger.session.pictured import picture
 from fateforger.session.questions import open_questions
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
-from fateforger.turn.present import history, preview
+from fateforger.turn.present import fitting, history, preview
 from fateforger.turn.present.advice import better
 from fateforger.turn.present.day_rules import unkept_rules
 from fateforger.turn.present.parts import (
-    left_out,
     missing,
     move_button,
     move_row,
@@ -29,6 +28,7 @@ from fateforger.turn.present.parts import (
     warnings,
 )
 from fateforger.turn.present.questions import questions, questions_words
+from fateforger.turn.present.replanning import course, refit
 from fateforger.turn.present.rules import adding, rules
 
 MOST_MEETINGS = 12
@@ -73,11 +73,13 @@ def card(session: Session) -> Card:
                     *_explaining(chain),
                 )
             ),
+            *course(session),
             *picture(session, changed=True),
             *_meetings(session),
             *warnings(session),
+            *refit(session),
             *unkept_rules(session),
-            *left_out(session.unplaced),
+            *fitting.choices(session),
             *quality_note(session.quality),
             *better(session),
             *rules(session),

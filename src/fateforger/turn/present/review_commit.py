@@ -11,6 +11,7 @@ from fateforger.stages import Move
 from fateforger.turn.present import history
 from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
 from fateforger.turn.present.questions import questions, questions_words
+from fateforger.turn.present.replanning import course, refit
 from fateforger.turn.present.rules import rules
 
 UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
@@ -48,7 +49,8 @@ def card(session: Session) -> Card:
             *_since(session, report),
             *picture(session),
             *paragraphs(overview(session)),
-            *(warnings(session) if done else ()),
+            *((*warnings(session), *refit(session)) if done else ()),
+            *(course(session) if done else ()),
             *(quality_note(session.quality, done=True) if done else ()),
             *rules(session),
             Controls(items=(*move_row(session, order).items, history.SHOW)),

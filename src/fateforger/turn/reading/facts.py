@@ -94,6 +94,20 @@ def tasks(session: Session) -> Table:
     return "tasks", rows, len(session.inputs.tasks) - len(rows)
 
 
+def no_room(session: Session) -> Table:
+    """What found no place in the plan, numbered from 1."""
+    rows = [
+        {"number": number, "title": cut(each.title), "why": cut(each.reason)}
+        for number, each in enumerate(session.unplaced, 1)
+    ]
+    return "open", rows, 0
+
+
+def clock(session: Session, now: datetime) -> Row:
+    """What time it is for the person."""
+    return {"now": f"{now.astimezone(zone(session.tz)):%Y-%m-%d %H:%M}"}
+
+
 def left_over(session: Session) -> Table:
     """What earlier days left open and could be done on this one, numbered from 1."""
     rows = [

@@ -70,6 +70,8 @@ class Intent(StrEnum):
     KEEP_CALENDAR = "keep_calendar"
     KEEP_PLAN = "keep_plan"
     """What both the person and the plan changed stays as the plan has it."""
+    REPLAN = "replan"
+    """It says how the day goes: late, something done already, or not today; the rest is to be fitted anew."""
     ASK = "ask"
     """It asks something, and wants nothing changed."""
 
@@ -185,6 +187,29 @@ class PatchWords(TBPatch):
     """A change of the plan. ``question`` says what of the message is no such change, or asks about it."""
 
     question: Spoken | None = None
+
+
+class OpenWords(BaseModel):
+    """What is to become of something that found no place, by its number. ``minutes`` is what it may be shortened to."""
+
+    model_config = _CLOSED
+    number: int
+    way: Literal["later", "drop", "pieces"] | None
+    minutes: int | None
+
+
+class ReplanWords(BaseModel):
+    """How the day goes. ``missed``, ``done`` and ``not_today`` are positions of blocks of the plan; ``late`` is in
+    minutes, 0 when what is on now begins only now; null unless the person is late."""
+
+    model_config = _CLOSED
+    late: int | None
+    missed: tuple[int, ...]
+    done: tuple[int, ...]
+    not_today: tuple[int, ...]
+    open: tuple[OpenWords, ...]
+    day_end: Clock | None
+    question: Spoken | None
 
 
 class BlockWords(BaseModel):

@@ -49,6 +49,9 @@ KEPT = frozenset(
             "BringAlong.task_ids",
             "Fix.keys",
             "ApplyFix.fix",
+            "Replan.missed",
+            "Replan.done",
+            "Replan.not_today",
         ),
     }
 )

@@ -1,0 +1,113 @@
+"""The rest of a day, fitted anew around what changed: few moves, and what has no room any more is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from fateforger.drafting.clock import clock_at
+from fateforger.drafting.ground import ground_of
+from fateforger.drafting.instance import Instance, Pin, Task
+from fateforger.drafting.leftover import left_out
+from fateforger.drafting.mend import AS_IT_IS, STEPS
+from fateforger.drafting.model import Block, Conflict, Left
+from fateforger.drafting.naming import task_of
+from fateforger.drafting.outcome import blocks_of
+from fateforger.drafting.solve import Solved, solved
+from fateforger.plan import ET, FixedStart, Resolved, TBEvent, TBPlan, resolve
+
+_USUAL = 3
+"""The priority of a block that belongs to no task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refitted:
+    """The plan as it fits, what of it and of the further tasks found no place, and the musts that had to be let go."""
+
+    plan: TBPlan
+    unplaced: tuple[Left, ...] = ()
+    conflict: Conflict | None = None
+
+
+def refitted(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, steps: int = STEPS) -> Refitted:
+    """``plan`` from the instance's ``now`` on, with its blocks out of each other's way, clear of events and keeping the
+    musts. What began before now, pinned blocks and meetings of the plan stay; any other block keeps its length.
+    ``more`` are tasks to be put where time is free. Of what has no room, the least important is left out. Raises
+    ``PlanInvalid`` when the blocks of the plan cannot be put on the time line at all."""
+    blocks = tuple(b for b in resolve(plan) if b.event.type is not ET.BACKGROUND)
+    pins = {pin.key: pin for pin in instance.pinned if pin.key in {b.key for b in blocks}}
+    pins |= {b.key: Pin(key=b.key) for b in blocks if b.event.type is ET.MEETING}
+    fitting = Instance(
+        date=plan.date,
+        tz=plan.tz,
+        frame=instance.frame,
+        immovables=instance.immovables,
+        tasks=(*(_as_task(b, instance) for b in blocks if b.key not in pins), *more),
+        constraints=instance.constraints,
+        policy=AS_IT_IS,
+        pinned=tuple(pins.values()),
+        previous=plan,
+        now=instance.now,
+    )
+    result = solved(replace(ground_of(fitting), mending=True), steps=steps)
+    unplaced = left_out(result.ground, result.problem, result.found.placed)
+    after = {b.key: b for b in blocks_of(result.ground, result.problem, result.found.placed)}
+    stayed = _stayed(result) | {b.key for b in result.ground.past} | set(pins)
+    gone = {left.id for left in unplaced}
+    events = [e for b in resolve(plan) if b.key not in gone for e in (_event(b, after.get(b.key), plan, stayed),)]
+    known = {block.key for block in blocks}
+    events += [_new(block, plan, more) for block in after.values() if block.key not in known and block.id not in known]
+    return Refitted(_in_order(plan, events), unplaced, result.conflict)
+
+
+def _stayed(result: Solved) -> set[str]:
+    """The blocks that lie where they lay."""
+    placed = zip(result.problem.items, result.found.placed, strict=True)
+    return {
+        key
+        for item, pieces in placed
+        for key, was in zip(item.previous_keys, item.previous, strict=True)
+        if was in pieces
+    }
+
+
+def _as_task(block: Resolved, instance: Instance) -> Task:
+    ids = [task.id for task in instance.tasks]
+    mine = task_of(block.key, ids)
+    task = next((t for t in instance.tasks if t.id == mine), None)
+    return Task(
+        id=block.key,
+        title=block.event.name,
+        minutes=max(1, block.minutes),
+        type=block.event.type,
+        splittable=False,
+        priority=1 if block.event.type is ET.REGENERATION else _USUAL if task is None else task.priority,
+        one_thing=task is not None and task.one_thing and block.key == task.id,
+        notes=block.event.description,
+    )
+
+
+def _event(block: Resolved, after: Block | None, plan: TBPlan, stayed: set[str]) -> TBEvent:
+    """The block at its own fixed start, since what it leaned on may have moved."""
+    start = block.start if after is None or block.key in stayed else after.start
+    return block.event.model_copy(update={"timing": _fixed(plan, start, block.duration)})
+
+
+def _new(block: Block, plan: TBPlan, more: Iterable[Task]) -> TBEvent:
+    notes = next((task.notes for task in more if task.id == block.id), "")
+    timing = _fixed(plan, block.start, timedelta(minutes=block.minutes))
+    return TBEvent(name=block.title, description=notes, type=block.type, timing=timing, key=block.key)
+
+
+def _fixed(plan: TBPlan, start: datetime, duration: timedelta) -> FixedStart:
+    return FixedStart(start=clock_at(start, plan.date, plan.tz), duration=max(duration, timedelta(minutes=1)))
+
+
+def _in_order(plan: TBPlan, events: Sequence[TBEvent]) -> TBPlan:
+    loose = plan.replace(events)
+    return plan.replace(block.event for block in _by_time(resolve(loose)))
+
+
+def _by_time(blocks: Iterable[Resolved]) -> Iterator[Resolved]:
+    return iter(sorted(blocks, key=lambda b: (b.start.astimezone(UTC), b.index)))

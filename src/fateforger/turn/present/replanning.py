@@ -1,0 +1,53 @@
+"""How the day goes so far: ways to say it, after which the rest is fitted anew."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from fateforger.plan import ET, Resolved
+from fateforger.session.cards import Button, Choice, Controls, Part, Select
+from fateforger.session.days import local_today
+from fateforger.session.edits import by_time, span
+from fateforger.session.model import Session
+from fateforger.session.overview import collisions
+
+LATE = ((0, "What is on now begins only now"), (15, "15 min"), (30, "30 min"), (45, "45 min"), (60, "1 h"))
+MOST_ASKED = 100
+"""Choices that a select has room for."""
+
+
+def course(session: Session) -> tuple[Part, ...]:
+    """Running late, done already, not today; once the day has come, or its plan is on the calendar."""
+    choices = tuple(named(block) for block in own(session)[:MOST_ASKED])
+    begun = local_today(session.touched_at, session.tz) >= session.date
+    if not choices or not (begun or session.written):
+        return ()
+    late = tuple(Choice(label=label, value=str(minutes)) for minutes, label in LATE)
+    return (
+        Controls(
+            items=(
+                Select(action="replan.late", placeholder="Running late", choices=late),
+                Select(action="replan.done", placeholder="Done already", choices=choices),
+                Select(action="replan.not_today", placeholder="Not today", choices=choices),
+                Button(label="How is it going?", action="form.replan"),
+            )
+        ),
+    )
+
+
+def refit(session: Session) -> tuple[Part, ...]:
+    """Where blocks that are still to come run into meetings: a way to make room."""
+    at = session.touched_at.astimezone(UTC)
+    ahead = [block for block, _ in collisions(session) if block.start.astimezone(UTC) >= at]
+    return (Controls(items=(Button(label="Refit the rest", action="replan.refit"),)),) if ahead else ()
+
+
+def own(session: Session) -> tuple[Resolved, ...]:
+    """The blocks that can be late, done or left."""
+    chain = by_time(session.plan) if session.plan else ()
+    return tuple(block for block in chain if block.event.type not in {ET.BACKGROUND, ET.MEETING})
+
+
+def named(block: Resolved) -> Choice:
+    """A block as a choice among others."""
+    return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)
