@@ -48,6 +48,7 @@ from fateforger.session.commands import (
 )
 from fateforger.session.envelope import InSession
 from fateforger.session.queue_commands import (
+    AtHome,
     BlockTimeFor,
     DoTaskNow,
     EnqueueTask,
@@ -66,6 +67,7 @@ __all__ = [
     "AdjustFrame",
     "ApplyFix",
     "ApplyPatch",
+    "AtHome",
     "BlockTimeFor",
     "BringAlong",
     "ChooseDate",

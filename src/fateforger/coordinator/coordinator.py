@@ -252,7 +252,8 @@ class PlanningCoordinator:
 
     async def home(self, user_id: str) -> Card:
         """See :meth:`Door.home`."""
-        return home_card(await self._sessions.of_user(user_id))
+        queue = () if self._tasks is None else await self._tasks.home(user_id)
+        return home_card(await self._sessions.of_user(user_id), queue)
 
     async def aclose(self) -> None:
         """Stop background work; what it would have found is looked up again when somebody needs it."""

@@ -18,11 +18,15 @@ from fateforger.coordinator.executor.direct import directly, do_now, redirect
 from fateforger.coordinator.executor.pulling import Puller
 from fateforger.coordinator.executor.settling import settle
 from fateforger.coordinator.executor.watching import Waiting
+from fateforger.coordinator.queue_editing import HomeDesk
+from fateforger.coordinator.queue_form import edit_form, read_edited
 from fateforger.errors import BadInput
-from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission, Part
 from fateforger.session.commands import Opening
 from fateforger.session.queue_commands import (
+    AtHome,
     BlockTimeFor,
+    CardCommand,
     DoTaskNow,
     EnqueueTask,
     ForQueue,
@@ -35,7 +39,7 @@ from fateforger.session.queue_commands import (
 from fateforger.tasks import Mode, QueuedTask
 from fateforger.tasks.hydrated import Hydrated, typed_command
 
-FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts"})
+FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit"})
 GONE = "That task is not in your queue any more."
 
 
@@ -46,10 +50,14 @@ class TaskDesk:
         self._tools = tools
         self._front = FrontDesk(tools.tasks)
         self._puller = Puller(tools, executor)
+        self._home = HomeDesk(tools.tasks, tools.clock)
         self.waiting = Waiting(tools)
 
     async def carry_out(self, command: QueueCommand) -> None:
-        """Do what a command says, once, and send the answer to where it was said."""
+        """Do what a command says, once, and send the answer to where it was said; App Home shows it by itself."""
+        if isinstance(command, AtHome):
+            await self._home.carry_out(command)
+            return
         card = await self._answer(command)
         answer = letter(
             card, v=f"{command.command_id}/card", channel=command.channel, thread_ts=command.thread_ts, ts=command.ts
@@ -89,7 +97,11 @@ class TaskDesk:
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
         self.waiting.wake()
 
-    async def _answer(self, command: QueueCommand) -> Card:
+    async def home(self, user_id: str) -> tuple[Part, ...]:
+        """The queue on App Home, with what the last deed there came to."""
+        return await self._home.parts(user_id)
+
+    async def _answer(self, command: CardCommand) -> Card:
         match command:
             case EnqueueTask():
                 return await self._front.enqueue(command)
@@ -123,6 +135,8 @@ class TaskDesk:
         match request.form:
             case "queue_done":
                 return forms.done_form(await self._task(request.user_id, request.target))
+            case "queue_edit":
+                return edit_form(await self._task(request.user_id, request.target))
             case "queue_time":
                 return forms.time_form(await self._task(request.user_id, request.target))
             case "queue_parts":
@@ -139,6 +153,8 @@ class TaskDesk:
         match submission.form:
             case "queue_done":
                 return forms.read_done(await self._task(submission.user_id, submission.target), submission)
+            case "queue_edit":
+                return read_edited(await self._task(submission.user_id, submission.target), submission)
             case "queue_time":
                 task = await self._task(submission.user_id, submission.target)
                 return forms.read_time(task, submission, self._tools.tz)

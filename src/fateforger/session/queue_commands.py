@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.tasks import Origin, TaskSpec
+from fateforger.tasks import Deed, Origin, TaskSpec, Where
 from fateforger.tasks.parts import Parts
 
 Word = Literal["done", "put_back", "approve", "retry", "open"]
@@ -93,4 +93,43 @@ class BlockTimeFor(ForQueue):
     start: time | None = None
 
 
-QueueCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts
+class AtHome(ForQueue):
+    """What all deeds on App Home carry: that page is their answer."""
+
+
+class MoveTask(AtHome):
+    """Put a task elsewhere in the queue; ``other`` is the one that it shall come before (S167)."""
+
+    kind: Literal["move_task"] = "move_task"
+    task_id: str
+    where: Where
+    other: str | None = None
+
+
+class ChangeTask(AtHome):
+    """Pause a task, resume it, stop it, try it again (S167)."""
+
+    kind: Literal["change_task"] = "change_task"
+    task_id: str
+    deed: Deed
+
+
+class ReviseTask(AtHome):
+    """A task as it shall be from now on."""
+
+    kind: Literal["revise_task"] = "revise_task"
+    task_id: str
+    spec: TaskSpec
+
+
+class TurnQueue(AtHome):
+    """Show another page of a long queue, counted from 1."""
+
+    kind: Literal["turn_queue"] = "turn_queue"
+    page: int
+
+
+CardCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts
+"""Those whose answer is a card."""
+HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue
+QueueCommand = CardCommand | HomeCommand

@@ -30,7 +30,7 @@ from fateforger.slack.dispatch import Dispatcher
 from fateforger.slack.errands import Errands
 from fateforger.slack.formroom import FormRoom
 from fateforger.slack.greeting import greeters
-from fateforger.slack.home import Home
+from fateforger.slack.home import Home, refreshing
 from fateforger.slack.intake import Intake
 from fateforger.slack.latest import Latest
 from fateforger.slack.letters import postmen
@@ -83,13 +83,14 @@ class SlackRoom:
         self._session = session
         self._client = client
         self._errands = errands
-        self._intake = Intake(desk, forms, Home(door, client, errands), clock=clock)
+        home = Home(door, client, errands)
+        self._intake = Intake(desk, forms, home, clock=clock)
         self._app = new_app(client, self._intake)
         self._sockets: list[AsyncSocketModeHandler] = []
         self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
         lines = StatusLines(client, outbox, poster)
         self._presence = Presence(
-            welcoming(door, jobs, clock), lines, sessions, outbox, errands, clock=clock, timing=timing
+            refreshing(home, welcoming(door, jobs, clock)), lines, sessions, outbox, errands, clock=clock, timing=timing
         )
         self._lanes: tuple[LaneWorkers, ...] = (
             turn_workers(

@@ -7,13 +7,27 @@ from uuid import uuid4
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from fateforger.coordinator.commands import ForQueue, Opening, Queued
 from fateforger.coordinator.door import Door
 from fateforger.errors import StoreError
+from fateforger.session.progress import Tell
 from fateforger.slack.calling import SlackTrouble, called
 from fateforger.slack.errands import Errands
+from fateforger.slack.presence import Handle
 from fateforger.slack.render import HOME, render
 
 log = logging.getLogger(__name__)
+
+
+def refreshing(home: Home, handle: Handle) -> Handle:
+    """Handles each command, and shows App Home anew after one that the queue on it may look different after."""
+
+    async def handled(command: Queued, tell: Tell) -> None:
+        await handle(command, tell)
+        if isinstance(command, ForQueue | Opening):
+            home.show(command.user_id)
+
+    return handled
 
 
 class Home:

@@ -6,7 +6,7 @@ import logging
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.coordinator.commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
+from fateforger.coordinator.commands import AtHome, EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.ports import Clock
 from fateforger.slack import phrases
 from fateforger.slack.addresses import PULL_COMMAND
@@ -28,6 +28,8 @@ class Placing:
     async def placed(self, command: QueueCommand) -> QueueCommand:
         """The command with all that only Slack knows: the place of its answer, the person's zone, and the link to the
         message that a task was made of. Raises ``SlackTrouble`` when there is no such place."""
+        if isinstance(command, AtHome):
+            return command
         changes: dict[str, object] = {}
         if not command.channel:
             changes["channel"] = await self._people.direct_channel(command.user_id)

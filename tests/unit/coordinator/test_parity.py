@@ -209,7 +209,7 @@ async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
     session = await anna.session()
     for card in (welcome_card(), home_card([]), home_card([session]), ended_reply(session)):
         buttons = [b for p in card.parts for b in getattr(p, "items", ())]
-        assert {b.action for b in buttons} - {"form.rules", "form.rule_day"} == START
+        assert {b.action for b in buttons} - {"form.rules", "form.rule_day", "form.queue_add"} == START
 
 
 async def test_home_lists_the_days(anna: Person) -> None:
@@ -218,7 +218,10 @@ async def test_home_lists_the_days(anna: Person) -> None:
     words = [getattr(p, "text", "") for p in card.parts]
     assert "**Monday 2 March**: on your calendar, 2 blocks" in words
     empty = await anna.door.home("U_NEW")
-    assert [p.kind for p in empty.parts] == ["heading", "prose", "controls"]
+    assert [p.kind for p in empty.parts] == [
+        *("heading", "prose", "controls"),
+        *("divider", "heading", "prose", "controls"),
+    ]
 
 
 async def test_who_and_where(anna: Person) -> None:

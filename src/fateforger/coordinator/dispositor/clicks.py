@@ -5,20 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fateforger.coordinator.clicks import UNKNOWN
+from fateforger.errors import BadInput
 from fateforger.session import queue_commands
 from fateforger.session.commands import Click
 from fateforger.session.queue_commands import QueueCommand, Word
+from fateforger.tasks import Deed, Where
 
 
 def read_queue_click(click: Click) -> QueueCommand | None:
-    """The command that a control stands for; ``None`` for one that is not of the queue."""
+    """The command that a control stands for; ``None`` for one that is not of the queue. Raises :class:`BadInput` for a
+    control that cannot be read."""
     executor = OF_QUEUE.get(click.action)
     about = {"command_id": click.command_id, "user_id": click.user_id, "at": click.at}
-    return None if executor is None else executor(about, click.target)
+    try:
+        return None if executor is None else executor(about, click.target)
+    except ValueError:
+        raise BadInput(UNKNOWN, where=click.action) from None
 
 
 def _settle(word: Word) -> Callable[[dict[str, Any], str], QueueCommand]:
     return lambda about, target: queue_commands.SettleTask(**about, task_id=target, word=word)
+
+
+def _move(where: Where) -> Callable[[dict[str, Any], str], QueueCommand]:
+    return lambda about, target: queue_commands.MoveTask(**about, task_id=target, where=where)
+
+
+def _change(deed: Deed) -> Callable[[dict[str, Any], str], QueueCommand]:
+    return lambda about, target: queue_commands.ChangeTask(**about, task_id=target, deed=deed)
 
 
 OF_QUEUE: Mapping[str, Callable[[dict[str, Any], str], QueueCommand]] = {
@@ -31,5 +46,9 @@ OF_QUEUE: Mapping[str, Callable[[dict[str, Any], str], QueueCommand]] = {
     "queue.approve": _settle("approve"),
     "queue.retry": _settle("retry"),
     "queue.open": _settle("open"),
+    "queue.up": _move(Where.UP),
+    "queue.down": _move(Where.DOWN),
+    "queue.page": lambda about, target: queue_commands.TurnQueue(**about, page=int(target)),
+    **{f"queue.do.{deed.value}": _change(deed) for deed in Deed},
 }
 """The controls of the queue, which belong to no session."""

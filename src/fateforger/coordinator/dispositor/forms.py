@@ -31,6 +31,7 @@ from fateforger.tasks import (
     ReviewConstraints,
     TaskSpec,
     Work,
+    spoken_priority,
 )
 from fateforger.tasks.model import NORMAL, TEXT_LENGTH
 from fateforger.tasks.titles import short_title
@@ -75,12 +76,7 @@ def add_form(request: FormRequest) -> Form:
                 turns=True,
             ),
             *_fields(kind, request),
-            ChoiceField(
-                name="priority",
-                label="Priority",
-                choices=tuple(Choice(label=f"{n} ({word})", value=str(n)) for n, word in PRIORITIES.items()),
-                value=str(NORMAL),
-            ),
+            ChoiceField(name="priority", label="Priority", choices=priorities(), value=str(NORMAL)),
         ),
     )
 
@@ -110,14 +106,18 @@ def _fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
         name="criteria", label="It is done when", optional=True, multiline=True, max_length=TEXT_LENGTH,
         hint="One thing a line. I ask for each of them before it counts as done.",
     )  # fmt: skip
-    names = [name for name in shipped_names() if name != OWN]
-    rules = ChoiceField(
-        name="workflow",
-        label="Rules that apply",
-        optional=True,
-        choices=tuple(Choice(label=name, value=name) for name in names),
-    )
+    rules = ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=workflows())
     return (title, minutes, context, criteria, rules, TextField(name="project", label="Project", optional=True))
+
+
+def workflows() -> tuple[Choice, ...]:
+    """Those whose rules can apply to a task."""
+    return tuple(Choice(label=name, value=name) for name in shipped_names() if name != OWN)
+
+
+def priorities() -> tuple[Choice, ...]:
+    """In words."""
+    return tuple(Choice(label=spoken_priority(priority), value=str(priority)) for priority in PRIORITIES)
 
 
 def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
@@ -131,7 +131,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
         "priority": filled.choice("priority") or NORMAL,
         "project": filled.text("project", 100),
         "context": filled.text("context", TEXT_LENGTH),
-        "acceptance_criteria": _lines(filled, "criteria"),
+        "acceptance_criteria": criteria_of(filled),
         "workflow": filled.choice("workflow") or ("decompose" if isinstance(work, Decompose) else ""),
     }
     if filled.errors or work is None:
@@ -176,10 +176,11 @@ def _work(filled: Filled) -> Work | None:
     return None if minutes is None else BlockTime(date=day, minutes=minutes, start=filled.clock("start"))
 
 
-def _lines(filled: Filled, name: str) -> tuple[str, ...]:
-    lines = [line.strip() for line in filled.text(name, TEXT_LENGTH).splitlines() if line.strip()]
+def criteria_of(filled: Filled) -> tuple[str, ...]:
+    """The acceptance criteria that were written down, one a line."""
+    lines = [line.strip() for line in filled.text("criteria", TEXT_LENGTH).splitlines() if line.strip()]
     if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
-        filled.errors[name] = f"Please keep it to {MOST_CRITERIA} lines of at most {LONGEST_LINE} characters."
+        filled.errors["criteria"] = f"Please keep it to {MOST_CRITERIA} lines of at most {LONGEST_LINE} characters."
     return tuple(line[:LONGEST_LINE] for line in lines)
 
 

@@ -21,11 +21,11 @@ def welcome_card() -> Card:
     return Card(text=HELLO, parts=(Prose(text=HELLO), Controls(items=(START, ADD_TASK))))
 
 
-def home_card(sessions: Sequence[Session]) -> Card:
-    """The start button, and the person's sessions, the last touched first."""
+def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
+    """The start button, the person's sessions, the last touched first, and their ``queue``."""
     parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES, ADD_DAY))]
     if sessions:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
         parts.append(Note(text="Each day has its own thread; go on there where you left off."))
     latest = f" Last: {day_words(sessions[0].date)}." if sessions else ""
-    return Card(text=f"Plan a day.{latest}", parts=tuple(parts))
+    return Card(text=f"Plan a day.{latest}", parts=(*parts, *queue))

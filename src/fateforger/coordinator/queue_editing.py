@@ -1,0 +1,98 @@
+"""What a person does to their queue on App Home: each deed once, however often its command comes; in a sentence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from fateforger.coordinator.executor.carried import MOST_HANDLED
+from fateforger.coordinator.queue_home import queue_parts, queue_unknown
+from fateforger.errors import BadInput, StoreError
+from fateforger.ports import Clock, Tasks
+from fateforger.session.cards import Part, plain
+from fateforger.session.queue_commands import AtHome, ChangeTask, MoveTask, ReviseTask, TurnQueue
+from fateforger.tasks import QueuedTask, deed_words, done_to, moved, moved_words, quoted, respecified
+
+log = logging.getLogger(__name__)
+
+LONGEST_SENTENCE = 400
+GONE = "That task is not in your queue any more."
+
+
+async def edited(tasks: Tasks, command: MoveTask | ChangeTask | ReviseTask, *, now: datetime) -> str:
+    """Do it, and say what came of it, or why not. Raises ``StoreError``."""
+    before = await tasks.get(command.user_id, command.task_id)
+    if before is None:
+        return GONE
+    try:
+        if isinstance(command, MoveTask):
+            return await _move(tasks, command, before, now)
+        return await _change(tasks, command, now)
+    except BadInput as error:
+        return error.message
+
+
+async def _move(tasks: Tasks, command: MoveTask, before: QueuedTask, now: datetime) -> str:
+    def change(there: tuple[QueuedTask, ...]) -> Sequence[QueuedTask]:
+        if any(command.command_id in task.handled for task in there):
+            return ()
+        others = moved(there, command.task_id, command.where, before=command.other)
+        return [_marked(task, command.command_id) if task.id == command.task_id else task for task in others]
+
+    return moved_words(before, await tasks.rearrange(command.user_id, change, now=now))
+
+
+async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime) -> str:
+    def change(task: QueuedTask) -> QueuedTask:
+        if command.command_id in task.handled:
+            return task
+        after = done_to(task, command.deed) if isinstance(command, ChangeTask) else respecified(task, command.spec)
+        return _marked(after, command.command_id)
+
+    task = await tasks.change(command.user_id, command.task_id, change, now=now)
+    if task is None:
+        return GONE
+    if isinstance(command, ReviseTask):
+        return f"{quoted(task)} is saved."
+    return deed_words(task, command.deed, await tasks.of(command.user_id))
+
+
+def _marked(task: QueuedTask, command_id: str) -> QueuedTask:
+    return task.model_copy(update={"handled": (*task.handled, command_id)[-MOST_HANDLED:]})
+
+
+class HomeDesk:
+    """The queue on App Home. Which page a person looks at, and what their last deed came to, is kept for as long as the
+    program runs; the latter until it was shown."""
+
+    def __init__(self, tasks: Tasks, clock: Clock) -> None:
+        self._tasks = tasks
+        self._clock = clock
+        self._pages: dict[str, int] = {}
+        self._said: dict[str, str] = {}
+
+    async def carry_out(self, command: AtHome) -> None:
+        """Do what was pressed there, once. Raises ``StoreError``."""
+        if isinstance(command, TurnQueue):
+            self._pages[command.user_id] = command.page
+        elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
+            self._said[command.user_id] = await edited(self._tasks, command, now=self._clock.now())
+
+    async def parts(self, user_id: str) -> tuple[Part, ...]:
+        """The queue as it is now."""
+        try:
+            tasks = await self._known(user_id)
+        except StoreError as error:
+            log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
+            return queue_unknown()
+        said = self._said.pop(user_id, "")
+        return queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
+
+    async def _known(self, user_id: str) -> tuple[QueuedTask, ...]:
+        """The queue, and what it waits for that has ended: one that was stopped blocks on."""
+        tasks = await self._tasks.of(user_id)
+        there = {task.id for task in tasks}
+        missing = dict.fromkeys(name for task in tasks for name in task.blocked_by if name not in there)
+        others = [await self._tasks.get(user_id, name) for name in missing]
+        return (*tasks, *(task for task in others if task is not None))

@@ -1,0 +1,113 @@
+"""A person's queue on their App Home: what is next, where each task stands, and everything that can be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.session.cards import (
+    Button,
+    Choice,
+    Control,
+    Controls,
+    Divider,
+    Heading,
+    Menu,
+    Note,
+    Part,
+    Prose,
+    Select,
+    plain,
+)
+from fateforger.tasks import ENDED, PRIORITIES, STATES, QueuedTask, TaskState, blockers, possible, ready
+
+PAGE = 20
+"""Tasks on a page; each is a block of the hundred that App Home has."""
+LONGEST_OUTCOME = 160
+ADD = Button(label="Add a task", action="form.queue_add")
+EMPTY = "Your queue is empty. What there is to do, and not on which day, goes here."
+NOT_NOW = "I cannot look up your queue just now; open this page again in a moment."
+
+
+def queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = "") -> tuple[Part, ...]:
+    """The queue, the next task first. ``everything`` are all of the person's tasks that have not ended, in order, and
+    those that they wait for. ``said`` is what the person's last deed came to."""
+    tasks = [task for task in everything if task.state not in ENDED]
+    head: tuple[Part, ...] = (Divider(), Heading(text="Your queue"))
+    word = (Prose(text=said),) if said else ()
+    if not tasks:
+        return (*head, *word, Prose(text=EMPTY), Controls(items=(ADD,)))
+    pages = -(-len(tasks) // PAGE)
+    page = min(max(page, 1), pages)
+    first = (page - 1) * PAGE
+    shown = tasks[first : first + PAGE]
+    can = ready(everything)
+    rows = [
+        Prose(text=_row(n, task, everything), control=_menu(n, task, last=n == len(tasks), can_be_pulled=task in can))
+        for n, task in enumerate(shown, first + 1)
+    ]
+    above = (Prose(text=_counted(tasks, can)), _above(can))
+    return (*head, *word, *above, *rows, *_pages(page, pages, tasks), _edit(shown))
+
+
+def queue_unknown() -> tuple[Part, ...]:
+    """In its place while the queue cannot be looked up."""
+    return (Divider(), Heading(text="Your queue"), Note(text=NOT_NOW))
+
+
+def _counted(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
+    count = len(tasks)
+    waiting = sum(task.state is TaskState.WAITING for task in tasks)
+    yours = f" {waiting} wait{'s' if waiting == 1 else ''} for you." if waiting else ""
+    following = f" Next: **{plain(can[0].spec.title)}**." if can else " None can be pulled just now."
+    return f"{count} task{'' if count == 1 else 's'}, {len(can)} ready.{yours}{following}"
+
+
+def _above(can: Sequence[QueuedTask]) -> Controls:
+    pull = (Button(label="Pull the next", action="queue.pull", target=task.id) for task in can[:1])
+    return Controls(items=(*pull, ADD))
+
+
+def _row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
+    """Its title, its priority in words, where it stands, and what keeps it."""
+    tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
+    first = blockers(task, everything)
+    stand = STATES[task.state]
+    if task.state is TaskState.ACTIVE and first:
+        more = f" and {len(first) - 1} more" if len(first) > 1 else ""
+        gone = " (which was stopped)" if first[0].state is TaskState.STOPPED else ""
+        stand = f"after “{plain(first[0].spec.title, 60)}”{gone}{more}"
+    facts = [PRIORITIES[task.spec.priority], stand]
+    if task.spec.project:
+        facts.append(plain(task.spec.project, 40))
+    outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""
+    return f"{number}. {tags}**{plain(task.spec.title, 120)}** `{task.id}`\n{' · '.join(facts)}{outcome}"
+
+
+def _menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: bool) -> Control:
+    """What makes sense as it stands, at most five, as Slack's small menu takes."""
+    choices = []
+    if can_be_pulled:
+        choices.append(Choice(label="Pull", value="queue.pull"))
+    if task.state is TaskState.WAITING:
+        choices.append(Choice(label="Open", value="queue.open"))
+    if number > 1:
+        choices.append(Choice(label="Up", value="queue.up"))
+    if not last:
+        choices.append(Choice(label="Down", value="queue.down"))
+    choices += [Choice(label=deed.value.capitalize(), value=f"queue.do.{deed.value}") for deed in possible(task)]
+    return Menu(choices=tuple(choices), target=task.id)
+
+
+def _pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Part, ...]:
+    if pages == 1:
+        return ()
+    first, last = (page - 1) * PAGE + 1, min(page * PAGE, len(tasks))
+    before = Button(label="Previous page", action="queue.page", target=str(page - 1))
+    after = Button(label="Next page", action="queue.page", target=str(page + 1))
+    ways = (*((before,) if page > 1 else ()), *((after,) if page < pages else ()))
+    return (Note(text=f"Tasks {first} to {last} of {len(tasks)}."), Controls(items=ways))
+
+
+def _edit(shown: Sequence[QueuedTask]) -> Controls:
+    choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
+    return Controls(items=(Select(action="form.queue_edit", placeholder="Edit a task…", choices=choices),))
