@@ -96,8 +96,15 @@ class DayNames:
         return AtomKind.ACTION if found.aspect == "block" else AtomKind.STATE
 
     def near(self, name: str) -> tuple[str, ...]:
-        """See :meth:`Vocabulary.near`."""
-        examples = [
-            example for kind in KINDS for example in (kind, f"{kind}_done", f"{kind}_after_17", f"{kind}_before_9")
-        ]
+        """See :meth:`Vocabulary.near`. What is said of a kind of block is kept, where that means something."""
+        for how, value in _HOW.items():
+            written, found, rest = name.partition(how)
+            for kind in get_close_matches(written, KINDS, n=1) if found else ():
+                kept = f"{kind}{how}{rest}"
+                return (kept if day_name(kept) is not None else f"{kind}{how}{value}",)
+        examples = [example for kind in KINDS for example in (kind, f"{kind}_done")]
         return tuple(get_close_matches(name, [*examples, *WEEKDAYS], n=1))
+
+
+_HOW = {"_longer_than_": "60", "_after_": "17", "_before_": "9", "_done": ""}
+"""How a kind of block is compared, with an example of what it is compared to."""

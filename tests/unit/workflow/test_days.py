@@ -8,7 +8,7 @@ import pytest
 
 from fateforger.errors import BadInput
 from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, zone
-from fateforger.workflow.days import DayBlock, JudgedDay, judge_day, read_day_rules
+from fateforger.workflow.days import NAMES, DayBlock, JudgedDay, judge_day, read_day_rules
 
 MONDAY, TZ = date(2026, 3, 2), "Europe/Amsterdam"
 
@@ -145,3 +145,22 @@ def test_a_typed_mistake_is_shown_where_it_is(text: str, where: str | None, sent
 def test_a_name_that_means_nothing_is_refused(name: str) -> None:
     with pytest.raises(BadInput):
         read_day_rules(f"NEVER: {name}")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("meting_after_10", ("meeting_after_10",)),
+        ("meeting_after_25", ("meeting_after_17",)),
+        ("deepwork_done", ("deep_work_done",)),
+        ("habbit_before_8_30", ("habit_before_8_30",)),
+        ("meeting_longer_than_an_hour", ("meeting_longer_than_60",)),
+        ("deepwork", ("deep_work",)),
+        ("mondey", ("monday",)),
+        ("focus_after_10", ()),
+        ("lunch", ()),
+    ],
+)
+def test_what_may_have_been_meant_keeps_the_rest_of_the_name(written: str, meant: tuple[str, ...]) -> None:
+    """Nothing is better than a name that says something else."""
+    assert NAMES.near(written) == meant

@@ -27,8 +27,9 @@ EXAMPLES = (
     "`NEVER: meeting_after_17` – no meeting runs past 17:00\n"
     "`IF friday THEN NOT deep_work_after_15` – an easy Friday afternoon"
 )
+_ALIKE = {et: [name for name, kind in KINDS.items() if kind is et] for et in KINDS.values()}
 NAMES = (
-    f"**Kinds of blocks:** {', '.join(KINDS)}\n"
+    f"**Kinds of blocks:** {', '.join(' or '.join(names) for names in _ALIKE.values())}\n"
     "**Of each kind also:** `…_done` (one is over), `…_after_17` or `…_after_17_30`, `…_before_9`, "
     "`…_longer_than_60` (minutes)\n"
     f"**Days:** {', '.join(WEEKDAYS)}\n"
