@@ -71,8 +71,11 @@ class Breach:
     def sentence(self) -> str:
         """In the person's own words, with the date they were said; and which blocks are against it, where that does not
         go without saying."""
-        said = reminder_of(self.item).sentence
-        return f"{said} {self.rule} Against it: {self.named}. {self.remedy}" if self.rule else said
+        reminder = reminder_of(self.item)
+        if not self.rule:
+            return reminder.sentence
+        rule = "" if self.rule == f"{reminder.words}." else f" {self.rule}"
+        return f"{reminder.sentence}{rule} Against it: {self.named}. {self.remedy}"
 
 
 def breaches(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Breach, ...]:

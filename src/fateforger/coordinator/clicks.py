@@ -16,7 +16,7 @@ from fateforger.session.envelope import InSession
 from fateforger.session.questions import addressed
 from fateforger.stages import Move
 from fateforger.turn.constants import SHIFT_MINUTES
-from fateforger.turn.present import memory
+from fateforger.turn.present import deciding
 
 UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
 
@@ -164,7 +164,7 @@ def _judge(verdict: commands.Verdict) -> Executor:
 
 
 def _keep_rule(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return commands.SettleConstraints(**envelope, **memory.settled(click.target))
+    return commands.SettleConstraints(**envelope, **deciding.settled(click.target))
 
 
 def _chosen(click: Click, kind: type[date | time]) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from fateforger.constraints import Applicable
 from fateforger.constraints.blocks import Breach
 from fateforger.constraints.day_breaches import day_breaches
+from fateforger.constraints.day_clashes import day_clashes
 from fateforger.constraints.sections import needs_confirmation
 from fateforger.errors import PlanInvalid
 from fateforger.plan import ET
 from fateforger.session.meetings import busy_meetings
+from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import Session
 from fateforger.session.recall import following
 from fateforger.workflow.days import DayBlock
@@ -33,3 +35,14 @@ def unsure(session: Session) -> tuple[Applicable, ...]:
     """The rules that were read out of the person's words and that they have to confirm."""
     items = following(session).applicable
     return tuple(item for item in items if item.record.payload.day_rule is not None and needs_confirmation(item.record))
+
+
+def clashes(session: Session) -> tuple[MemoryQuestion, ...]:
+    """Those that apply on the day and cannot be kept together, as questions."""
+    in_order = sorted((item.version for item in following(session).applicable), key=lambda v: (v.updated_at, v.seq))
+    names = {version.uid: version.record.name for version in in_order}
+    return tuple(
+        MemoryQuestion(uids=(newer, older), names=(names[newer], names[older]), sentence=finding.sentence)
+        for finding in day_clashes(in_order)
+        for newer, older in [finding.uids[:2]]
+    )

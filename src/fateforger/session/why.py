@@ -13,13 +13,14 @@ from fateforger.constraints.reasons import Applicable
 from fateforger.drafting.standing import why_there
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.plan import TBPlan, resolve
-from fateforger.session.day_rules import day_meetings
+from fateforger.session.day_rules import day_meetings, unkept
 from fateforger.session.edits import by_time, span
 from fateforger.session.model import Session
 from fateforger.session.recall import following
 from fateforger.session.skeleton import instance_in
 
 MOST_REASONS = 4
+AGAINST = "That goes against a rule of yours."
 NO_RULE = "No rule of yours is about it; it is where there was room for it."
 
 
@@ -34,7 +35,13 @@ def why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[R
     rules = reasons_for(block, following(session).applicable, blocks)
     broken = tuple(reason for reason in rules if reason.stand is Stand.BROKEN)
     others = tuple(r for r in rules if r.stand is not Stand.BROKEN and r.uid not in shown)
-    return (*broken, *placement, *others)
+    return (*_out_of_order(session, key), *broken, *placement, *others)
+
+
+def _out_of_order(session: Session, key: str) -> tuple[Reason, ...]:
+    """The rules over the order of the day that a block breaks."""
+    found = (breach for breach in unkept(session) if key in breach.keys)
+    return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, Stand.BROKEN) for breach in found)
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:

@@ -8,6 +8,7 @@ from tests.unit.turn.sessions import event, planned, said, task, turn
 
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.edits import by_time
+from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import Session
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn
@@ -139,3 +140,43 @@ async def test_clashing_rules_are_asked_with_both_sentences() -> None:
     [question] = out.session.memory_questions
     assert question.sentence == "“ALWAYS: NOT meeting” and “ALWAYS: meeting” cannot both be kept. Which one counts?"
     assert question.names == ("Meet", "Always")
+
+
+async def test_a_block_that_breaks_one_says_so_when_asked_why_it_is_there() -> None:
+    out = await run_turn(turn(NOW, said("explain_block", key=MAIL), memory=stored(DEEP_FIRST)))
+    assert lines(out.session)[1] == (
+        "That goes against a rule of yours. On 1 February 2026 you said: “eerst diep werk”. " + MAIL_AGAINST
+    )
+
+
+def test_stored_rules_that_clash_are_asked_about_on_the_card() -> None:
+    """S143: also where they came in by an import, and not while they are asked about already."""
+    always, never = (
+        version_of(uid, seq=seq, name=uid, day_rule=text)
+        for uid, seq, text in (("first", 9, "ALWAYS: NOT meeting"), ("second", 10, "ALWAYS: meeting"))
+    )
+    now = knowing(NOW, always, never)
+    card = refine.card(now)
+    sentence = "“ALWAYS: NOT meeting” and “ALWAYS: meeting” cannot both be kept. Which one counts?"
+    assert sentence in prose(card)
+    assert [[b.target for b in buttons(card, f"Keep “{name}”")] for name in ("first", "second")] == [
+        ['{"uids":["second","first"],"keep":"first"}'],
+        ['{"uids":["second","first"],"keep":"second"}'],
+    ]
+    asked = MemoryQuestion(uids=("second", "first"), names=("second", "first"), sentence=sentence)
+    assert sentence not in prose(refine.card(now.model_copy(update={"memory_questions": (asked,)})))
+
+
+async def test_words_that_say_the_rule_already_are_not_said_twice() -> None:
+    plain_words = version_of(
+        "p",
+        seq=7,
+        description="No deep work runs past 11:30",
+        necessity="must",
+        day_rule="NEVER: deep_work_after_11_30",
+    )
+    out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=60), memory=stored(plain_words)))
+    assert lines(out.session)[0] == (
+        f"{NOT_MADE} On 1 February 2026 you said: “No deep work runs past 11:30”. Against it: “Mail” (11:10–12:10). "
+        "Move it, shorten it, or leave it out."
+    )

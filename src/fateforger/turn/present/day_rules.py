@@ -8,8 +8,9 @@ from fateforger.constraints.blocks import Breach
 from fateforger.constraints.kinds import Necessity
 from fateforger.constraints.sections import reminder_of
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
-from fateforger.session.day_rules import unkept, unsure
+from fateforger.session.day_rules import clashes, unkept, unsure
 from fateforger.session.model import Session
+from fateforger.turn.present.deciding import choice
 from fateforger.workflow.day_words import told
 from fateforger.workflow.days import read_day_rule
 
@@ -26,6 +27,17 @@ def unkept_rules(session: Session) -> tuple[Part, ...]:
         *(part for breach in broken[:MOST_SHOWN] for part in (_shown(breach),)),
         *((Note(text=f"{more} more of your rules for the order of the day are not kept."),) if more > 0 else ()),
     )
+
+
+def clashing_rules(session: Session) -> tuple[Part, ...]:
+    """Rules for this day that cannot be kept together, wherever they come from, and which of them counts; but for what
+    is asked already."""
+    asked = {frozenset(question.uids) for question in session.memory_questions}
+    parts: list[Part] = []
+    for clash in clashes(session)[:MOST_ASKED]:
+        if asked.isdisjoint({frozenset(clash.uids)}):
+            parts += [Prose(text=plain(clash.sentence, 900)), choice(clash.uids, clash.names, both=None)]
+    return tuple(parts)
 
 
 def unsure_rules(session: Session) -> tuple[Part, ...]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.constraints.findings import Kind
-from fateforger.errors import BadInput
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
 from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session
+from fateforger.turn.present.deciding import choice
 from fateforger.turn.present.rules import ADD, ADD_DAY, REVIEW, about, marks, undo_button
 
 MOST_ASKED = 3
@@ -22,14 +19,6 @@ NONE_SUCH = "I know no rule of yours about that any more."
 MOVED = "Your rules: further down in this thread."
 CLOSE = Button(label="Close", action="hide_memory")
 WHAT = "Deny / Edit opens one rule: confirm it, change it, or tell me not to use it."
-
-
-class _Settled(BaseModel):
-    """Two rules, and which of them counts; ``None``: both."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    uids: tuple[str, str]
-    keep: str | None = None
 
 
 def card(session: Session, view: MemoryView) -> Card:
@@ -101,7 +90,7 @@ def _trouble(view: MemoryView) -> tuple[Part, ...]:
 def _questions(questions: Sequence[MemoryQuestion]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for question in questions[:MOST_ASKED]:
-        parts += [Prose(text=plain(question.sentence, 600)), _choice(question.uids, question.names, both="Keep both")]
+        parts += [Prose(text=plain(question.sentence, 600)), choice(question.uids, question.names, both="Keep both")]
     return (*parts, *_more_asked(len(questions)))
 
 
@@ -109,30 +98,13 @@ def _offers(offers: Sequence[MemoryOffer]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for offer in offers[:MOST_ASKED]:
         both = None if offer.kind is Kind.CIRCLE else "Leave both"
-        parts += [Prose(text=plain(offer.sentence, 600)), _choice(offer.uids, offer.names, both=both)]
+        parts += [Prose(text=plain(offer.sentence, 600)), choice(offer.uids, offer.names, both=both)]
     return (*parts, *_more_asked(len(offers)))
 
 
 def _more_asked(count: int) -> tuple[Part, ...]:
     more = count - MOST_ASKED
     return (Note(text=f"{more} more to decide, once these are."),) if more > 0 else ()
-
-
-def _choice(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> Controls:
-    keep = (
-        Button(label=f"Keep “{name}”", action="memory.keep", target=_Settled(uids=uids, keep=uid).model_dump_json())
-        for uid, name in zip(uids, names, strict=True)
-    )
-    target = _Settled(uids=uids).model_dump_json()
-    return Controls(items=(*keep, *((Button(label=both, action="memory.keep", target=target),) if both else ())))
-
-
-def settled(target: str) -> dict[str, Any]:
-    """What a button says about two rules. Raises :class:`BadInput` for one that is none of ours."""
-    try:
-        return _Settled.model_validate_json(target).model_dump()
-    except ValidationError:
-        raise BadInput("I can't tell any more which rules that was about; please open your rules again.") from None
 
 
 def _row(row: MemoryRow) -> tuple[Part, ...]:

@@ -9,7 +9,7 @@ from fateforger.constraints.wording import day_words
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
 from fateforger.session.memory import MemoryRow, active
 from fateforger.session.model import Session
-from fateforger.turn.present.day_rules import unsure_rules
+from fateforger.turn.present.day_rules import clashing_rules, unsure_rules
 
 YOURS = Button(label="Your rules", action="show_memory")
 REVIEW = Button(label="Review all", action="form.rules")
@@ -28,7 +28,7 @@ _KNOWN = {
 
 def rules(session: Session) -> tuple[Part, ...]:
     """What was just noted, what is to be confirmed, and which rules shape the day; nothing when there is none."""
-    return (*noted(session), *unsure_rules(session), *_shaping(session))
+    return (*noted(session), *clashing_rules(session), *unsure_rules(session), *_shaping(session))
 
 
 def adding(session: Session) -> tuple[Button, ...]:
