@@ -39,21 +39,37 @@ class Forks:
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._turn = threading.Lock()
         atexit.register(self.close)
 
-    def start(self, call: str, *arguments: str, environment: Mapping[str, str], output: Path) -> Fork:
+    def start(
+        self,
+        call: str,
+        *arguments: str,
+        environment: Mapping[str, str],
+        output: Path,
+        errors: Path | None = None,
+        given: Path | None = None,
+    ) -> Fork:
         """Call ``module:function`` in a fork, which ends with the status that it gives. ``environment`` is all there is of
-        it; what the program says is appended to ``output``."""
-        order = {"call": call, "arguments": arguments, "environment": {**environment}, "output": str(output)}
+        it; what the program says is appended to ``output``, errors too unless they have a file of their own; ``given`` is
+        its input."""
+        order = {
+            "call": call,
+            "arguments": arguments,
+            "environment": {**environment},
+            "files": [str(given or os.devnull), str(output), str(errors or output)],
+        }
         return Fork(self.ask(start=order)["pid"], self)
 
     def ask(self, **order: object) -> Json:
         """For :class:`Fork`."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
-        self._server.stdin.write(json.dumps(order) + "\n")
-        self._server.stdin.flush()
-        answer: Json = json.loads(self._server.stdout.readline())
+        with self._turn:
+            self._server.stdin.write(json.dumps(order) + "\n")
+            self._server.stdin.flush()
+            answer: Json = json.loads(self._server.stdout.readline())
         return answer
 
     def close(self) -> None:
@@ -80,7 +96,7 @@ class Fork:
         while (status := self.poll()) is None:
             if time.monotonic() > ends:
                 raise TimeoutError(f"process {self.pid} goes on")
-            time.sleep(0.05)  # between two looks at the condition
+            time.sleep(0.02)  # between two looks at the condition
         return status
 
     def send_signal(self, number: int) -> None:
@@ -122,10 +138,10 @@ def _ended(statuses: dict[int, int | None], child: int) -> int | None:
 
 def _become(order: Json) -> None:
     """In the fork; it never returns."""
-    with Path(order["output"]).open("ab") as output, Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-        os.dup2(output.fileno(), 1)
-        os.dup2(output.fileno(), 2)
+    for number, (path, mode) in enumerate(zip(order["files"], ("rb", "ab", "ab"), strict=True)):
+        with Path(path).open(mode) as file:
+            os.dup2(file.fileno(), number)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115  for good, and without what the other one had read ahead
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  for good; it is no path
     os.environ.clear()
     os.environ.update(order["environment"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import signal
@@ -12,27 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from tests.forks import Fork, Forks
+from tests.doors import COMMAND_LINE, programs
+from tests.forks import Fork
 from tests.scenarios.person import NotSeen, Person, eventually
-
-LOADED = (
-    "tests.scenarios.program", "fateforger.cli.up", "fateforger.bootstrap.house", "fateforger.local.calendar", "alembic.command",
-    "alembic.config", "mcp.client.streamable_http", "sqlalchemy.dialects.sqlite", "resvg_py", "uvicorn.protocols.http.h11_impl",
-)  # fmt: skip
-"""What the program loads until it is ready. What is missing here is loaded by each start."""
-
-
-@functools.cache
-def _forks() -> Forks:
-    return Forks(*LOADED)
-
-
-def up(*arguments: str) -> int:
-    """In the fork: what the command line does."""
-    from fateforger.cli import main
-
-    main(arguments)
-    return 0
 
 
 @dataclass
@@ -58,7 +39,7 @@ class Program:
         if self.cold:
             self.process = self._started(arguments, environment)
         else:
-            self.process = _forks().start(f"{__name__}:up", *arguments, environment=environment, output=self.log)
+            self.process = programs().start(COMMAND_LINE, *arguments, environment=environment, output=self.log)
         self.url = eventually(lambda: self._address(offset), "the program's address")
         self.port = int(self.url.rsplit(":", 1)[1])
         return self

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors import through_the_door
 
 PLAN: dict[str, Any] = {
     "date": "2026-03-02",
@@ -32,10 +31,7 @@ class Door:
         return str(path)
 
     def run(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "fateforger", *arguments], input=stdin, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout, done.stderr
+        return through_the_door(*arguments, given=stdin)
 
     def json(self, *arguments: str, stdin: str = "") -> tuple[int, Any]:
         status, out, _ = self.run(*arguments, "--json", stdin=stdin)

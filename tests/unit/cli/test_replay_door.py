@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors import through_the_door
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.coordinator.person import Person, open_house_at
@@ -21,8 +21,7 @@ Done = subprocess.CompletedProcess[str]
 
 
 def replay(*arguments: str | Path) -> Done:
-    command = [sys.executable, "-m", "fateforger", "replay", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return Done(arguments, *through_the_door("replay", *map(str, arguments)))
 
 
 @pytest.fixture

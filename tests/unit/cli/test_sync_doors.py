@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors import through_the_door
 from tests.fakes.google_mcp import Google, GoogleMcp
 
 pytestmark = pytest.mark.process
@@ -40,14 +40,10 @@ class Doors:
         return str(path)
 
     async def sync(self, *arguments: str) -> tuple[int, Any]:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "fateforger", "sync", *arguments, "--json", "--data-dir", str(self.folder / "data"),
-            *self.where, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        out, err = await process.communicate()
-        assert process.returncode is not None
-        assert out, err.decode()
-        return process.returncode, json.loads(out)
+        where = ("--json", "--data-dir", str(self.folder / "data"), *self.where)
+        status, out, err = await asyncio.to_thread(through_the_door, "sync", *arguments, *where)
+        assert out, err
+        return status, json.loads(out)
 
 
 @pytest.fixture
