@@ -27,6 +27,7 @@ from fateforger.drafting import weights
 from fateforger.drafting.axis import slots_of
 from fateforger.drafting.compile import compiled
 from fateforger.drafting.conflict import conflict_of
+from fateforger.drafting.costs import cost
 from fateforger.drafting.ground import Ground, ground_of
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.layout import Layout
@@ -65,7 +66,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def worth(problem: Problem, placed: Placed) -> float:
-    return sum(item.reward for item in problem.items) - problem.cost(placed) / weights.SCALE
+    return sum(item.reward for item in problem.items) - cost(Layout(problem, placed)) / weights.SCALE
 
 
 def as_listed(problem: Problem) -> float:

@@ -50,11 +50,10 @@ def span(first: int, end: int) -> int:
 def runs(free: int, length: int) -> int:
     """The slots at which ``length`` free slots in a row begin."""
     have = 1
-    while have < length and free:
-        step = min(have, length - have)
-        free &= free >> step
-        have += step
-    return free
+    while have * 2 <= length and free:
+        free &= free >> have
+        have *= 2
+    return free & (free >> (length - have)) if have < length else free
 
 
 def slots_of(mask: int) -> Iterator[int]:

@@ -70,6 +70,8 @@ class Item:
     """Minutes by which its slots are longer than it is."""
     key: str | None = None
     notes: str = ""
+    costs: dict[Pieces, int] = field(default_factory=dict, repr=False)
+    """What these pieces of it cost, as far as that was asked."""
     _tables: dict[int, tuple[dict[int, int], list[tuple[int, int]]]] = field(default_factory=dict, repr=False)
 
     @property
@@ -97,15 +99,20 @@ class Item:
         """What a piece of that length costs at each start, in parts of a point."""
         return self._table(length)[0]
 
-    def cheapest(self, length: int) -> list[tuple[int, int]]:
-        """The same as pairs of cost and start, the cheapest first."""
+    def levels(self, length: int) -> list[tuple[int, int]]:
+        """What a piece of that length costs, in whole points, with the starts where it does; the cheapest first."""
         return self._table(length)[1]
 
     def _table(self, length: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
         table = self._tables.get(length)
         if table is None:
-            prices = {start: self._price(start, length) for start in slots_of(self.starts(length))}
-            table = self._tables[length] = prices, sorted((price, start) for start, price in prices.items())
+            prices: dict[int, int] = {}
+            levels: dict[int, int] = {}
+            for start in slots_of(self.starts(length)):
+                points = self.points(start, length)
+                prices[start] = points * weights.SCALE + start * length * self.rank
+                levels[points] = levels.get(points, 0) | 1 << start
+            table = self._tables[length] = prices, sorted(levels.items())
         return table
 
     def points(self, start: int, length: int) -> int:
@@ -129,9 +136,6 @@ class Item:
             return 0
         away = min(abs(start - was) for was, _ in self.previous)
         return self.moved[0] + min(away, self.far) * self.moved[1]
-
-    def _price(self, start: int, length: int) -> int:
-        return self.points(start, length) * weights.SCALE + start * length * self.rank
 
     def lost(self) -> int:
         """What leaving it out costs."""

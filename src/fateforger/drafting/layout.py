@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import runs, stretches
+from fateforger.drafting.axis import runs, slots_of, span, stretches
 from fateforger.drafting.items import Item, Pieces
-from fateforger.drafting.problem import Placed, Problem, empty
+from fateforger.drafting.problem import Order, Placed, Problem, empty
 
 _SITTING = 18
 """Slots of a good sitting: 90 minutes."""
 
 
 class Layout:
-    """``placed`` by item; ``taken`` slots are covered, ``kept`` ones have to stay free behind a block."""
+    """``placed`` by item; ``taken`` slots are covered, ``kept`` ones have to stay free behind a block. ``covers``: the
+    slots that each of the problem's groups covers, ``wanted``: those that each breather wants free."""
 
-    __slots__ = ("covered", "kept", "placed", "problem", "taken", "wanted")
+    __slots__ = ("covers", "kept", "placed", "problem", "taken", "wanted")
 
     def __init__(self, problem: Problem, placed: Placed | None = None) -> None:
         self.problem = problem
@@ -26,40 +27,45 @@ class Layout:
     def _rebuild(self) -> None:
         self.taken = self.kept = 0
         self.wanted = [0] * len(self.problem.breathers)
-        self.covered = [0] * len(self.problem.breathers)
+        self.covers = [0] * len(self.problem.groups)
         for item, pieces in zip(self.problem.items, self.placed, strict=True):
             if pieces:
                 self._mark(item, pieces)
 
     def _mark(self, item: Item, pieces: Pieces) -> None:
-        beside = self.problem.beside[item.index]
+        groups, breathes = self.problem.within[item.index], self.problem.breathes[item.index]
         for start, length in pieces:
             bits = ((1 << length) - 1) << start
             self.taken |= bits
             if item.gap:
                 self.kept |= ((1 << item.gap) - 1) << (start + length)
-            for number, wants, takes in beside:
-                if takes:
-                    self.covered[number] |= bits
-                if wants:
-                    breather = self.problem.breathers[number]
-                    at = max(0, start - breather.slots) if breather.ahead else start + length
-                    self.wanted[number] |= ((1 << breather.slots) - 1) << at
+            for group in groups:
+                self.covers[group] |= bits
+            for number, slots, ahead in breathes:
+                at = max(0, start - slots) if ahead else start + length
+                self.wanted[number] |= ((1 << slots) - 1) << at
 
     def take(self, item: Item, pieces: Pieces) -> None:
         """Place an item."""
         self.placed[item.index] = pieces
         self._mark(item, pieces)
 
-    def drop(self, indexes: Iterable[int]) -> None:
-        """Take items off, with all that needs them."""
-        gone = set(indexes)
-        while more := {i.index for i in self.problem.items if i.index not in gone and gone.intersection(i.needs)}:
-            gone |= more
-        for index in gone:
-            if not self.problem.items[index].pinned:
-                self.placed[index] = ()
-        self._rebuild()
+    def without(self, indexes: Iterable[int]) -> Layout:
+        """The same without items, and without all that needs them; what is pinned stays."""
+        placed = list(self.placed)
+        for index in indexes:
+            for gone in self.problem.following[index]:
+                if not self.problem.items[gone].pinned:
+                    placed[gone] = ()
+        return Layout(self.problem, placed)
+
+    def copy(self) -> Layout:
+        """The same placement, to go on from."""
+        other = Layout.__new__(Layout)
+        other.problem, other.placed = self.problem, list(self.placed)
+        other.taken, other.kept = self.taken, self.kept
+        other.wanted, other.covers = list(self.wanted), list(self.covers)
+        return other
 
     def spots(self, item: Item, length: int) -> int:
         """The slots at which a piece can begin, as far as time alone says."""
@@ -82,77 +88,137 @@ class Layout:
             trial.take(item, tuple(sorted((*trial.placed[item.index], (start, length)))))
         return True
 
-    def copy(self) -> Layout:
-        """The same placement, to go on from."""
-        other = Layout.__new__(Layout)
-        other.problem, other.placed = self.problem, list(self.placed)
-        other.taken, other.kept = self.taken, self.kept
-        other.wanted, other.covered = list(self.wanted), list(self.covered)
-        return other
-
     def best(self, item: Item, length: int, ceiling: int | None = None) -> tuple[int, int] | None:
         """The cheapest start for a piece, as cost and slot; ``None`` when there is none below the ceiling."""
         self.problem.looks += 1
         spots = self.spots(item, length)
+        if spots and self.problem.bound[item.index]:
+            spots &= self._permitted(item, length)
         if not spots:
             return None
         found: tuple[int, int] | None = None
-        problem = self.problem
-        hard = problem.bound[item.index]
-        for price, start in item.cheapest(length):
-            if ceiling is not None and price >= ceiling:
-                break
-            if not spots >> start & 1:
-                continue
-            if hard and not (
-                problem.ordered(self.placed, item, start, length)
-                and problem.room_in_caps(self.placed, item, start, length)
-            ):
-                continue
-            total = price + self._beside(item, start, length)
-            if ceiling is None or total < ceiling:
-                found, ceiling = (total, start), total
+        late = length * item.rank
+        for extra, area, rough in self._beside(item, length, spots):
+            for points, where in item.levels(length):
+                least = (points + extra) * weights.SCALE
+                if ceiling is not None and least >= ceiling:
+                    break
+                hit = area & where
+                if not hit:
+                    continue
+                if rough:
+                    total, start = self._roomiest(item, length, hit, least)
+                else:
+                    start = (hit & -hit).bit_length() - 1
+                    total = least + start * late
+                if ceiling is None or total < ceiling:
+                    found, ceiling = (total, start), total
+                if not rough:
+                    break
         return found
 
-    def _beside(self, item: Item, start: int, length: int) -> int:
-        """About what lying beside the others costs there."""
+    def _roomiest(self, item: Item, length: int, starts: int, least: int) -> tuple[int, int]:
+        """The start, of those that cost the same, with the most room beside it; and the cost."""
+        late, usual = length * item.rank, self.problem.tight[item.index]
+        return min(
+            (least + start * late + (self._cramped(item, start, length) - usual) * weights.SCALE, start)
+            for start in slots_of(starts)
+        )
+
+    def _permitted(self, item: Item, length: int) -> int:
+        """The starts that keep hard orders and caps."""
+        problem, placed = self.problem, self.placed
+        first, last = 0, problem.axis.slots
+        for need in item.needs:
+            if not placed[need]:
+                return 0
+        for other in (*item.needs, *item.before):
+            if placed[other]:
+                first = max(first, sum(placed[other][-1]))
+        for other in item.behind:
+            if placed[other]:
+                last = min(last, placed[other][0][0])
+        spots = span(first, last - length + 1)
+        for order in problem.orders_of[item.index]:
+            if not spots:
+                return 0
+            spots &= ~self._wrong(order, item, length)
+        return spots if not spots else spots & ~problem.full(placed, item, length)
+
+    def _wrong(self, order: Order, item: Item, length: int) -> int:
+        """The starts on the wrong side of what the order is about."""
+        first = item.index in order.first
+        others = self.covers[order.groups[1] if first else order.groups[0]]
+        wrong = 0
+        for on in order.days:
+            there = others & on
+            if there and first:
+                wrong |= on & ~span(0, (there & -there).bit_length() - length)
+            elif there:
+                wrong |= on & span(0, there.bit_length())
+        return wrong
+
+    def _beside(self, item: Item, length: int, spots: int) -> list[tuple[int, int, bool]]:
+        """The starts by what lying beside the others costs there, in points, the cheapest first; where it is said to be
+        rough, breathers come on top of that."""
+        free = spots
+        problem, index = self.problem, item.index
+        for number in problem.takes[index]:
+            if self.wanted[number]:
+                free &= runs(~self.wanted[number], length)
+        for number, slots, ahead in problem.breathes[index]:
+            covered = self.covers[problem.victims[number]]
+            if covered:
+                room = runs(~covered, slots)
+                free &= room << slots if ahead else room >> length
+        areas = [(0, free, False)]
+        if free != spots:
+            areas.append((problem.tight[index], spots & ~free, True))
+        for order in problem.softly[index]:
+            wrong = self._wrong(order, item, length)
+            if wrong & spots:
+                areas = _split(areas, wrong, order.points or 0)
+        if problem.late[index] & spots:
+            areas = _split(areas, problem.late[index], weights.ONE_THING_LATE)
+        areas.sort()
+        return areas
+
+    def _cramped(self, item: Item, start: int, length: int) -> int:
+        """Points for the slots that breathers want free, of others and of its own."""
         points = 0
+        problem = self.problem
         bits = ((1 << length) - 1) << start
-        for number, wants, takes in self.problem.beside[item.index]:
-            breather = self.problem.breathers[number]
-            hit = (bits & self.wanted[number]).bit_count() if takes else 0
-            if wants:
-                at = max(0, start - breather.slots) if breather.ahead else start + length
-                hit += ((((1 << breather.slots) - 1) << at) & self.covered[number]).bit_count()
+        hits = dict.fromkeys(problem.takes[item.index], 0)
+        for number in hits:
+            hits[number] = (bits & self.wanted[number]).bit_count()
+        for number, slots, ahead in problem.breathes[item.index]:
+            at = max(0, start - slots) if ahead else start + length
+            own = ((1 << slots) - 1) << at
+            hits[number] = hits.get(number, 0) + (own & self.covers[problem.victims[number]]).bit_count()
+        for number, hit in hits.items():
             if hit:
-                points += hit * breather.points + breather.base
-        if self.problem.softly[item.index]:
-            points += self.problem.out_of_order(self.placed, item, start, length)
-        if item.one and self.problem.early and start > self.problem.early[self.problem.day_of(start)]:
-            points += weights.ONE_THING_LATE
-        return points * weights.SCALE
+                points += hit * problem.breathers[number].points + problem.breathers[number].base
+        return points
 
     def insert(self, item: Item, *, cut: bool = False) -> bool:
         """Place an item where it is cheapest, in one piece if that can be; ``cut`` looks at pieces as well."""
         if self.problem.bound[item.index] and self.problem.hopeless(self.placed, item):
             self.problem.looks += 2
             return False
-        found: tuple[int, Pieces] | None = None
+        found: Pieces = ()
+        ceiling = None if item.required else item.lost() + 1
         for length, price in item.lengths:
-            ceiling = None if found is None else found[0] - price * weights.SCALE
-            spot = self.best(item, length, ceiling)
+            more = price * weights.SCALE
+            spot = self.best(item, length, None if ceiling is None else ceiling - more)
             if spot is not None:
-                found = spot[0] + price * weights.SCALE, ((spot[1], length),)
-        if item.most_pieces > 1 and (found is None or cut or (item.comfort is not None and item.slots > item.comfort)):
-            pieces = self.cut(item, item.slots, item.most_pieces, None if found is None else found[0])
+                ceiling, found = spot[0] + more, ((spot[1], length),)
+        if item.most_pieces > 1 and (not found or cut or (item.comfort is not None and item.slots > item.comfort)):
+            pieces = self.cut(item, item.slots, item.most_pieces, ceiling)
             if pieces is not None:
-                found = pieces
-        if found is None:
-            return False
-        if not item.required and found[0] > item.reward * weights.SCALE:
-            return False
-        self.take(item, tuple(sorted(found[1])))
-        return True
+                found = pieces[1]
+        if found:
+            self.take(item, tuple(sorted(found)))
+        return bool(found)
 
     def cut(self, item: Item, slots: int, most: int, ceiling: int | None) -> tuple[int, Pieces] | None:
         """The cheapest way found to place ``slots`` in two pieces or more."""
@@ -179,8 +245,10 @@ class Layout:
         shortest, longest = item.shortest, min(slots - item.shortest, item.longest)
         if longest < shortest:
             return []
-        rooms = [n - item.gap for _, n in stretches(item.domain & ~(self.taken | self.kept))]
-        rooms = [n for n in rooms if n >= item.shortest]
+        room = item.domain & ~(self.taken | self.kept)
+        if room.bit_count() < slots:
+            return []
+        rooms = [n - item.gap for _, n in stretches(room) if n - item.gap >= item.shortest]
         if sum(rooms) < slots:
             return []
         widest = sorted(set(rooms), reverse=True)[:2]
@@ -188,3 +256,14 @@ class Layout:
         if slots < item.slots:
             tried = (*widest, shortest)
         return list(dict.fromkeys(min(max(n, shortest), longest) for n in tried))
+
+
+def _split(areas: list[tuple[int, int, bool]], where: int, points: int) -> list[tuple[int, int, bool]]:
+    """The same, with points more in a part of it."""
+    parts = []
+    for extra, area, rough in areas:
+        if area & ~where:
+            parts.append((extra, area & ~where, rough))
+        if area & where:
+            parts.append((extra + points, area & where, rough))
+    return parts

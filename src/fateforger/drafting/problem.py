@@ -1,12 +1,11 @@
-"""A day compiled for the search: items, what they share, and what a placement of all of them costs."""
+"""A day compiled for the search: items, what they share, and what has to be kept."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from fateforger.drafting import weights
-from fateforger.drafting.axis import Axis
+from fateforger.drafting.axis import Axis, span
 from fateforger.drafting.items import Item, Pieces
 from fateforger.drafting.rules import PlannedDay, Rule
 
@@ -53,6 +52,8 @@ class Order:
     then: frozenset[int]
     days: tuple[int, ...]
     points: int | None = None
+    groups: tuple[int, int] = (0, 0)
+    """The numbers of both among the groups of the problem."""
 
 
 @dataclass(slots=True)
@@ -76,26 +77,67 @@ class Problem:
     """The musts that are kept here, by their ids."""
     looks: int = 0
     """How often a place was looked for: the measure of work done, the same on every machine."""
-    beside: list[tuple[tuple[int, bool, bool], ...]] = field(default_factory=list, repr=False)
-    """By item, the breathers that it has to do with: their number, whether it wants that room, whether it takes it."""
+    groups: list[frozenset[int]] = field(default_factory=list, repr=False)
+    """Sets of items that something is about."""
+    within: list[tuple[int, ...]] = field(default_factory=list, repr=False)
+    """By item, the numbers of the groups that it belongs to."""
+    victims: list[int] = field(default_factory=list, repr=False)
+    """By breather, the group that it is kept free of."""
+    breathes: list[tuple[tuple[int, int, bool], ...]] = field(default_factory=list, repr=False)
+    """By item, the breathers that it wants: their number, their slots, and whether they are ahead of it."""
+    takes: list[tuple[int, ...]] = field(default_factory=list, repr=False)
+    """By item, the breathers that it must not cover."""
+    tight: list[int] = field(default_factory=list, repr=False)
+    """By item, the least that it costs to have too little room beside it."""
     softly: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
     """By item, the orders that may be broken."""
+    orders_of: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
+    """By item, the orders that may not."""
+    late: list[int] = field(default_factory=list, repr=False)
+    """By item, the starts that are late for the one thing."""
     bound: list[bool] = field(default_factory=list, repr=False)
     """By item, whether a hard order or cap is about it."""
+    following: list[frozenset[int]] = field(default_factory=list, repr=False)
+    """By item, those that cannot be there without it, itself among them."""
+    deep: int = 0
+    shallow: int = 0
+    """The groups of deep and of shallow work."""
     _caps_of: list[tuple[int, ...]] = field(default_factory=list, repr=False)
-    _orders_of: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
+        self.victims = [self._group(b.victims) for b in self.breathers]
+        self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)
+        self.deep, self.shallow = self._group(_kind(self.items, deep=True)), self._group(_kind(self.items, deep=False))
         for item in self.items:
             n = item.index
+            self.following.append(self._following(n))
+            mine = [o for o in self.orders if n in o.first or n in o.then]
             caps = tuple(m for m, cap in enumerate(self.caps) if cap.over is None and n in cap.members)
-            orders = tuple(o for o in self.orders if o.points is None and (n in o.first or n in o.then))
-            self.softly.append(tuple(o for o in self.orders if o.points is not None and (n in o.first or n in o.then)))
-            near = ((m, n in b.members, n in b.victims) for m, b in enumerate(self.breathers))
+            orders = tuple(o for o in mine if o.points is None)
+            self.within.append(tuple(m for m, group in enumerate(self.groups) if n in group))
+            self.breathes.append(tuple((m, b.slots, b.ahead) for m, b in enumerate(self.breathers) if n in b.members))
+            self.takes.append(tuple(m for m, b in enumerate(self.breathers) if n in b.victims))
+            near = [b.points + b.base for b in self.breathers if n in b.members or n in b.victims]
+            self.tight.append(min(near, default=0))
+            self.softly.append(tuple(o for o in mine if o.points is not None))
+            self.orders_of.append(orders)
+            self.late.append(self._late() if item.one and self.early else 0)
             self._caps_of.append(caps)
-            self._orders_of.append(orders)
-            self.beside.append(tuple(each for each in near if each[1] or each[2]))
             self.bound.append(bool(caps or orders or item.needs or item.before or item.behind))
+
+    def _group(self, members: frozenset[int]) -> int:
+        if members not in self.groups:
+            self.groups.append(members)
+        return self.groups.index(members)
+
+    def _following(self, index: int) -> frozenset[int]:
+        found = {index}
+        while more := {i.index for i in self.items if i.index not in found and found.intersection(i.needs)}:
+            found |= more
+        return frozenset(found)
+
+    def _late(self) -> int:
+        return sum(day.slots & ~span(0, early + 1) for day, early in zip(self.days, self.early, strict=True))
 
     # --- what has to be kept, beyond domains and overlaps ---
 
@@ -106,25 +148,40 @@ class Problem:
             day = self.day_of(start)
             if not cap.days[day] >> start & 1:
                 continue
-            slots, blocks = self._used(cap, placed, day)
+            slots, blocks = self.used(cap, placed, day)
             if cap.most is not None and slots + length > cap.most:
                 return False
             if cap.count is not None and blocks + 1 > cap.count:
                 return False
         return True
 
+    def full(self, placed: Placed, item: Item, length: int) -> int:
+        """The starts at which another piece breaks a hard cap."""
+        over = 0
+        for number in self._caps_of[item.index]:
+            cap = self.caps[number]
+            for day, on in enumerate(cap.days):
+                if on:
+                    slots, blocks = self.used(cap, placed, day)
+                    if (cap.most is not None and slots + length > cap.most) or (
+                        cap.count is not None and blocks + 1 > cap.count
+                    ):
+                        over |= on
+        return over
+
     def hopeless(self, placed: Placed, item: Item) -> bool:
         """Whether the hard caps have no room for it, wherever it were."""
         for number in self._caps_of[item.index]:
             cap = self.caps[number]
             if cap.most is not None and all(
-                on and self._used(cap, placed, day)[0] + min(n for n, _ in item.lengths) > cap.most
+                on and self.used(cap, placed, day)[0] + min(n for n, _ in item.lengths) > cap.most
                 for day, on in enumerate(cap.days)
             ):
                 return len(self.days) == 1 or item.most_pieces == 1
         return False
 
-    def _used(self, cap: Cap, placed: Placed, day: int) -> tuple[int, int]:
+    def used(self, cap: Cap, placed: Placed, day: int) -> tuple[int, int]:
+        """What a cap's items and what was there already take on a day, in slots and blocks."""
         slots, blocks = cap.taken[day]
         on = cap.days[day]
         for index in cap.members:
@@ -139,7 +196,7 @@ class Problem:
         broken = []
         for cap in self.caps:
             if cap.over is None:
-                used = [self._used(cap, placed, day) for day, on in enumerate(cap.days) if on]
+                used = [self.used(cap, placed, day) for day, on in enumerate(cap.days) if on]
                 if any(cap.least is not None and slots < cap.least for slots, _ in used) or any(
                     (cap.most is not None and slots > cap.most) or (cap.count is not None and blocks > cap.count)
                     for slots, blocks in used
@@ -160,16 +217,8 @@ class Problem:
             pieces = placed[other]
             if pieces and pieces[0][0] < start + length:
                 return False
-        orders = self._orders_of[item.index]
+        orders = self.orders_of[item.index]
         return not orders or all(self._in_order(order, placed, item, start, length) for order in orders)
-
-    def out_of_order(self, placed: Placed, item: Item, start: int, length: int) -> int:
-        """About what a piece there costs for coming before or behind what it should not."""
-        return sum(
-            order.points or 0
-            for order in self.softly[item.index]
-            if not self._in_order(order, placed, item, start, length)
-        )
 
     def _in_order(self, order: Order, placed: Placed, item: Item, start: int, length: int) -> bool:
         first = item.index in order.first
@@ -189,112 +238,9 @@ class Problem:
             return 0
         return next((n for n, day in enumerate(self.days) if day.slots >> slot & 1), len(self.days) - 1)
 
-    # --- what a placement costs ---
 
-    def cost(self, placed: Placed) -> int:
-        """In parts of a point; the less, the better. Only for placements that keep what has to be kept."""
-        total = 0
-        for item, pieces in zip(self.items, placed, strict=True):
-            if not pieces:
-                total += item.reward * weights.SCALE
-                continue
-            for start, length in pieces:
-                total += item.priced(length)[start]
-            total += self.shape(item, pieces) * weights.SCALE
-        return total + self.shared(placed) * weights.SCALE
-
-    def shape(self, item: Item, pieces: Pieces) -> int:
-        """Points for how an item is cut, and for how late its first piece begins when it is the one thing."""
-        points = weights.PIECE * (len(pieces) - 1)
-        if len(item.lengths) > 1:
-            points += next((price for length, price in item.lengths if length == pieces[0][1]), 0)
-        if item.one and self.early and pieces[0][0] > self.early[self.day_of(pieces[0][0])]:
-            points += weights.ONE_THING_LATE
-        return points
-
-    def shared(self, placed: Placed) -> int:
-        """Points for what no item is to blame for alone."""
-        points = 0
-        for breather in self.breathers:
-            points += self.cramped(breather, placed)
-        for cap in self.caps:
-            if cap.over is not None:
-                points += self.excess(cap, placed)
-        for order in self.orders:
-            if order.points is not None:
-                points += order.points * self.swapped(order, placed)
-        if self.shallow_percent is not None or self.deep_blocks is not None:
-            points += self._macro(placed)
-        return points
-
-    def cramped(self, breather: Breather, placed: Placed) -> int:
-        """Points for the slots of a breather that work covers."""
-        wanted = 0
-        if breather.ahead:
-            for on in self.days:
-                begins = sorted(s for m in breather.members for s, _ in placed[m] if on.slots >> s & 1)
-                for start in begins[1:]:
-                    wanted |= ((1 << breather.slots) - 1) << max(0, start - breather.slots)
-        else:
-            area = (1 << breather.slots) - 1
-            for member in breather.members:
-                for start, length in placed[member]:
-                    wanted |= area << (start + length)
-        if not wanted:
-            return 0
-        covered = 0
-        for victim in breather.victims:
-            for start, length in placed[victim]:
-                covered |= ((1 << length) - 1) << start
-        hit = (wanted & covered).bit_count()
-        return breather.base + breather.points * hit if hit else 0
-
-    def excess(self, cap: Cap, placed: Placed) -> int:
-        """Points for what is too much or too little."""
-        points = 0
-        for day, on in enumerate(cap.days):
-            if not on:
-                continue
-            slots, blocks = self._used(cap, placed, day)
-            off = 0
-            if cap.most is not None and slots > cap.most:
-                off += slots - cap.most
-            if cap.count is not None and blocks > cap.count:
-                off += 3 * (blocks - cap.count)
-            if cap.least is not None and slots < cap.least:
-                off += cap.least - slots
-            if off:
-                points += cap.base + off * (cap.over or 0)
-        return points
-
-    def swapped(self, order: Order, placed: Placed) -> int:
-        """Pairs that are the wrong way round."""
-        wrong = 0
-        for on in order.days:
-            firsts = [(s + n) for m in order.first for s, n in placed[m] if on >> s & 1]
-            thens = [s for m in order.then for s, _ in placed[m] if on >> s & 1]
-            wrong += sum(end > start for end in firsts for start in thens)
-        return wrong
-
-    def _macro(self, placed: Placed) -> int:
-        deep, shallow, blocks = [0] * len(self.days), [0] * len(self.days), [0] * len(self.days)
-        for item, pieces in zip(self.items, placed, strict=True):
-            if item.work:
-                for start, length in pieces:
-                    day = self.day_of(start)
-                    if item.deep:
-                        deep[day] += length
-                        blocks[day] += 1
-                    else:
-                        shallow[day] += length
-        points = 0
-        for day in range(len(self.days)):
-            if self.shallow_percent is not None:
-                over = shallow[day] * 100 - self.shallow_percent * (deep[day] + shallow[day])
-                points += weights.SHALLOW_SLOT * -(-over // 100) if over > 0 else 0
-            if self.deep_blocks is not None and blocks[day] > self.deep_blocks:
-                points += weights.DEEP_BLOCK * (blocks[day] - self.deep_blocks)
-        return points
+def _kind(items: Sequence[Item], *, deep: bool) -> frozenset[int]:
+    return frozenset(i.index for i in items if i.work and i.deep is deep)
 
 
 def empty(items: Sequence[Item]) -> Placed:

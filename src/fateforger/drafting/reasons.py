@@ -50,15 +50,16 @@ class _Variant:
 
 def reasons_of(ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> Reasons:
     """By block key, the reasons, the strongest kind first: rules, what the task asks for, policy, neighbours."""
-    look = _Why(ground, problem, placed)
+    look = _Why(ground, problem, placed, blocks)
     return tuple((block.key, look.of(block)) for block in blocks)
 
 
 class _Why:
-    def __init__(self, ground: Ground, problem: Problem, placed: Placed) -> None:
+    def __init__(self, ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> None:
         self.ground = ground
         self.problem = problem
         self.placed = placed
+        self.names = {problem.axis.slot(block.start): (block.key, block.title) for block in blocks}
         self.events: dict[str, Problem] = {}
         self.gone = frozenset(must_ids(ground)) - problem.in_force
         self.variants = [v for v in self._variants() if len(v.problem.items) == len(problem.items)]
@@ -86,7 +87,7 @@ class _Why:
                 if spot is None or spot[1] != piece[0]:
                     found.append(self._reason(variant, item, None if spot is None else spot[1]))
             found += self._wish(alone, item, piece)
-            found += self._neighbours(alone, item, piece)
+            found += self._neighbours(item, piece)
         return tuple(found) or (self._last(alone, item, piece),)
 
     def _without(self, problem: Problem, item: Item, piece: Piece) -> Layout:
@@ -152,7 +153,7 @@ class _Why:
             because = "this is about when you have lunch" if lunch else "it ends the day"
             yield Reason("policy", f"It is here because {because}.", "lunch" if lunch else "shutdown")
 
-    def _neighbours(self, alone: Layout, item: Item, piece: Piece) -> Iterator[Reason]:
+    def _neighbours(self, item: Item, piece: Piece) -> Iterator[Reason]:
         """Events and blocks right beside it that it would take the place of."""
         start, end = piece[0], piece[0] + piece[1]
         near = ((1 << (end - start + 2 * _NEAR)) - 1) << max(0, start - _NEAR)
@@ -163,14 +164,14 @@ class _Why:
                 where = "after" if event.mask.bit_length() <= start else "before"
                 yield from self._moved(spot, piece, Reason("event", f"{where} {quoted(event.title)}", event.id))
         for other in self.problem.items:
-            if other is not item and any(near >> s & 1 or near >> (s + n) & 1 for s, n in self.placed[other.index]):
-                trial = Layout(self.problem, alone.placed)
-                trial.placed[other.index] = ()
-                spot = Layout(self.problem, trial.placed).best(item, piece[1])
-                where = "after" if any(s < start for s, _ in self.placed[other.index]) else "before"
-                yield from self._moved(
-                    spot, piece, Reason("block", f"{where} {quoted(other.title)}", other.key or other.id)
-                )
+            for s, n in self.placed[other.index]:
+                if other is not item and (near >> s & 1 or near >> (s + n) & 1):
+                    trial = self._without(self.problem, item, piece).placed
+                    trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
+                    spot = Layout(self.problem, trial).best(item, piece[1])
+                    where = "after" if s < start else "before"
+                    key, title = self.names.get(s, (other.key or other.id, other.title))
+                    yield from self._moved(spot, piece, Reason("block", f"{where} {quoted(title)}", key))
 
     def _freed(self, event: str) -> Problem:
         """The day without an event."""

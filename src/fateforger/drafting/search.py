@@ -8,30 +8,14 @@ from dataclasses import dataclass
 
 from fateforger.drafting import weights
 from fateforger.drafting.bound import at_least
+from fateforger.drafting.costs import cost as cost_of
 from fateforger.drafting.items import Item
 from fateforger.drafting.layout import Layout
 from fateforger.drafting.problem import Placed, Problem
+from fateforger.drafting.shaking import Lot, shaken
 
-_HEAT = 30
-"""Points that a step may make a plan worse at the beginning; nothing at the end."""
-
-
-class Lot:
-    """Numbers that look drawn by lot and are always the same (xorshift)."""
-
-    __slots__ = ("_state",)
-
-    def __init__(self, seed: int) -> None:
-        self._state = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) & 0xFFFFFFFFFFFFFFFF or 1
-
-    def below(self, bound: int) -> int:
-        """A number from 0 to before ``bound``."""
-        x = self._state
-        x ^= (x << 13) & 0xFFFFFFFFFFFFFFFF
-        x ^= x >> 7
-        x ^= (x << 17) & 0xFFFFFFFFFFFFFFFF
-        self._state = x
-        return (x >> 16) % bound
+_HEAT = 400
+"""Points that a step may make a plan worse at the beginning, about what a task is worth; nothing at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +36,7 @@ def first(problem: Problem) -> Layout:
         layout = _filled(problem, order, stay=stay)
         missing = sum(item.required and not layout.placed[item.index] for item in problem.items)
         missing += len(problem.short_of(layout.placed))
-        cost = problem.cost(layout.placed)
+        cost = cost_of(layout)
         if best is None or (missing, cost) < best[:2]:
             best = missing, cost, layout
         if all(layout.placed) and not stay:
@@ -97,7 +81,7 @@ def improved(problem: Problem, layout: Layout, steps: int, stop: Callable[[], bo
     """The best placement that ``steps`` looks for a place lead to; ``stop`` is asked now and then whether time is
     up."""
     best = current = layout
-    best_cost = current_cost = problem.cost(layout.placed)
+    best_cost = current_cost = cost_of(layout)
     lot = Lot(len(problem.items) + 1)
     movable = [item for item in problem.items if not item.pinned]
     must = [item.index for item in problem.items if item.required and layout.placed[item.index]]
@@ -111,13 +95,12 @@ def improved(problem: Problem, layout: Layout, steps: int, stop: Callable[[], bo
             finished = False
             break
         problem.looks += 1
-        trial = Layout(problem, current.placed)
-        _shake(trial, movable, lot)
+        trial = shaken(current, movable, lot)
         if any(not trial.placed[index] for index in must):
             continue
         if watched and len(problem.short_of(trial.placed)) > len(held):
             continue
-        cost = problem.cost(trial.placed)
+        cost = cost_of(trial)
         heat = _HEAT * weights.SCALE * (steps - done) // steps
         if cost < current_cost + lot.below(heat + 1):
             current, current_cost = trial, cost
@@ -127,51 +110,16 @@ def improved(problem: Problem, layout: Layout, steps: int, stop: Callable[[], bo
     return Found(placed, cost, finished)
 
 
-def _shake(trial: Layout, movable: list[Item], lot: Lot) -> None:
-    """Take a few blocks off, and put them and what was left out back in another order."""
-    there = [item for item in movable if trial.placed[item.index]]
-    out = [item for item in movable if not trial.placed[item.index]]
-    gone: list[Item] = []
-    if there:
-        way = lot.below(4)
-        if way == 0:
-            middle = there[lot.below(len(there))]
-            at = trial.placed[middle.index][0][0]
-            reach = 6 + lot.below(30)
-            gone = [i for i in there if any(abs(s - at) < reach for s, _ in trial.placed[i.index])]
-        else:
-            for _ in range(1 + lot.below(4)):
-                one = there[lot.below(len(there))]
-                if one not in gone:
-                    gone.append(one)
-    trial.drop(item.index for item in gone)
-    back = [item for item in movable if not trial.placed[item.index]]
-    way = lot.below(4)
-    if way == 0:
-        back.sort(key=lambda i: (not i.required, -i.slots, i.index))
-    elif way == 1:
-        back.sort(key=lambda i: (not i.required, -i.reward, i.index))
-    else:
-        for place in range(len(back) - 1, 0, -1):
-            other = lot.below(place + 1)
-            back[place], back[other] = back[other], back[place]
-        if way == 2 and out:
-            back.sort(key=lambda i: i not in out)
-    for item in back:
-        trial.insert(item, cut=lot.below(6) == 0)
-
-
 def settled(problem: Problem, layout: Layout, stop: Callable[[], bool] | None = None) -> tuple[Placed, int]:
     """The placement in which no single item can be had cheaper while all the others stay."""
-    best, cost = layout, problem.cost(layout.placed)
+    best, cost = layout, cost_of(layout)
     again = True
     while again and not (stop is not None and stop()):
         again = False
         for item in problem.items:
             if item.pinned:
                 continue
-            trial = Layout(problem, best.placed)
-            trial.drop([item.index])
+            trial = best.without([item.index])
             for other in problem.items:
                 if not trial.placed[other.index] and not other.pinned:
                     trial.insert(other)
@@ -179,7 +127,7 @@ def settled(problem: Problem, layout: Layout, stop: Callable[[], bool] | None = 
                 continue
             if len(problem.short_of(trial.placed)) > len(problem.short_of(best.placed)):
                 continue
-            now = problem.cost(trial.placed)
+            now = cost_of(trial)
             if now < cost:
                 best, cost, again = trial, now, True
     return best.placed, cost

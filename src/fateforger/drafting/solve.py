@@ -9,6 +9,7 @@ from fateforger.drafting.bound import at_least
 from fateforger.drafting.check import breaches
 from fateforger.drafting.compile import compiled
 from fateforger.drafting.conflict import conflict_of
+from fateforger.drafting.costs import points
 from fateforger.drafting.feasible import Verdict, feasible
 from fateforger.drafting.ground import Ground, ground_of
 from fateforger.drafting.instance import Instance
@@ -20,7 +21,7 @@ from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.reasons import reasons_of
 from fateforger.drafting.search import Found, first, improved
 
-STEPS = 10_000
+STEPS = 20_000
 """How often a place for something is looked for, unless another number is asked for: about a quarter of a second."""
 Stop = Callable[[], bool]
 
@@ -87,7 +88,7 @@ def told(result: Solved, *, reasons: bool = False) -> Draft:
     ground, problem, placed = result.ground, result.problem, result.found.placed
     blocks = blocks_of(ground, problem, placed)
     plans = plans_of(ground, problem, blocks)
-    points, least = _points(problem, placed), at_least(problem)
+    reached, least = points(Layout(problem, placed)), at_least(problem)
     worth = sum(item.reward for item in problem.items)
     return Draft(
         plan=plans[0],
@@ -96,22 +97,11 @@ def told(result: Solved, *, reasons: bool = False) -> Draft:
         placed=blocks,
         conflict=result.conflict,
         relaxed=result.relaxed,
-        optimal=points <= least,
-        gap=0.0 if points <= least else round((points - least) / max(1, worth - least), 4),
+        optimal=reached <= least,
+        gap=0.0 if reached <= least else round((reached - least) / max(1, worth - least), 4),
         finished=result.found.finished,
         reasons=reasons_of(ground, problem, placed, blocks) if reasons else (),
         broken=tuple(
             Broken(b.rule.id, b.rule.words, b.text) for b in breaches(ground, blocks) if b.rule.id not in result.relaxed
         ),
     )
-
-
-def _points(problem: Problem, placed: Placed) -> int:
-    """What a placement costs without the price of being late in the day."""
-    total = problem.shared(placed)
-    for item, pieces in zip(problem.items, placed, strict=True):
-        if pieces:
-            total += problem.shape(item, pieces) + sum(item.points(*piece) for piece in pieces)
-        else:
-            total += item.reward
-    return total
