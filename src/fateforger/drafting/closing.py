@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from fateforger.constraints.kinds import Necessity
@@ -37,6 +37,7 @@ def soft_points(rule: Rule) -> tuple[int, int]:
 class _Closing:
     ground: Ground
     rules: Sequence[Rule]
+    seen: dict[tuple[Between, ...], int] = field(default_factory=dict)
 
     def price(self, item: Item) -> None:
         """What each rule means for an item: cuts where it may lie, or prices."""
@@ -110,7 +111,12 @@ class _Closing:
                     near |= event.mask << n
         return near & ~within
 
-    def _windows(self, windows: Sequence[Between]) -> int:
+    def _windows(self, windows: tuple[Between, ...]) -> int:
+        if windows not in self.seen:
+            self.seen[windows] = self._looked_up(windows)
+        return self.seen[windows]
+
+    def _looked_up(self, windows: tuple[Between, ...]) -> int:
         mask = 0
         for day in self.ground.days:
             for near in (-1, 0, 1):

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import reduce
+from operator import or_
 
 from fateforger.drafting.items import Item
 from fateforger.drafting.problem import Placed, Problem, empty
@@ -39,11 +41,15 @@ def feasible(problem: Problem, nodes: int = NODES) -> tuple[Verdict, Placed | No
     return (Verdict.NO, None) if placed is None else (Verdict.YES, placed)
 
 
+Left = tuple[tuple[int, int, int], ...]
+"""What is still to be placed, by how soon it has to be: an item's index, its slots, and in how many pieces at most."""
+
+
 @dataclass
 class _Look:
     problem: Problem
     nodes: int
-    dead: set[tuple[int, tuple[tuple[int, int, int], ...], tuple[int, ...]]] = field(default_factory=set)
+    dead: set[tuple[int, Left, tuple[int, ...]]] = field(default_factory=set)
 
     def run(self) -> Placed | None:
         problem = self.problem
@@ -56,34 +62,47 @@ class _Look:
             wanted |= cap.members
         while more := {n for i in wanted for n in problem.items[i].needs} - wanted:
             wanted |= more
-        left = {i: (problem.items[i].slots, problem.items[i].most_pieces) for i in wanted}
-        if any(not self._possible(problem.items[i]) for i in self.required):
+        items = [problem.items[i] for i in wanted]
+        if any(not self._possible(item) for item in items if item.required):
             return None
+        self.begins: dict[tuple[int, int], int] = {}
+        self.open = {item.index: self._open(item) for item in items}
+        self.alike = {item.index: self._alike(item) for item in items}
+        items.sort(key=lambda i: (not i.required, self.open[i.index].bit_length(), -i.slots, i.index))
+        left = tuple((item.index, item.slots, item.most_pieces) for item in items)
         return self._from(0, left, empty(problem.items), 0)
+
+    def _open(self, item: Item) -> int:
+        """The slots that it can cover at all."""
+        if item.most_pieces > 1:
+            return item.domain
+        starts = self._begins(item, item.slots)
+        return reduce(or_, (starts << n for n in range(item.slots)), 0)
 
     def _possible(self, item: Item) -> bool:
         if item.starts(item.slots):
             return True
         return item.most_pieces > 1 and bool(item.starts(item.shortest))
 
-    def _from(self, at: int, left: dict[int, tuple[int, int]], placed: Placed, kept: int) -> Placed | None:
+    def _from(self, at: int, left: Left, placed: Placed, kept: int) -> Placed | None:
         """Place what is left behind ``at``; ``kept`` slots behind the last block stay free."""
-        if not any(i in self.required or placed[i] for i in left) and not self.problem.short_of(placed):
+        if not any(i in self.required or placed[i] for i, _, _ in left) and not self.problem.short_of(placed):
             return placed
         self.nodes -= 1
         if self.nodes < 0:
             raise _OutOfSteps
-        key = (at + kept, tuple(sorted((i, *rest) for i, rest in left.items())), self._state(placed))
-        if key in self.dead or not self._hope(at + kept, left, placed):
+        if not self._hope(at + kept, left, placed):
             return None
-        for item, start, length in self._moves(at, kept, left, placed):
-            after = dict(left)
-            slots, most = after.pop(item.index)
-            if slots > length:
-                after[item.index] = slots - length, most - 1
+        key = (at + kept, left, self._state(placed))
+        if key in self.dead:
+            return None
+        for place, start, length in self._moves(at + kept, left, placed):
+            index, slots, most = left[place]
+            rest = ((index, slots - length, most - 1),) if slots > length else ()
             then = list(placed)
-            then[item.index] = (*then[item.index], (start, length))
-            found = self._from(start + length, after, then, item.gap)
+            then[index] = (*then[index], (start, length))
+            after = (*left[:place], *rest, *left[place + 1 :])
+            found = self._from(start + length, after, then, self.problem.items[index].gap)
             if found is not None:
                 return found
         self.dead.add(key)
@@ -102,30 +121,22 @@ class _Look:
                 used += [sum(pieces), len(pieces)]
         return tuple(used)
 
-    def _hope(self, at: int, left: dict[int, tuple[int, int]], placed: Placed) -> bool:
-        """Whether there is enough open time for each deadline, counted together."""
-        if not self._reachable(left, placed):
-            return False
-        ends: list[tuple[int, int, int]] = []
-        for index, (slots, _) in left.items():
-            if index in self.required:
-                domain = self.problem.items[index].domain >> at
-                if domain.bit_count() < slots:
-                    return False
-                ends.append((domain.bit_length(), slots, domain))
-        ends.sort()
+    def _hope(self, at: int, left: Left, placed: Placed) -> bool:
+        """Whether there is enough open time up to each deadline, counted together."""
         needed = union = 0
-        for end, slots, domain in ends:
-            needed += slots
-            union |= domain
-            if (union & ((1 << end) - 1)).bit_count() < needed:
-                return False
-        return True
+        for index, slots, _ in left:
+            if index in self.required:
+                domain = self.open[index] >> at
+                union |= domain
+                needed += slots
+                if domain.bit_count() < slots or union.bit_count() < needed:
+                    return False
+        return not self.asking or self._reachable(left, placed)
 
-    def _reachable(self, left: dict[int, tuple[int, int]], placed: Placed) -> bool:
+    def _reachable(self, left: Left, placed: Placed) -> bool:
         """Whether what is left can still bring each rule that asks for more up to its least."""
         for cap in self.asking:
-            more = sum(slots for index, (slots, _) in left.items() if index in cap.members)
+            more = sum(slots for index, slots, _ in left if index in cap.members)
             for day, on in enumerate(cap.days):
                 if on:
                     there = sum(n for m in cap.members for s, n in placed[m] if on >> s & 1) + cap.taken[day][0]
@@ -133,36 +144,38 @@ class _Look:
                         return False
         return True
 
-    def _moves(
-        self, at: int, kept: int, left: dict[int, tuple[int, int]], placed: Placed
-    ) -> Iterator[tuple[Item, int, int]]:
-        """What can come next: items by how soon they have to be done."""
-        begin = at + kept
-        items = [self.problem.items[i] for i in left]
-        items.sort(key=lambda i: (i.index not in self.required, i.domain.bit_length(), -i.slots, i.index))
+    def _moves(self, begin: int, left: Left, placed: Placed) -> Iterator[tuple[int, int, int]]:
+        """What can come next, by its place in what is left, with start and length."""
+        waiting = {index for index, _, _ in left if index in self.required}
         seen: set[tuple[int, ...]] = set()
-        for item in items:
-            same = (item.slots, item.domain, item.gap, left[item.index][0]) if self._plain(item) else (-item.index - 1,)
-            if same in seen:
+        for place, (index, slots, most) in enumerate(left):
+            if self.alike[index] in seen:
                 continue
-            seen.add(same)
-            if any(other in left and other in self.required for other in item.before):
+            seen.add(self.alike[index])
+            item = self.problem.items[index]
+            if waiting.intersection(item.before):
                 continue
-            for length in self._lengths(item, *left[item.index]):
-                for start in self._starts(item.starts(length), begin):
-                    if self.problem.ordered(placed, item, start, length) and self.problem.room_in_caps(
-                        placed, item, start, length
+            bound = self.problem.bound[index]
+            for length in self._lengths(item, slots, most):
+                for start in self._starts(self._begins(item, length), begin):
+                    if not bound or (
+                        self.problem.ordered(placed, item, start, length)
+                        and self.problem.room_in_caps(placed, item, start, length)
                     ):
-                        yield item, start, length
+                        yield place, start, length
 
-    def _plain(self, item: Item) -> bool:
-        """Whether it can be told from others only by its length and where it may lie."""
-        member = any(item.index in cap.members for cap in self.problem.caps if cap.over is None)
-        ordered = any(item.index in o.first or item.index in o.then for o in self.problem.orders if o.points is None)
-        linked = item.needs or item.before or item.behind
-        return not (member or ordered or linked or item.firm is not None or item.most_pieces > 1) and (
-            item.index in self.required
-        )
+    def _begins(self, item: Item, length: int) -> int:
+        begins = self.begins.get((item.index, length))
+        if begins is None:
+            begins = self.begins[item.index, length] = item.starts(length)
+        return begins
+
+    def _alike(self, item: Item) -> tuple[int, ...]:
+        """The same for items that only their names tell apart."""
+        plain = item.index in self.required and item.firm is None and item.most_pieces == 1
+        if plain and not self.problem.bound[item.index]:
+            return item.slots, item.domain, item.gap
+        return (-item.index - 1,)
 
     @staticmethod
     def _lengths(item: Item, slots: int, most: int) -> Iterator[int]:

@@ -132,6 +132,8 @@ class Problem:
 
     def _following(self, index: int) -> frozenset[int]:
         found = {index}
+        if not any(i.needs for i in self.items):
+            return frozenset(found)
         while more := {i.index for i in self.items if i.index not in found and found.intersection(i.needs)}:
             found |= more
         return frozenset(found)
