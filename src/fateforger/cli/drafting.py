@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import click
@@ -22,7 +24,7 @@ def drafted(document: Any, days: int | None, steps: int | None, budget: int | No
 
 def tell(document: Any, days: int | None, steps: int | None, budget: int | None) -> None:
     """The same for people."""
-    draft = _draft(document, days, steps, budget)
+    draft = _draft(document, days, steps, budget, bar=sys.stderr.isatty())
     for plan in (draft.plan, *draft.later):
         click.echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")
         for block in resolve(plan):
@@ -38,12 +40,21 @@ def tell(document: Any, days: int | None, steps: int | None, budget: int | None)
         click.echo("→ Time was up; this is the best day found so far.")
 
 
-def _draft(document: Any, days: int | None, steps: int | None, budget: int | None) -> Draft:
+def _draft(document: Any, days: int | None, steps: int | None, budget: int | None, *, bar: bool = False) -> Draft:
     if days is not None and isinstance(document, dict):
         document = {**document, "days": days}
-    return draft_instance(
-        read_instance(document), steps=STEPS if steps is None else steps, stop=_until(budget), reasons=True
-    )
+    instance = read_instance(document)
+    most = STEPS if steps is None else steps
+    with _bar(instance.days, most) if bar and instance.days > 1 else nullcontext() as seen:
+        return draft_instance(instance, steps=most, stop=_until(budget), seen=seen, reasons=True)
+
+
+@contextmanager
+def _bar(days: int, steps: int) -> Iterator[Callable[[int], None]]:
+    """How far the search is, while it goes on; one day is there before anybody could read it."""
+    with click.progressbar(length=steps, label=f"Drafting {days} days", file=sys.stderr) as bar:
+        yield lambda done: bar.update(done - bar.pos)
+        bar.update(steps - bar.pos)
 
 
 def _until(budget: int | None) -> Callable[[], bool] | None:

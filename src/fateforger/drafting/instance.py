@@ -21,6 +21,8 @@ from fateforger.plan.timing import ClockField
 _FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 MOST_TASKS = 300
 MOST_EVENTS = 1_000
+MOST_RULES = 10_000
+"""More than anybody can have said; a day's rules are never cut to fit."""
 WEEK = 7
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -135,7 +137,7 @@ class Instance(BaseModel):
     frame: Frame
     immovables: tuple[Immovable, ...] = Field((), max_length=MOST_EVENTS)
     tasks: tuple[Task, ...] = Field((), max_length=MOST_TASKS)
-    constraints: tuple[Told, ...] = Field((), max_length=200)
+    constraints: tuple[Told, ...] = Field((), max_length=MOST_RULES)
     policy: Policy = Policy()
     pinned: tuple[Pin, ...] = Field((), max_length=200)
     previous: TBPlan | None = None

@@ -3,7 +3,7 @@ every machine; where time ends them early, the plan is the best one so far."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fateforger.drafting import weights
@@ -77,9 +77,15 @@ def _orders(problem: Problem) -> list[list[Item]]:
     return [ranked, eager, long, tight]
 
 
-def improved(problem: Problem, layout: Layout, steps: int, stop: Callable[[], bool] | None = None) -> Found:
+def improved(
+    problem: Problem,
+    layout: Layout,
+    steps: int,
+    stop: Callable[[], bool] | None = None,
+    seen: Callable[[int], None] | None = None,
+) -> Found:
     """The best placement that ``steps`` looks for a place lead to; ``stop`` is asked now and then whether time is
-    up."""
+    up, ``seen`` is told how many looks were taken."""
     best = current = layout
     best_cost = current_cost = cost_of(layout)
     lot = Lot(len(problem.items) + 1)
@@ -94,6 +100,8 @@ def improved(problem: Problem, layout: Layout, steps: int, stop: Callable[[], bo
         if stop is not None and stop():
             finished = False
             break
+        if seen is not None:
+            seen(done)
         problem.looks += 1
         trial = shaken(current, movable, lot)
         if any(not trial.placed[index] for index in must):
@@ -111,23 +119,47 @@ def improved(problem: Problem, layout: Layout, steps: int, stop: Callable[[], bo
 
 
 def settled(problem: Problem, layout: Layout, stop: Callable[[], bool] | None = None) -> tuple[Placed, int]:
-    """The placement in which no single item can be had cheaper while all the others stay."""
+    """The placement in which no single item can be had cheaper while all the others stay, nor two that lie the wrong
+    way round by rank."""
     best, cost = layout, cost_of(layout)
     again = True
     while again and not (stop is not None and stop()):
         again = False
         for item in problem.items:
-            if item.pinned:
-                continue
-            trial = best.without([item.index])
-            for other in problem.items:
-                if not trial.placed[other.index] and not other.pinned:
-                    trial.insert(other)
-            if any(i.required and best.placed[i.index] and not trial.placed[i.index] for i in problem.items):
-                continue
-            if len(problem.short_of(trial.placed)) > len(problem.short_of(best.placed)):
-                continue
-            now = cost_of(trial)
-            if now < cost:
-                best, cost, again = trial, now, True
+            if not item.pinned:
+                others = (i for i in problem.items if not i.pinned)
+                best, cost, better = _tried(best, cost, [item], others)
+                again = again or better
+        for early, late in _turned(problem, best):
+            best, cost, better = _tried(best, cost, [early, late], [late, early])
+            again = again or better
     return best.placed, cost
+
+
+def _turned(problem: Problem, layout: Layout) -> list[tuple[Item, Item]]:
+    """Pairs of work on one day of which the one that matters more lies later."""
+    placed = layout.placed
+    there = [item for item in problem.items if item.work and not item.pinned and placed[item.index]]
+    there.sort(key=lambda i: placed[i.index])
+    return [
+        (one, other)
+        for place, one in enumerate(there)
+        for other in there[place + 1 :]
+        if one.rank < other.rank
+        and problem.day_of(placed[one.index][0][0]) == problem.day_of(placed[other.index][0][0])
+    ]
+
+
+def _tried(best: Layout, cost: int, gone: Iterable[Item], back: Iterable[Item]) -> tuple[Layout, int, bool]:
+    """The layout with these items taken off and put back in that order, if that is cheaper and keeps as much."""
+    problem = best.problem
+    trial = best.without(item.index for item in gone)
+    for item in back:
+        if not trial.placed[item.index]:
+            trial.insert(item)
+    if any(i.required and best.placed[i.index] and not trial.placed[i.index] for i in problem.items):
+        return best, cost, False
+    now = cost_of(trial)
+    if now >= cost or len(problem.short_of(trial.placed)) > len(problem.short_of(best.placed)):
+        return best, cost, False
+    return trial, now, True

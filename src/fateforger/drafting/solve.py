@@ -24,6 +24,7 @@ from fateforger.drafting.search import Found, first, improved
 STEPS = 20_000
 """How often a place for something is looked for, unless another number is asked for: about a quarter of a second."""
 Stop = Callable[[], bool]
+Seen = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,24 @@ class Solved:
     relaxed: tuple[str, ...]
 
 
-def draft_instance(instance: Instance, *, steps: int = STEPS, stop: Stop | None = None, reasons: bool = False) -> Draft:
+def draft_instance(
+    instance: Instance,
+    *,
+    steps: int = STEPS,
+    stop: Stop | None = None,
+    seen: Seen | None = None,
+    reasons: bool = False,
+) -> Draft:
     """A plan for the instance. The same instance and ``steps`` give the same plan everywhere; ``stop`` may end the
-    search early, and then the draft says that it is not finished. ``reasons`` asks for those of each block as well.
+    search early, and then the draft says that it is not finished. ``seen`` is told how many steps were taken.
+    ``reasons`` asks for those of each block as well.
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
     """
-    return told(solved(ground_of(instance), steps=steps, stop=stop), reasons=reasons)
+    return told(solved(ground_of(instance), steps=steps, stop=stop, seen=seen), reasons=reasons)
 
 
-def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None) -> Solved:
+def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None, seen: Seen | None = None) -> Solved:
     """Where everything lies."""
     relaxed: tuple[str, ...] = ()
     conflict: Conflict | None = None
@@ -63,7 +72,7 @@ def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None) -> S
                     continue
             else:
                 layout = found
-        return Solved(ground, problem, improved(problem, layout, steps, stop), conflict, relaxed)
+        return Solved(ground, problem, improved(problem, layout, steps, stop, seen), conflict, relaxed)
 
 
 def lacks(problem: Problem, placed: Placed) -> bool:

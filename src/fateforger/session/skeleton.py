@@ -23,9 +23,6 @@ from fateforger.session.model import Depth, Session, SessionStatus, Sketch, Task
 from fateforger.session.recall import drafting
 from fateforger.stages import TimeboxingStage
 
-MOST_TOLD = 200
-"""Constraints that a draft is held to; a must comes first."""
-
 
 def day_of(session: Session) -> Day:
     """Everything a draft follows from. Raises ``BadInput`` when the frame is a mistake."""
@@ -42,12 +39,9 @@ def day_of(session: Session) -> Day:
 
 
 def told(session: Session) -> tuple[Told, ...]:
-    """The constraints that a draft follows, as the drafting room takes them."""
+    """The constraints that a draft follows, as the drafting room takes them: all that apply, musts first."""
     items = sorted(drafting(session).applicable, key=lambda item: item.record.necessity is not Necessity.MUST)
-    return tuple(
-        Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on)
-        for item in items[:MOST_TOLD]
-    )
+    return tuple(Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on) for item in items)
 
 
 def own_draft(session: Session) -> Draft:

@@ -23,7 +23,7 @@ from fateforger.session.recall import (
     query_constraints,
     recall,
 )
-from fateforger.session.skeleton import basis, drafted
+from fateforger.session.skeleton import basis, drafted, told
 from fateforger.stages import TimeboxingStage
 
 Stage = TimeboxingStage
@@ -167,3 +167,13 @@ def test_s21_a_draft_keeps_what_was_said() -> None:
 def starts(now: Session) -> list[str]:
     assert now.plan is not None
     return [f"{b.start:%H:%M}" for b in resolve(now.plan) if b.event.type is ET.DEEP_WORK]
+
+
+def test_s17_however_many_rules_must_be_followed_a_draft_follows_them_all() -> None:
+    """Each closes five minutes more; the whole afternoon is closed by the last of them only."""
+    closed = [avoiding(f"r{n}", f"{13 + n // 60}:{n % 60:02}", f"{13 + (n + 1) // 60}:{(n + 1) % 60:02}") for n in range(239)]
+    now = knowing(planned(Stage.SKELETON, task("Report", 60)), *closed, avoiding("last", "09:00", "13:00"))
+    assert len(told(now)) == 240
+    after = drafted(now)
+    assert after.plan is not None
+    assert [b.start.hour for b in resolve(after.plan) if b.key == "report"] == [17]
