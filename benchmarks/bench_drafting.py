@@ -2,8 +2,8 @@
 ``tests/factories/instances.py``), in processor time.
 
 A plan's worth is what the placed things are worth less what is wrong with it; its gap is what it misses of the best
-known one: the best of this run, of three searches four to six times as long with ``--best``, and of what is remembered in
-``instances/best.json``. The peer, in the same run, is filling the day once in the order of the list, as a person
+known one: the best of this run, of three searches four to six times as long with ``--best``, and of what is remembered
+in ``instances/best.json``. The peer, in the same run, is filling the day once in the order of the list, as a person
 would; and OR-tools' CP-SAT, if it happens to be installed, on a simpler day (each task in one piece, no breaks
 between blocks), with its import.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.factories.instances import day_of
+from tests.factories.moving import moved_share
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import slots_of
@@ -33,11 +35,15 @@ from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.layout import Layout
 from fateforger.drafting.naming import must_ids
 from fateforger.drafting.problem import Placed, Problem
-from fateforger.drafting.solve import STEPS, Solved, solved, told
+from fateforger.drafting.solve import STEPS, Solved, draft_instance, solved, told
+from fateforger.drafting.writing import write_draft
 
 TRIES = 3
 SETS = {"light": 20, "typical": 30, "heavy": 20, "crowded": 5, "week": 3}
 LONG = (4, 5, 6)
+MOVING_DAYS = 40
+MOVING_TARGET = 0.15
+RUNS = 100
 INSTANCES = Path(__file__).parent / "instances"
 BEST = INSTANCES / "best.json"
 TARGETS_MS = {
@@ -127,6 +133,42 @@ def conflicts() -> dict[str, float]:
     return {"days": len(took), **percentiles(took)}
 
 
+def moving() -> dict[str, Any]:
+    """A meeting goes to eleven on days that were drafted: what share of the blocks that it does not touch move, and on
+    how many days that is above the target although fewer moves would do (by the exact search)."""
+    shares, blocks, moves, avoidable = [], 0, 0, []
+    for seed in range(MOVING_DAYS):
+        share = moved_share(day_of("typical", seed), STEPS)
+        shares.append(len(share.moved) / max(1, len(share.clear)))
+        blocks += len(share.clear)
+        moves += len(share.moved)
+        if shares[-1] > MOVING_TARGET and share.fewer_would_do(MOVING_TARGET):
+            avoidable.append(seed)
+    return {
+        "days": len(shares),
+        "median": statistics.median(shares),
+        "of_all_blocks": moves / blocks,
+        "days_above_the_target": sum(share > MOVING_TARGET for share in shares),
+        "of_these_avoidable": avoidable,
+    }
+
+
+def same_plan() -> dict[str, Any]:
+    """The same day again and again, and in processes that hash otherwise: how many different plans came of it."""
+    lines = [json.dumps(next(days(family))) for family in ("typical", "heavy")]
+    plans = {_plans(lines) for _ in range(RUNS)}
+    program = "import sys; from benchmarks.bench_drafting import _plans; print(_plans(sys.stdin.read().splitlines()))"
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        given: Any = {"input": "\n".join(lines), "env": env, "check": True, "capture_output": True, "text": True}
+        plans.add(subprocess.run([sys.executable, "-c", program], **given).stdout.rstrip("\n"))
+    return {"runs": RUNS, "processes": 3, "different_plans": len(plans)}
+
+
+def _plans(lines: list[str]) -> str:
+    return json.dumps([write_draft(draft_instance(read_instance(json.loads(line)))) for line in lines])
+
+
 def _whole(instance: Instance, steps: int) -> Solved:
     """Everything that a draft takes but the reasons: the search, and what is told of what did not fit."""
     result = solved(ground_of(instance), steps=steps)
@@ -211,6 +253,8 @@ def main() -> int:
         result[family] = measured(family, best, look_for_best="--best" in sys.argv)
     result["conflict_ms"] = conflicts()
     result["memory_mb"] = memory_mb()
+    result["moving_a_meeting"] = moving()
+    result["same_plan"] = same_plan()
     if importlib.util.find_spec("ortools"):
         result["cp_sat"] = {family: cp_sat(family) for family in ("light", "typical", "heavy")}
     if "--best" in sys.argv:

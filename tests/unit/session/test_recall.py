@@ -171,7 +171,9 @@ def starts(now: Session) -> list[str]:
 
 def test_s17_however_many_rules_must_be_followed_a_draft_follows_them_all() -> None:
     """Each closes five minutes more; the whole afternoon is closed by the last of them only."""
-    closed = [avoiding(f"r{n}", f"{13 + n // 60}:{n % 60:02}", f"{13 + (n + 1) // 60}:{(n + 1) % 60:02}") for n in range(239)]
+    closed = [
+        avoiding(f"r{n}", f"{13 + n // 60}:{n % 60:02}", f"{13 + (n + 1) // 60}:{(n + 1) % 60:02}") for n in range(239)
+    ]
     now = knowing(planned(Stage.SKELETON, task("Report", 60)), *closed, avoiding("last", "09:00", "13:00"))
     assert len(told(now)) == 240
     after = drafted(now)

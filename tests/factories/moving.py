@@ -1,0 +1,75 @@
+"""A day that was drafted, and a meeting of it that is moved: which blocks move with it, and whether fewer could."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+from tests.factories.instances import Document
+
+from fateforger.drafting.compile import compiled
+from fateforger.drafting.feasible import Verdict, feasible
+from fateforger.drafting.ground import ground_of
+from fateforger.drafting.instance import read_instance
+from fateforger.drafting.model import Block
+from fateforger.drafting.solve import draft_instance
+from fateforger.drafting.writing import write_draft
+
+FROM, TO = "2026-03-02T11:00:00+01:00", "2026-03-02T11:30:00+01:00"
+
+
+@dataclass(frozen=True)
+class Share:
+    """``clear``: the blocks that the meeting does not touch where it is now; ``moved``: those of them that moved."""
+
+    document: Document
+    clear: tuple[Block, ...]
+    touched: tuple[Block, ...]
+    moved: tuple[Block, ...]
+
+    def fewer_would_do(self, share: float) -> bool:
+        """Whether everything that was on the plan can stay on it, keeping every must, while only that share of the
+        clear blocks may lie elsewhere; decided by trying each set of that size."""
+        allowed = int(share * len(self.clear))
+        return any(self._can(loose) for loose in combinations(self.clear, allowed))
+
+    def _can(self, loose: Sequence[Block]) -> bool:
+        ids = {task["id"] for task in self.document["tasks"]}
+        there = {block.id for block in (*self.clear, *self.touched)}
+        pins = [_pin(block, ids) for block in self.clear if block not in loose]
+        tasks = [
+            {**task, "required": True, "after": [a for a in task.get("after", ()) if a in there]}
+            for task in self.document["tasks"]
+            if task["id"] in there
+        ]
+        problem = compiled(ground_of(read_instance({**self.document, "pinned": pins, "tasks": tasks})))
+        return feasible(problem)[0] is not Verdict.NO
+
+
+def moved_share(document: Document, steps: int) -> Share:
+    """The first meeting that takes time is moved to eleven, and the day drafted again from the plan there was."""
+    before = draft_instance(read_instance(document), steps=steps)
+    event = next(e for e in document["immovables"] if e["busy"])
+    events = [{**e, "start": FROM, "end": TO} if e is event else e for e in document["immovables"]]
+    changed = {**document, "immovables": events}
+    again = draft_instance(read_instance({**changed, "previous": write_draft(before)["plan"]}), steps=steps)
+    after = {block.key: block.start for block in again.placed}
+    start, end = datetime.fromisoformat(FROM), datetime.fromisoformat(TO)
+    mine = [b for b in before.placed if not b.key.startswith("way-")]
+    clear = tuple(b for b in mine if b.start >= end or b.start + timedelta(minutes=b.minutes) <= start)
+    touched = tuple(b for b in mine if b not in clear)
+    return Share(changed, clear, touched, tuple(b for b in clear if after.get(b.key) != b.start))
+
+
+def _pin(block: Block, ids: set[str]) -> dict[str, Any]:
+    pin = {
+        "key": block.key,
+        "title": block.title,
+        "type": block.type.value,
+        "start": block.start.isoformat(),
+        "minutes": block.minutes,
+    }
+    return pin | ({"task": block.id} if block.id in ids else {})
