@@ -160,8 +160,8 @@ def same_plan() -> dict[str, Any]:
     program = "import sys; from benchmarks.bench_drafting import _plans; print(_plans(sys.stdin.read().splitlines()))"
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed}
-        given: Any = {"input": "\n".join(lines), "env": env, "check": True, "capture_output": True, "text": True}
-        plans.add(subprocess.run([sys.executable, "-c", program], **given).stdout.rstrip("\n"))
+        given: Any = {"input": "\n".join(lines), "env": env, "capture_output": True, "text": True}
+        plans.add(subprocess.run([sys.executable, "-c", program], check=True, **given).stdout.rstrip("\n"))
     return {"runs": RUNS, "processes": 3, "different_plans": len(plans)}
 
 
