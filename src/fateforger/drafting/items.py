@@ -66,6 +66,8 @@ class Item:
     """Points for a piece that does not lie where it lay, and for each slot that it is away from there."""
     far: int = weights.MOVED_FAR
     """Slots from which on being further away costs no more."""
+    horizon: int = 0
+    """The slot behind all days."""
     over: int = 0
     """Minutes by which its slots are longer than it is."""
     key: str | None = None
@@ -138,8 +140,8 @@ class Item:
         return self.moved[0] + min(away, self.far) * self.moved[1]
 
     def lost(self) -> int:
-        """What leaving it out costs."""
-        return self.reward * weights.SCALE
+        """What leaving it out costs: as if it lay behind everything, so that of equals the first one stays."""
+        return self.reward * weights.SCALE + self.horizon * self.slots * self.rank
 
 
 def pieces_of(placed: Iterable[Pieces]) -> int:

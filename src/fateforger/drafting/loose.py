@@ -58,7 +58,7 @@ class _Items:
         return not task.one_thing, task.type is not ET.DEEP_WORK, task.priority, place
 
     def _add(self, **given: Any) -> Item:
-        item = Item(index=len(self.items), **given)
+        item = Item(index=len(self.items), horizon=self.axis.slots, **given)
         self.items.append(item)
         return item
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -23,7 +25,7 @@ def first_mistake(error: ValidationError) -> Mistake:
     finding = error.errors(include_url=False, include_context=True)[0]
     path = [p for p in finding["loc"] if p not in _UNION_TAGS and not _is_type_name(p)]
     where = _path(path)
-    sentence = _sentence(finding["type"], finding["msg"], where.rpartition(".")[2])
+    sentence = _sentence(finding["type"], finding["msg"], where.rpartition(".")[2], finding.get("ctx", {}))
     index = next((p for p in path if isinstance(p, int)), None)
     return Mistake(sentence, where, () if index is None else (index,))
 
@@ -39,7 +41,7 @@ def _path(parts: list[int | str]) -> str:
     return text
 
 
-def _sentence(kind: str, message: str, field: str) -> str:
+def _sentence(kind: str, message: str, field: str, bounds: Mapping[str, Any]) -> str:
     name = f"“{field}”" if field else "This"
     match kind:
         case "value_error":
@@ -50,6 +52,12 @@ def _sentence(kind: str, message: str, field: str) -> str:
             return f"{name} is missing."
         case "extra_forbidden":
             return f"{name} is not a field I know here."
+        case "greater_than_equal":
+            return f"{name} has to be {bounds['ge']:g} or more."
+        case "less_than_equal":
+            return f"{name} has to be {bounds['le']:g} or less."
+        case "too_long":
+            return f"{name} can hold {bounds['max_length']} at most, and here are {bounds['actual_length']}."
         case "string_too_long":
             return f"{name} is too long: {message[0].lower()}{message[1:]}."
         case "union_tag_invalid" | "union_tag_not_found":

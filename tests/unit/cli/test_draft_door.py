@@ -26,6 +26,11 @@ DAY: dict[str, Any] = {
     ],
     "policy": {"lunch": None, "shutdown": 0},
 }
+TWO_HOURS_AND_A_HALF = [
+    f"{minutes // 60:02}:{minutes % 60:02} T{n} 10"
+    for n, minutes in enumerate([*range(540, 570, 10), *range(600, 720, 10)])
+]
+"""The first fifteen of two hundred, around the standup."""
 
 
 def said(necessity: str, start: str, end: str, uid: str = "c1", **more: Any) -> dict[str, Any]:
@@ -86,7 +91,8 @@ def test_several_days() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"tasks": [{"id": "a", "title": "A", "minutes": -5}]}, "“minutes” cannot be used: input should be greater than or equal to 1."),
+        ({"tasks": [{"id": "a", "title": "A", "minutes": -5}]}, "“minutes” has to be 1 or more."),
+        ({"tasks": [{"id": f"t{n}", "title": "T"} for n in range(301)]}, "“tasks” can hold 300 at most, and here are 301."),
         ({"frame": {"start": "18:00", "end": "09:00"}}, "The frame ends before it starts; choose an end after the start."),
         ({"frame": {"start": "09:00", "end": "09:00"}}, "The frame ends before it starts; choose an end after the start."),
         ({"tasks": [{"id": "a", "title": "A"}] * 2}, "Two tasks are called “a”; each needs its own id."),
@@ -107,7 +113,10 @@ def test_bad_input_gets_one_sentence(change: dict[str, Any], sentence: str) -> N
     ("change", "placed"),
     [
         ({"tasks": [{"id": "a", "title": "A", "minutes": 1800}]}, []),
-        ({"tasks": [{"id": f"t{n}", "title": f"T{n}", "minutes": 10, "type": "SW"} for n in range(200)]}, 15),
+        (
+            {"tasks": [{"id": f"t{n}", "title": f"T{n}", "minutes": 10, "type": "SW"} for n in range(200)]},
+            TWO_HOURS_AND_A_HALF,
+        ),
         ({"immovables": [{"title": "Trip", "all_day": True}]}, []),
         ({"immovables": [{"title": "Birthday", "all_day": True, "busy": False}]}, 2),
         ({"immovables": [{"start": "09:00", "end": "11:00"}, {"start": "10:00", "end": "11:30"}]}, ["11:30 Mail 30"]),

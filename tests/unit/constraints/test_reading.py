@@ -107,12 +107,12 @@ def test_a_line_needs_little() -> None:
     ("change", "message", "where"),
     [
         ({"necessity": "shall"}, "“necessity” cannot be used: input should be 'must', 'should' or 'prefer'.", "necessity"),
-        ({"confidence": 1.2}, "“confidence” cannot be used: input should be less than or equal to 1.", "confidence"),
+        ({"confidence": 1.2}, "“confidence” has to be 1 or less.", "confidence"),
         ({"applies_stages": ["NEXT"]}, "“NEXT” is not a stage; use one of DATE, COLLECT, CAPTURE, SKELETON, REFINE, REVIEW.", "applies_stages[0]"),
         ({"start_date": "2026-02-02", "end_date": "2026-02-01"}, "It would end on 2026-02-01, before it begins on 2026-02-02.", "applicability"),
         ({"timezone": "Mars/Base"}, "“Mars/Base” is not a time zone I know; use an IANA name such as Europe/Amsterdam.", "applicability.timezone"),
         ({"recurrence": "FREQ=HOURLY"}, "A recurrence says how often: FREQ=DAILY, WEEKLY, MONTHLY or YEARLY.", "applicability.recurrence"),
-        ({"ttl_days": -1}, "“ttl_days” cannot be used: input should be greater than or equal to 0.", "lifecycle.ttl_days"),
+        ({"ttl_days": -1}, "“ttl_days” has to be 0 or more.", "lifecycle.ttl_days"),
         ({"scalar_params": {"duration_min": 60, "duration_max": 30}}, "At least 60 and at most 30 minutes cannot both be met.", "payload.scalar_params"),
         ({"windows": [{"kind": "avoid", "start": "25:00", "end": "10:00"}]}, "“25:00” is not a time of day; write it like 09:30.", "payload.windows[0].start"),
         ({"windows": [{"kind": "avoid", "start": "09:00+01:00", "end": "10:00"}]}, "“09:00+01:00” has an offset; the zone of a window is applicability.timezone.", "payload.windows[0].start"),
@@ -148,7 +148,7 @@ def test_a_line_that_is_none(document: Any, message: str) -> None:
     [
         ("U1", "A context is a JSON object with at least user_id, and as_of or now."),
         ({"user_id": "U1"}, "Say which day it is about: as_of, or now with timezone."),
-        ({"user_id": "U1", "as_of": "2026-03-03", "k": -1}, "“k” cannot be used: input should be greater than or equal to 0."),
+        ({"user_id": "U1", "as_of": "2026-03-03", "k": -1}, "“k” has to be 0 or more."),
         ({"user_id": "U1", "as_of": "2026-03-03", "event_types": ["DEEP"]}, "“event_types[0]” cannot be used: input should be 'M', 'C', 'DW', 'SW', 'PR', 'H', 'R', 'BU' or 'BG'."),
         ({"user_id": "U1", "as_of": "2026-03-03", "untill": 1}, "“untill” is not a field I know here."),
     ],
