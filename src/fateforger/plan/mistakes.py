@@ -53,9 +53,9 @@ def _sentence(kind: str, message: str, field: str, bounds: Mapping[str, Any]) ->
         case "extra_forbidden":
             return f"{name} is not a field I know here."
         case "greater_than_equal":
-            return f"{name} has to be {bounds['ge']:g} or more."
+            return f"{name} has to be {_number(bounds['ge'])} or more."
         case "less_than_equal":
-            return f"{name} has to be {bounds['le']:g} or less."
+            return f"{name} has to be {_number(bounds['le'])} or less."
         case "too_long":
             return f"{name} can hold {bounds['max_length']} at most, and here are {bounds['actual_length']}."
         case "string_too_long":
@@ -64,3 +64,8 @@ def _sentence(kind: str, message: str, field: str, bounds: Mapping[str, Any]) ->
             return f"{name} does not say which kind it is: {message[0].lower()}{message[1:].rstrip('.')}."
         case _:
             return f"{name} cannot be used: {message[0].lower()}{message[1:].rstrip('.')}."
+
+
+def _number(bound: object) -> object:
+    """Without the point of a whole number."""
+    return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
