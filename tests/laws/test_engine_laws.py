@@ -22,7 +22,11 @@ from fateforger.plan import read_plan, resolve_strict
 
 DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
 """How many days are drawn; more with DRAFTING_DAYS=20000."""
+CONFLICTS = DAYS // 16
+"""On so many days each conflict is looked at from all sides."""
 SHARES = 4
+STEPS = (5, 15, 60)
+"""Most days are searched for a short while, so that there can be many of them."""
 MINUTE = timedelta(minutes=1)
 
 
@@ -35,7 +39,7 @@ def test_every_must_is_kept_or_in_a_conflict(share: int) -> None:
     conflicts = 0
     for seed in range(share, DAYS, SHARES):
         document = any_day(seed)
-        result = drafted(document)
+        result = drafted(document, steps=STEPS[seed // SHARES % len(STEPS)])
         assert Judge(document).faults(result) == [], seed
         resolve_strict(read_plan(result["plan"]))
         conflicts += result["conflict"] is not None
@@ -57,7 +61,7 @@ def with_musts(document: Document, musts: set[str]) -> Document:
 def test_a_conflict_is_no_larger_than_it_has_to_be() -> None:
     """Without any one of its members, all the others are kept, as the checker sees it."""
     seen = 0
-    for seed in range(250):
+    for seed in range(CONFLICTS):
         document = any_day(seed)
         conflict = drafted(document, steps=0)["conflict"]
         if conflict is None:
@@ -69,7 +73,7 @@ def test_a_conflict_is_no_larger_than_it_has_to_be() -> None:
             result = drafted(fewer, steps=0)
             assert result["conflict"] is None, (seed, member)
             assert Judge(fewer).faults(result) == [], (seed, member)
-    assert seen > 30
+    assert seen > CONFLICTS // 8
 
 
 def test_a_conflict_is_one() -> None:
@@ -144,12 +148,12 @@ def test_the_days_of_the_benchmark_are_right_as_well(family: str) -> None:
 def test_the_same_day_is_drafted_the_same_in_another_process() -> None:
     """Whatever the seed of hashes, and again in the same process."""
     documents = [day_of("typical", 1), day_of("heavy", 2), any_day(7)]
-    here = [[drafted(document, steps=400, reasons=True) for document in documents] for _ in range(2)]
+    here = [[drafted(document, steps=150, reasons=True) for document in documents] for _ in range(2)]
     assert here[0] == here[1]
     lines = "\n".join(json.dumps(document) for document in documents)
     for seed in ("1", "2"):
         done = subprocess.run(
-            [sys.executable, "-m", "fateforger", "plan", "draft", "--batch", "-", "--steps", "400"],
+            [sys.executable, "-m", "fateforger", "plan", "draft", "--batch", "-", "--steps", "150"],
             input=lines, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
         )  # fmt: skip
         assert [json.loads(line) for line in done.stdout.splitlines()] == here[0]
