@@ -46,7 +46,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "sequence": (
         {"kind": "sequencing", "necessity": "must", "blocks": ("SW", "DW")},
-        ["09:00 Mail", "09:30 Review", "10:40 Report", "12:30 Lunch"],
+        ["09:00 Mail", "09:30 Report", "10:40 Review", "12:30 Lunch"],
     ),
 }
 
