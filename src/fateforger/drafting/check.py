@@ -28,7 +28,7 @@ class Breach:
 def breaches(ground: Ground, blocks: Sequence[Block]) -> tuple[Breach, ...]:
     """Every rule of the ground that the blocks break, in the order of the rules."""
     look = _Check(ground, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
-    return tuple(breach for rule in ground.rules for breach in look.of(rule))
+    return tuple(breach for rule in ground.rules if not rule.stricter for breach in look.of(rule))
 
 
 @dataclass(frozen=True)

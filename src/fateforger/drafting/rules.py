@@ -71,6 +71,8 @@ class Rule:
     whole: bool = False
     shortest: int | None = None
     longest: int | None = None
+    stricter: bool = False
+    """It says more than was said, so a draft wishes for it, and nothing breaks it."""
 
     @property
     def must(self) -> bool:
@@ -144,6 +146,7 @@ def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> Rule:
         whole=sequence and numbers.contiguity == "contiguous",
         shortest=least if sized else None,
         longest=most if sized else None,
+        stricter=sequence and record is not told.constraint_record,
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from fateforger.constraints import Applicable
+from fateforger.constraints.day_breaches import day_breaches
 from fateforger.constraints.kinds import Necessity
 from fateforger.drafting import Day, Draft, Proposed, draft, taken_up
 from fateforger.drafting.draft import instance_of
@@ -17,6 +19,7 @@ from fateforger.drafting.mend import mended
 from fateforger.errors import BadInput, ModelError, ModelTimedOut
 from fateforger.plan import ET, TBPlan, resolve
 from fateforger.ports import Model, Role
+from fateforger.session.day_rules import day_meetings
 from fateforger.session.fitting import named
 from fateforger.session.frame import instant_in
 from fateforger.session.keys import minted
@@ -48,7 +51,7 @@ async def sketched(
     be. ``instead_of`` is a draft that the person wants another one for. Raises ``ModelError`` when there is none in
     time, ``BadInput`` when the frame is a mistake."""
     day, rules = day_of(session), told(session)
-    musts = _musts(session)
+    musts, order = _musts(session), _order(session)
     kept = reminders(drafting(session), left_out=left_out(session))
     prompt = prompt_for(
         "draft",
@@ -67,7 +70,8 @@ async def sketched(
     def fits(words: DraftWords) -> None:
         """A draft that breaks what must be followed goes back once; then it is mended."""
         nonlocal told_off
-        mistake = _broken(day, musts, drawn(words).plan)
+        plan = drawn(words).plan
+        mistake = _broken(day, musts, plan) or _out_of_order(session, order, plan)
         if mistake is not None and not told_off:
             told_off = True
             raise BadInput(mistake)
@@ -75,7 +79,7 @@ async def sketched(
     asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=fits))
     result = drawn(asked.value)
     plan = _mended(day, musts, result.plan)
-    if plan is None:
+    if plan is None or _out_of_order(session, order, plan) is not None:
         return Sketch(basis=basis(session), trouble=NO_USE)
     return Sketch(basis=basis(session), plan=plan, unplaced=named(session, result.unplaced))
 
@@ -115,6 +119,22 @@ def _musts(session: Session) -> tuple[Told, ...]:
     impossible = own_draft(session).relaxed
     rules = (rule for rule in told(session) if rule.constraint_record.necessity is Necessity.MUST)
     return tuple(rule for rule in rules if rule.id not in impossible)
+
+
+def _order(session: Session) -> tuple[Applicable, ...]:
+    """The rules over the order of the day that must be kept, as far as our own draft keeps them."""
+    items = (item for item in drafting(session).applicable if item.record.payload.day_rule is not None)
+    musts = tuple(item for item in items if item.record.necessity is Necessity.MUST)
+    if not musts:
+        return ()
+    broken = {breach.item.uid for breach in day_breaches(musts, own_draft(session).plan, day_meetings(session))}
+    return tuple(item for item in musts if item.uid not in broken)
+
+
+def _out_of_order(session: Session, order: Sequence[Applicable], plan: TBPlan) -> str | None:
+    """As :func:`_broken`, of rules over the order of the day."""
+    found = day_breaches(order, plan, day_meetings(session))
+    return f"{found[0].sentence} It must be kept; put the blocks elsewhere." if found else None
 
 
 def _broken(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:

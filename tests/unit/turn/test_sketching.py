@@ -11,10 +11,11 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.turn.rules import avoiding, knowing
 from tests.unit.turn.sessions import MORNING, event, move, planned, said, session, task, turn
 
+from fateforger.constraints import Version
 from fateforger.errors import ModelTimedOut, ModelUnusable
 from fateforger.plan import resolve
 from fateforger.ports import Role
-from fateforger.session.model import FrameFacts, InputFacts, Notice, RefineUpdate, Session, Sketch
+from fateforger.session.model import Depth, FrameFacts, InputFacts, Notice, RefineUpdate, Session, Sketch
 from fateforger.session.skeleton import basis
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn import run_turn
@@ -240,3 +241,56 @@ async def test_rules_that_contradict_each_other_do_not_keep_a_model_from_draftin
     sketch = await sketched(knowing(listed(), never, enough), ScriptedModel(answer(*GOOD), answer(*GOOD)), now=MORNING)
     assert sketch.trouble is None
     assert sketch.plan is not None
+
+
+MAIL_FIRST = version_of("first", description="eerst de mail", necessity="must", day_rule="BEFORE deep_work: admin_done")
+WITH_MAIL = (task("Report", 90), task("Mail", 30, depth=Depth.SHALLOW))
+IN_ORDER = answer(block(2, "10:00", 30), block(1, "13:30", 90))
+OUT_OF_ORDER = answer(block(1, "10:00", 90), block(2, "16:00", 30))
+
+
+def in_order(*rules: Version) -> Session:
+    return knowing(session(Stage.CAPTURE_INPUTS, STANDUP, inputs=InputFacts(tasks=WITH_MAIL)), *rules)
+
+
+async def test_a_draft_that_breaks_the_order_of_the_day_goes_back_once() -> None:
+    """It is told which rule, in the person's words and in plain ones, and which blocks are against it."""
+    model = ScriptedModel(OUT_OF_ORDER, IN_ORDER)
+    assert shown(await sketched(in_order(MAIL_FIRST), model, now=MORNING)) == [
+        "10:00 Mail",
+        "12:30 Lunch",
+        "13:30 Report",
+    ]
+    [(_, mistake)] = model.prompts[1].history
+    assert mistake == (
+        "On 1 February 2026 you said: “eerst de mail”. When there is deep work, some admin is over by then. Against it: "
+        "“Report” (10:00–11:30). Put what it waits for before it, or move it back. It must be kept; put the blocks "
+        "elsewhere."
+    )
+
+
+async def test_one_that_breaks_it_again_gives_way_to_our_own_draft() -> None:
+    sketch = await sketched(in_order(MAIL_FIRST), ScriptedModel(OUT_OF_ORDER, OUT_OF_ORDER), now=MORNING)
+    assert (sketch.plan, sketch.trouble) == (None, NO_USE)
+
+
+@pytest.mark.parametrize("rule", [{"necessity": "should"}, {"day_rule": "BEFORE deep_work: habit_done"}])
+async def test_what_only_should_be_or_what_our_own_draft_cannot_keep_holds_no_draft_back(rule: dict[str, Any]) -> None:
+    fields = {"necessity": "must", "day_rule": "BEFORE deep_work: admin_done", **rule}
+    model = ScriptedModel(OUT_OF_ORDER)
+    sketch = await sketched(in_order(version_of("first", **fields)), model, now=MORNING)
+    assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "16:00 Mail"]
+    assert len(model.prompts) == 1
+
+
+async def test_an_order_that_is_kept_in_another_way_breaks_nothing() -> None:
+    """One mail before the report is enough; a draft of our own would put all of them there."""
+    tasks = (*WITH_MAIL, task("Post", 30, depth=Depth.SHALLOW))
+    now = knowing(session(Stage.CAPTURE_INPUTS, STANDUP, inputs=InputFacts(tasks=tasks)), MAIL_FIRST)
+    model = ScriptedModel(answer(block(2, "10:00", 30), block(1, "13:30", 90), block(3, "16:00", 30)))
+    assert shown(await sketched(now, model, now=MORNING)) == [
+        "10:00 Mail",
+        "12:30 Lunch",
+        "13:30 Report",
+        "16:00 Post",
+    ]
