@@ -5,18 +5,24 @@ from __future__ import annotations
 from datetime import date as Date  # noqa: N812  as elsewhere
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from fateforger.agents import Scope
+from fateforger.agents import ConstraintChange, Scope
+from fateforger.agents.proposals import LONGEST_REASON
 from fateforger.constraints import (
+    ConstraintRecord,
     Context,
     Version,
     applicability,
     newest,
+    read_record,
     write_record,
 )
+from fateforger.errors import BadInput
 from fateforger.mcp.reach import Caller, Reach, day_of
+from fateforger.mcp.staging import staged
 from fateforger.mcp.tool import Input, Tool
+from fateforger.session.proposing import proposable, remembering, told_constraint
 
 
 class ListConstraints(Input):
@@ -49,7 +55,43 @@ def _document(version: Version) -> dict[str, Any]:
     return {"uid": version.uid, "constraint_record": write_record(version.record), **said}
 
 
+class ProposeConstraint(Input):
+    constraint_record: dict[str, Any] = Field(description="What to remember; scope profile or datespan")
+    replaces: str | None = Field(
+        None, min_length=1, max_length=400, description="The uid of the constraint whose place it takes"
+    )
+    reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
+
+
+class _RecordShape(ProposeConstraint):
+    """The same, with all that a record can hold."""
+
+    model_config = ConfigDict(title="ProposeConstraint")
+    constraint_record: ConstraintRecord  # type: ignore[assignment]  # describes what is read by hand
+
+
+async def propose_constraint(given: ProposeConstraint, caller: Caller, reach: Reach) -> dict[str, Any]:
+    """Write down something to be remembered, for the person to approve."""
+    record = proposable(_record(given.constraint_record))
+    _, tz, _ = await day_of(reach, caller, None)
+    versions = await reach.constraints_of(caller.user_id)
+    taken = remembering(record, given.replaces, versions=versions, user_id=caller.user_id, tz=tz, at=caller.at)
+    change = ConstraintChange(record=record, replaces=given.replaces)
+    subject = f"constraint {given.replaces or record.name.casefold()}"
+    return await staged(change, subject, told_constraint(taken), given.reason, caller, reach)
+
+
+def _record(document: dict[str, Any]) -> ConstraintRecord:
+    try:
+        return read_record(document)
+    except BadInput as error:
+        raise BadInput(error.message, where=f"constraint_record.{error.where}" if error.where else None) from None
+
+
 CONSTRAINT_TOOLS = (
     Tool("list_constraints", "What the person told the planner about their days, as far as it is in force.",
          Scope.CONSTRAINTS_READ, ListConstraints, list_constraints),
+    Tool("propose_constraint", "Propose something to be remembered about the person's days. Nothing changes until they"
+         " approve it in Slack.", Scope.CONSTRAINTS_PROPOSE, ProposeConstraint, propose_constraint,
+         shape=_RecordShape, writes=True),
 )  # fmt: skip

@@ -6,14 +6,20 @@ import hashlib
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from fateforger.agents import Scope
-from fateforger.mcp.reach import Caller, Reach, day_of
+from fateforger.agents import PlanChange, Scope
+from fateforger.agents.proposals import LONGEST_REASON
+from fateforger.errors import BadInput
+from fateforger.mcp.reach import Caller, Reach, day_of, session_needed
+from fateforger.mcp.staging import staged
 from fateforger.mcp.tool import Input, Tool
+from fateforger.ops import TBPatch, read_patch
+from fateforger.ops.wire import to_keys
 from fateforger.plan import TBPlan, resolve
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.proposing import patched, told_patch
 
 
 class GetPlan(Input):
@@ -65,7 +71,38 @@ def _blocks(plan: TBPlan | None) -> list[dict[str, Any]]:
     ]
 
 
+class ProposePatch(Input):
+    date: Date = Field(description="The day, like 2026-03-05")
+    version: str = Field(min_length=1, max_length=64, description="The version of the plan it is made for (get_plan)")
+    patch: dict[str, Any] = Field(description="The changes, with the positions of get_plan")
+    reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
+
+
+class _PatchShape(ProposePatch):
+    """The same, with all that a patch can hold."""
+
+    model_config = ConfigDict(title="ProposePatch")
+    patch: TBPatch  # type: ignore[assignment]  # describes what is read by hand, for its better sentences
+
+
+async def propose_patch(given: ProposePatch, caller: Caller, reach: Reach) -> dict[str, Any]:
+    """Write down a change of a day's plan, for the person to approve."""
+    day, _, found = await day_of(reach, caller, given.date)
+    session = session_needed(day, found)
+    if given.version != version_of(session):
+        raise BadInput("The plan has changed since that version; get_plan has the new one.", where="version")
+    plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+    patch = to_keys(plan, read_patch(given.patch))
+    result = patched(session, patch, at=caller.at)
+    change = PlanChange(session_id=session.id, patch=patch, before=result.before, after=result.after)
+    lines = told_patch(result.before, result.after)
+    return await staged(change, f"plan {session.id}", lines, given.reason, caller, reach)
+
+
 PLAN_TOOLS = (
     Tool("get_plan", "A day's plan: its blocks, when the person is busy, how good it is, whether its session is open,"
-         " and the version of the plan.", Scope.PLAN_READ, GetPlan, get_plan),
+         " and its version, which propose_patch asks for.", Scope.PLAN_READ, GetPlan, get_plan),
+    Tool("propose_patch", "Propose changes of a day's plan. Nothing changes until the person approves it in Slack; a"
+         " newer proposal of yours for the same plan takes its place.", Scope.PLAN_PROPOSE, ProposePatch, propose_patch,
+         shape=_PatchShape, writes=True),
 )  # fmt: skip

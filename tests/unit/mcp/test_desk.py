@@ -19,7 +19,10 @@ LEAST: dict[str, dict[str, Any]] = {
     "pull": {},
     "finish_task": {"task_id": "ff-222222", "outcome": "done", "evidence": "It is."},
     "get_plan": {},
+    "propose_patch": {"date": "2026-03-02", "version": "x", "patch": {"ops": []}, "reason": "Because."},
     "list_constraints": {},
+    "propose_constraint": {"constraint_record": {"name": "No calls before ten"}, "reason": "Because."},
+    "get_proposal": {"id": "p1"},
 }
 
 
