@@ -33,6 +33,7 @@ from fateforger.bootstrap.web import WebServer
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
+from fateforger.coordinator.approving import Approvals
 from fateforger.coordinator.executor.carried import Tools
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.taskdesk import TaskDesk
@@ -106,6 +107,16 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             logbook=logbook_of(settings, clock),
         )
         stack.push_async_callback(coordinator.aclose)
+        approvals = Approvals(
+            proposals=store.proposals,
+            sessions=store.sessions,
+            memory=memory,
+            jobs=store.jobs,
+            clock=clock,
+            carry_out=coordinator.handle,
+            said=coordinator.said_alone,
+            tz=settings.time_zone,
+        )
         await store.jobs.take_back(replica)  # the data directory is ours alone, so whoever claimed these is dead
         await store.tasks.take_back(replica, now=clock.now())
         settling = asyncio.create_task(_settle(engine), name="recovery")
@@ -120,6 +131,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             feedbacks=store.feedbacks,
             clock=clock,
             painter=ResvgPainter() if settings.picture == "on" else None,
+            approvals=approvals,
         )
         stack.push_async_callback(room.close)
         pulse.room = room

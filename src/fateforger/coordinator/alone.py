@@ -41,6 +41,10 @@ class Alone:
             raise BadInput(NO_RULES) from error
         return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
 
+    def said(self, command_id: str) -> tuple[str, ...]:
+        """What a command said that was carried out here lately."""
+        return self._said.get(command_id, ())
+
     async def carry_out(self, command: SessionCommand) -> None:
         """Do what the command says about a rule, once. Raises ``StoreError``, so that it can be tried again."""
         if command.command_id in self._said or self._memory is None:

@@ -230,6 +230,10 @@ class PlanningCoordinator:
         session = await self._sessions.load(command.session_id)
         return session is None or command.command_id in session.handled
 
+    def said_alone(self, command_id: str) -> tuple[str, ...]:
+        """What a command outside of any session said, if it was carried out here lately."""
+        return self._alone.said(command_id)
+
     async def owner(self, session_id: str) -> str | None:
         """See :meth:`Door.owner`."""
         session = await self._sessions.load(session_id)

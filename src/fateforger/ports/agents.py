@@ -87,6 +87,10 @@ class Proposals(Protocol):
         there is none of that id."""
         ...
 
+    async def told(self, proposal_id: str, outcome: str) -> None:
+        """What came of one that was approved or undone."""
+        ...
+
     async def placed(self, proposal_id: str, channel: str, ts: str) -> None:
         """Remember where its card stands."""
         ...

@@ -11,7 +11,7 @@ from fateforger.constraints.wording import quoted
 from fateforger.errors import BadInput
 from fateforger.ops import Patch
 from fateforger.plan import Resolved, TBPlan, resolve
-from fateforger.session.commands import ApplyPatch
+from fateforger.session.commands import ApplyPatch, Approved
 from fateforger.session.days import local_today
 from fateforger.session.edits import Edited, changes, edited, span
 from fateforger.session.knowledge import Memory, Taken
@@ -27,15 +27,17 @@ LONGEST_WORDS = 500
 _CHANGED_IN = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
-def patched(session: Session, patch: Patch, *, at: datetime) -> Edited:
+def patched(session: Session, patch: Patch, *, at: datetime, approved: Approved | None = None) -> Edited:
     """What a patch would make of the plan of a session, with the moves that make room. Raises ``UserError`` when it
-    cannot be applied, or changes nothing."""
+    cannot be applied, changes nothing, or something else than what was ``approved``."""
     if session.status is SessionStatus.CANCELLED:
         raise BadInput("That session has ended; a plan is changed while its session is open.")
     if session.stage not in _CHANGED_IN:
         heading = session.stage.heading
         raise BadInput(f"The session is at the step “{heading}”; its plan can be changed from Refine on.")
-    command = ApplyPatch(command_id="", user_id=session.user_id, at=at, session_id=session.id, patch=patch)
+    command = ApplyPatch(
+        command_id="", user_id=session.user_id, at=at, session_id=session.id, patch=patch, approved=approved
+    )
     result = edited(session, command)
     if not changes(result.before, result.after):
         raise BadInput("That changes nothing; the plan is like that already.")

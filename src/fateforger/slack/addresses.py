@@ -35,6 +35,10 @@ SAVE_AS_TASK = "save_as_task"
 STOP = "turn.stop"
 """The action of the button that stops the turn under way; its target is the turn's command."""
 
+PROPOSAL_PREFIX = "proposal."
+"""A control whose action begins so answers another agent's proposal, with what the rest says; its target is the
+proposal."""
+
 FEEDBACK = "feedback"
 """The action of the thumbs; what was said travels in the value."""
 

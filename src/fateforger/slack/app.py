@@ -10,6 +10,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
 from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.background.turns import turn_workers
+from fateforger.coordinator.approving import Approvals
 from fateforger.coordinator.door import Door
 from fateforger.errors import WorldError
 from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Painter, Sessions
@@ -40,6 +41,7 @@ from fateforger.slack.people import People
 from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
 from fateforger.slack.presence import Presence, Timing
+from fateforger.slack.proposals import Showing, proposal_workers
 from fateforger.slack.sender import SENDING, sender
 from fateforger.slack.statusline import StatusLines
 from fateforger.slack.stops import stoppers
@@ -63,6 +65,7 @@ class SlackRoom:
         feedbacks: Feedbacks,
         clock: Clock,
         painter: Painter | None,
+        approvals: Approvals | None,
         pace: PacePolicy,
         turns: LanePolicy,
         timing: Timing,
@@ -106,6 +109,10 @@ class SlackRoom:
             postmen(jobs, poster, owner=replica, clock=clock),
             stoppers(jobs, door, asides, owner=replica, clock=clock),
         )
+        if approvals is not None:
+            showing = Showing(approvals, poster, people)
+            proposals = proposal_workers(jobs, approvals, showing, asides, owner=replica, clock=clock)
+            self._lanes = (*self._lanes, proposals)
         self._sender = sender(jobs, self._dispatcher.run, owner=replica, policy=turns, clock=clock)
 
     @property
@@ -165,13 +172,14 @@ async def open_room(
     feedbacks: Feedbacks,
     clock: Clock,
     painter: Painter | None = None,
+    approvals: Approvals | None = None,
     pace: PacePolicy | None = None,
     turns: LanePolicy | None = None,
     timing: Timing | None = None,
 ) -> tuple[SlackRoom, Workspace]:
     """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``replica`` names this program among those on the same
     database, the same after a restart. ``clock`` has to tick: retries and leases live by it.
-    ``painter`` makes the pictures of days; without one there are none.
+    ``painter`` makes the pictures of days; without one there are none. ``approvals`` knows what other agents propose.
     ``pace`` is by default Slack's for Slack itself, and none for what stands in for it.
 
     Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached; then nothing is
@@ -188,6 +196,7 @@ async def open_room(
         feedbacks=feedbacks,
         clock=clock,
         painter=painter,
+        approvals=approvals,
         pace=pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED),
         turns=turns or LanePolicy(),
         timing=timing or Timing(),

@@ -80,6 +80,17 @@ class StopAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """A button of another agent's proposal was pressed; ``answer`` is what it says."""
+
+    command_id: str
+    user_id: str
+    place: Place
+    proposal_id: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rated:
     """A thumb on a card was pressed."""
 
@@ -171,6 +182,7 @@ Arrival = (
     | Said
     | Clicked
     | StopAsked
+    | Answered
     | Rated
     | FormAsked
     | FormTurned

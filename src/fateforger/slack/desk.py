@@ -21,7 +21,17 @@ from fateforger.coordinator.door import Door
 from fateforger.errors import StoreUnavailable, UserError
 from fateforger.ports import Clock, Feedbacks, Jobs, Sent
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import Clicked, MessagesOpened, Place, QueueAsked, Rated, Said, StartAsked, StopAsked
+from fateforger.slack.arrivals import (
+    Answered,
+    Clicked,
+    MessagesOpened,
+    Place,
+    QueueAsked,
+    Rated,
+    Said,
+    StartAsked,
+    StopAsked,
+)
 from fateforger.slack.asides import Asides
 from fateforger.slack.calling import SlackTrouble
 from fateforger.slack.errands import Errands
@@ -30,6 +40,7 @@ from fateforger.slack.latest import Latest
 from fateforger.slack.openings import Openings, opening
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
+from fateforger.slack.proposals import answering
 from fateforger.slack.queueing import Placing, asked_for
 from fateforger.slack.stops import stopping
 from fateforger.tasks.hydrated import typed_command
@@ -195,6 +206,10 @@ class Desk:
             return
         now = self._clock.now()
         await self._jobs.enqueue(stopping(asked, session_id, now=now), now=now)
+
+    async def answer(self, answered: Answered) -> None:
+        """A button of another agent's proposal was pressed; whose it is, is looked up where it is carried out."""
+        await self._jobs.enqueue(answering(answered), now=self._clock.now())
 
     async def rate(self, rated: Rated) -> None:
         """A thumb was pressed, by the session's owner."""

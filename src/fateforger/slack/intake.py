@@ -19,6 +19,7 @@ from slack_bolt.response import BoltResponse
 from fateforger.errors import StoreError
 from fateforger.ports import Clock
 from fateforger.slack.arrivals import (
+    Answered,
     Arrival,
     Clicked,
     FormAsked,
@@ -109,7 +110,7 @@ class Intake(AsyncMiddleware):
                 return await self._forms.take(arrival) or ""
             case Said():
                 await self._desk.hear(arrival)
-            case Clicked() | StopAsked() | Rated():
+            case Clicked() | StopAsked() | Answered() | Rated():
                 await self._press(arrival)
             case FormAsked() | FormTurned() | FormPressed():
                 await self._in_form(arrival)
@@ -134,12 +135,14 @@ class Intake(AsyncMiddleware):
             case _:
                 assert_never(arrival)
 
-    async def _press(self, arrival: Clicked | StopAsked | Rated) -> None:
+    async def _press(self, arrival: Clicked | StopAsked | Answered | Rated) -> None:
         match arrival:
             case Clicked():
                 await self._desk.click(arrival)
             case StopAsked():
                 await self._desk.stop(arrival)
+            case Answered():
+                await self._desk.answer(arrival)
             case Rated():
                 await self._desk.rate(arrival)
             case _:
@@ -164,6 +167,8 @@ def _conversation(arrival: Arrival) -> str:
             return _of_form(arrival)
         case StopAsked():
             return f"stop {arrival.place.channel} {arrival.place.thread_ts}"
+        case Answered():
+            return f"proposal {arrival.proposal_id}"
         case Rated():
             return f"{arrival.rating.session_id} {arrival.rating.turn}"
         case StartAsked() | QueueAsked() | HomeOpened() | MessagesOpened():

@@ -17,6 +17,7 @@ from fateforger.slack.addresses import (
     FEEDBACK,
     FORM_PREFIX,
     MORE,
+    PROPOSAL_PREFIX,
     PULL_COMMAND,
     QUEUE_PREFIX,
     SAVE_AS_TASK,
@@ -37,6 +38,7 @@ from fateforger.slack.addresses import (
     unpacked,
 )
 from fateforger.slack.arrivals import (
+    Answered,
     Arrival,
     Clicked,
     FormAsked,
@@ -213,6 +215,9 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
         # The same button may stand there for the next turn, so the turn is part of what makes the click.
         once = command_id("stop", address.session, deed.target)
         return StopAsked(once, payload.user.id, place, address.session)
+    if deed.action.startswith(PROPOSAL_PREFIX):
+        answer = deed.action.removeprefix(PROPOSAL_PREFIX)
+        return Answered(once, payload.user.id, place, proposal_id=deed.target, answer=answer)
     if deed.action == SAY:
         return _said_by_button(once, payload, deed.target, place)
     if deed.action.startswith(FORM_PREFIX):

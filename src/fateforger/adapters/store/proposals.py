@@ -33,6 +33,7 @@ _SETTLE = (
     .where(PROPOSAL.c.id == bindparam("of_id"))
     .values(state=bindparam("as_state"), settled_at=bindparam("now"), outcome=bindparam("because"))
 )
+_TOLD = update(PROPOSAL).where(PROPOSAL.c.id == bindparam("of_id")).values(outcome=bindparam("because"))
 _PLACED = (
     update(PROPOSAL)
     .where(PROPOSAL.c.id == bindparam("of_id"))
@@ -65,6 +66,10 @@ class SqlProposals:
         return await self._database.write_alone(
             f"proposals of {known.client}", lambda connection: _settle(connection, known, state, outcome, now)
         )
+
+    async def told(self, proposal_id: str, outcome: str) -> None:
+        values = {"of_id": proposal_id, "because": outcome.replace("\x00", "\ufffd")}
+        await self._database.write(lambda connection: connection.execute(_TOLD, values))
 
     async def placed(self, proposal_id: str, channel: str, ts: str) -> None:
         values = {"of_id": proposal_id, "in_channel": channel, "at_ts": ts}

@@ -1,0 +1,178 @@
+"""The person's word on what an agent proposed: it becomes an ordinary command of theirs, once, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal, assert_never
+
+from fateforger.agents import ConstraintChange, PlanChange, Proposal, ProposalState
+from fateforger.background.turns import command_job
+from fateforger.coordinator.memory import MemoryDesk
+from fateforger.errors import UserError
+from fateforger.ports import Clock, Jobs, Proposals, Sessions
+from fateforger.session.commands import ApplyPatch, Approved, RememberConstraint, SessionCommand, UndoMemory
+from fateforger.session.proposing import patched, remembering, told_constraint
+
+Answer = Literal["apply", "deny", "undo"]
+UNKNOWN = "I don't know that proposal any more."
+DECIDED = "That was decided already; the card says how."
+GONE = "The plan it was about is not there any more."
+TOO_OLD = "A day went by without an answer."
+ON_ITS_WAY = "The card of the plan says what came of it."
+OTHERWISE = "What you told me has changed since, and now it would do something else, so I did nothing."
+DONE = "It is done."
+
+CarryOut = Callable[[SessionCommand], Awaitable[None]]
+Said = Callable[[str], tuple[str, ...]]
+
+
+class Approvals:
+    """``carry_out`` carries out a command outside of any session, once; ``said`` tells what it said. Whoever calls sees
+    to it that the answers to one proposal come one after the other."""
+
+    def __init__(
+        self,
+        *,
+        proposals: Proposals,
+        sessions: Sessions,
+        memory: MemoryDesk,
+        jobs: Jobs,
+        clock: Clock,
+        carry_out: CarryOut,
+        said: Said,
+        tz: str,
+    ) -> None:
+        self._proposals = proposals
+        self._sessions = sessions
+        self._memory = memory
+        self._jobs = jobs
+        self._clock = clock
+        self._carry_out = carry_out
+        self._said = said
+        self._tz = tz
+
+    async def get(self, proposal_id: str) -> Proposal | None:
+        """A proposal as it stands. Raises ``StoreError``."""
+        return await self._proposals.get(proposal_id)
+
+    async def thread(self, proposal: Proposal) -> tuple[str, str | None] | None:
+        """Channel and thread of the session that it is about; ``None`` when it is about none, or that is gone."""
+        session = await self._sessions.load(proposal.session_id) if proposal.session_id else None
+        return None if session is None else (session.channel, session.thread_ts)
+
+    async def placed(self, proposal: Proposal, channel: str, ts: str) -> None:
+        """Its card stands there."""
+        await self._proposals.placed(proposal.id, channel, ts)
+
+    async def expire(self, proposal_id: str) -> None:
+        """It waited too long. Nothing happens to one that was decided."""
+        await self._settle(proposal_id, ProposalState.EXPIRED, TOO_OLD)
+
+    async def answer(self, proposal_id: str, user_id: str, answer: Answer) -> str | None:
+        """Do what a click says. A sentence for whoever clicked, when nothing is done. The same click again does nothing
+        more. Raises ``StoreError``, so that it can be tried again."""
+        proposal = await self._proposals.get(proposal_id)
+        if proposal is None:
+            return UNKNOWN
+        if proposal.user_id != user_id:
+            return f"<@{proposal.user_id}> is asked here, so only they can answer."
+        match answer:
+            case "apply":
+                return await self._apply(proposal)
+            case "deny":
+                denied = await self._settle(proposal_id, ProposalState.DENIED, "")
+                return None if denied else DECIDED
+            case "undo":
+                return await self._undo(proposal)
+            case _:
+                assert_never(answer)
+
+    async def _apply(self, proposal: Proposal) -> str | None:
+        if proposal.state is ProposalState.PENDING:
+            if proposal.expires_at <= self._clock.now():
+                await self.expire(proposal.id)
+                return None
+            trouble = await self._trouble(proposal)
+            if trouble is not None:
+                await self._settle(proposal.id, ProposalState.SUPERSEDED, trouble)
+                return None
+            await self._settle(proposal.id, ProposalState.APPROVED, "")
+            proposal = await self._proposals.get(proposal.id) or proposal
+        elif proposal.state is not ProposalState.APPROVED or proposal.outcome:
+            return DECIDED
+        # Approved just now, or by this very click before the program died.
+        if proposal.state is ProposalState.APPROVED:
+            await self._carried_out(proposal)
+        return None
+
+    async def _carried_out(self, proposal: Proposal) -> None:
+        now = self._clock.now()
+        envelope = {"command_id": proposal.command_id, "user_id": proposal.user_id, "at": now}
+        match proposal.change:
+            case PlanChange() as change:
+                approved = Approved(before=change.before, after=change.after)
+                command = ApplyPatch(**envelope, session_id=change.session_id, patch=change.patch, approved=approved)
+                await self._jobs.enqueue(command_job(command, key=command.session_id), now=now)
+                await self._proposals.told(proposal.id, ON_ITS_WAY)
+            case ConstraintChange(record=record, replaces=replaces):
+                remember = RememberConstraint(**envelope, session_id="", record=record, supersedes=replaces)
+                await self._alone(proposal, remember)
+            case _:
+                assert_never(proposal.change)
+
+    async def _undo(self, proposal: Proposal) -> str | None:
+        if isinstance(proposal.change, PlanChange):
+            return UNKNOWN
+        if not await self._settle(proposal.id, ProposalState.UNDONE, ""):
+            proposal = await self._proposals.get(proposal.id) or proposal
+            if proposal.state is not ProposalState.UNDONE or proposal.outcome:
+                return DECIDED
+        undo = UndoMemory(
+            command_id=f"{proposal.command_id}-undo",
+            user_id=proposal.user_id,
+            at=self._clock.now(),
+            session_id="",
+            write=proposal.command_id,
+        )
+        await self._alone(proposal, undo)
+        return None
+
+    async def _alone(self, proposal: Proposal, command: RememberConstraint | UndoMemory) -> None:
+        await self._carry_out(command)
+        lines = self._said(command.command_id)
+        await self._proposals.told(proposal.id, " ".join(lines) or DONE)
+
+    async def _settle(self, proposal_id: str, state: ProposalState, outcome: str) -> bool:
+        settled = await self._proposals.settle(proposal_id, state, outcome=outcome, now=self._clock.now())
+        return settled is not None and settled[1]
+
+    async def _trouble(self, proposal: Proposal) -> str | None:
+        """Why it cannot be applied any more, as what it said it would do."""
+        try:
+            match proposal.change:
+                case PlanChange() as change:
+                    session = await self._sessions.load(change.session_id)
+                    if session is None or session.user_id != proposal.user_id:
+                        return GONE
+                    approved = Approved(before=change.before, after=change.after)
+                    patched(session, change.patch, at=self._clock.now(), approved=approved)
+                case ConstraintChange() as change:
+                    if await self._told(proposal, change) != proposal.preview:
+                        return OTHERWISE
+                case _:
+                    assert_never(proposal.change)
+        except UserError as error:
+            return error.message
+        return None
+
+    async def _told(self, proposal: Proposal, change: ConstraintChange) -> tuple[str, ...]:
+        sessions = await self._sessions.of_user(proposal.user_id, limit=1)
+        taken = remembering(
+            change.record,
+            change.replaces,
+            versions=await self._memory.versions(proposal.user_id),
+            user_id=proposal.user_id,
+            tz=sessions[0].tz if sessions else self._tz,
+            at=self._clock.now(),
+        )
+        return told_constraint(taken)

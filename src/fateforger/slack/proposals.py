@@ -1,0 +1,113 @@
+"""What other agents propose, shown to the person and answered by them: on a lane of its own."""
+
+from __future__ import annotations
+
+import logging
+from typing import get_args
+
+from fateforger.agents import Proposal, ProposalState
+from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.coordinator.approving import Answer, Approvals
+from fateforger.errors import InternalError
+from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
+from fateforger.ports.agents import PROPOSAL_LANE
+from fateforger.slack.arrivals import Answered, Place
+from fateforger.slack.asides import Asides
+from fateforger.slack.calling import LoginTrouble, MessageGone, Passing, SlackTrouble
+from fateforger.slack.people import People
+from fateforger.slack.poster import Poster
+from fateforger.turn.present.proposal import proposal_card
+
+log = logging.getLogger(__name__)
+
+
+def answering(answered: Answered) -> NewJob:
+    """The job of doing what a click on a proposal says; it waits its turn among all that is about that proposal."""
+    return NewJob(
+        lane=PROPOSAL_LANE,
+        key=answered.proposal_id,
+        dedupe=answered.command_id,
+        payload={
+            "proposal": answered.proposal_id,
+            "do": "answer",
+            "answer": answered.answer,
+            "user_id": answered.user_id,
+            "channel": answered.place.channel,
+            "thread_ts": answered.place.thread_ts,
+        },
+    )
+
+
+class Showing:
+    """Cards of proposals: posted once beside the plan, or in direct messages; then changed where they are."""
+
+    def __init__(self, approvals: Approvals, poster: Poster, people: People) -> None:
+        self._approvals = approvals
+        self._poster = poster
+        self._people = people
+
+    async def show(self, proposal: Proposal, *, again: bool) -> None:
+        """Let its card show how it stands. ``again`` tells that an earlier try may have posted it and died. Raises
+        ``TryLater``."""
+        try:
+            await self._show(proposal, again=again)
+        except (Passing, LoginTrouble) as trouble:
+            seconds = trouble.retry_after if isinstance(trouble, Passing) else None
+            raise TryLater(str(trouble), seconds) from trouble
+        except SlackTrouble as trouble:
+            log.error("the proposal %s is not shown: %s", proposal.id, trouble)  # noqa: TRY400  the sentence says it all
+
+    async def _show(self, proposal: Proposal, *, again: bool) -> None:
+        card, session, v = proposal_card(proposal), proposal.session_id, proposal.command_id
+        if proposal.place is not None:
+            try:
+                await self._poster.change(Sent(*proposal.place), card, session=session, v=v, beside=True)
+            except MessageGone as gone:
+                log.info("the card of the proposal %s is gone: %s", proposal.id, gone)
+            return
+        if proposal.state is not ProposalState.PENDING:
+            return
+        channel, thread_ts = await self._where(proposal)
+        posted = await self._poster.find(channel, thread_ts, v) if again else None
+        if posted is None:
+            posted = await self._poster.post(channel, thread_ts, card, session=session, v=v, beside=True)
+        await self._approvals.placed(proposal, posted.channel, posted.ts)
+
+    async def _where(self, proposal: Proposal) -> tuple[str, str | None]:
+        if not proposal.session_id:
+            return await self._people.direct_channel(proposal.user_id), None
+        found = await self._approvals.thread(proposal)
+        if found is None or found[1] is None:
+            raise TryLater("the thread of the plan is not there")
+        return found
+
+
+def proposal_workers(
+    jobs: Jobs, approvals: Approvals, showing: Showing, asides: Asides, *, owner: str, clock: Clock
+) -> LaneWorkers:
+    """Workers that show proposals, end them when they are too old, and do what clicks on them say."""
+
+    async def perform(job: Job) -> None:
+        proposal_id, do = str(job.payload["proposal"]), job.payload["do"]
+        if do == "answer":
+            answer, user_id = _answer(job), str(job.payload["user_id"])
+            words = await approvals.answer(proposal_id, user_id, answer)
+            if words is not None:
+                await asides.whisper(user_id, Place(job.payload["channel"], job.payload["thread_ts"]), words)
+        elif do == "expire":
+            await approvals.expire(proposal_id)
+        elif (proposal := await approvals.get(proposal_id)) is not None:
+            await showing.show(proposal, again=job.attempts > 1)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    return LaneWorkers(jobs, PROPOSAL_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
+
+
+def _answer(job: Job) -> Answer:
+    for answer in get_args(Answer):
+        if job.payload["answer"] == answer:
+            known: Answer = answer
+            return known
+    raise InternalError(f"job {job.id} holds no answer")

@@ -1,0 +1,90 @@
+"""What another agent proposes, and how it ended. All that comes from the agent goes into the card as quoted text."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.agents import ConstraintChange, PlanChange, Proposal, ProposalState
+from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, plain
+from fateforger.session.days import day_words
+
+APPLY, DENY, UNDO = "proposal.apply", "proposal.deny", "proposal.undo"
+WAITS = "Nothing changes unless you press Apply. It waits for a day."
+_LONGEST_LINE = 700
+_LONGEST_REASON = 500
+_TURNS = dict.fromkeys(
+    [0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A)],
+)
+"""Characters that turn the direction of what follows them, so that it reads as something else."""
+
+
+def proposal_card(proposal: Proposal) -> Card:
+    """As long as it waits with its buttons; then in one line how it ended."""
+    match proposal.state:
+        case ProposalState.PENDING:
+            return _asking(proposal)
+        case ProposalState.APPROVED:
+            return _ended(proposal, "✅ Applied", undo=isinstance(proposal.change, ConstraintChange))
+        case ProposalState.DENIED:
+            return _ended(proposal, "Denied")
+        case ProposalState.EXPIRED:
+            return _ended(proposal, "Not applied")
+        case ProposalState.SUPERSEDED:
+            return _ended(proposal, "Not applied")
+        case ProposalState.UNDONE:
+            return _ended(proposal, "↩️ Taken back")
+        case _:
+            assert_never(proposal.state)
+
+
+def _asking(proposal: Proposal) -> Card:
+    lines = "\n".join(f"- {_quoted(line, _LONGEST_LINE)}" for line in proposal.preview)
+    return Card(
+        text=_sentence(proposal),
+        parts=(
+            Heading(text="An agent proposes a change"),
+            Prose(text=f"{_sentence(proposal)}\n{lines}"),
+            Prose(text=f"Its reason, as it wrote it: “{_quoted(proposal.reason, _LONGEST_REASON)}”"),
+            Controls(
+                items=(
+                    Button(label="Apply", action=APPLY, target=proposal.id, style="primary"),
+                    Button(label="Deny", action=DENY, target=proposal.id),
+                )
+            ),
+            Note(text=WAITS),
+        ),
+    )
+
+
+def _ended(proposal: Proposal, how: str, *, undo: bool = False) -> Card:
+    what = _what(proposal)
+    outcome = f" {_quoted(proposal.outcome, _LONGEST_LINE)}" if proposal.outcome else ""
+    text = f"{how}: {what}, proposed by **{plain(proposal.client)}**.{outcome}"
+    button = Button(label="Undo", action=UNDO, target=proposal.id, spoken="Undo what was proposed and applied")
+    parts: tuple[Part, ...] = (Prose(text=text, control=button if undo else None),)
+    return Card(text=f"{how}: {what}.", parts=parts)
+
+
+def _sentence(proposal: Proposal) -> str:
+    match proposal.change:
+        case PlanChange(before=plan):
+            return f"**{plain(proposal.client)}** would like to change your plan of {day_words(plan.date)}:"
+        case ConstraintChange(replaces=replaces):
+            instead = "" if replaces is None else " in the place of another rule"
+            return f"**{plain(proposal.client)}** would like me to remember this about your days{instead}:"
+        case _:
+            assert_never(proposal.change)
+
+
+def _what(proposal: Proposal) -> str:
+    match proposal.change:
+        case PlanChange(before=plan):
+            return f"the change of your plan of {day_words(plan.date)}"
+        case ConstraintChange(record=record):
+            return f"the rule “{plain(record.name)}”"
+        case _:
+            assert_never(proposal.change)
+
+
+def _quoted(text: str, limit: int) -> str:
+    return plain(text.translate(_TURNS), limit)
