@@ -1,0 +1,136 @@
+"""What an agent proposes, from its own protocol over a pipe and over HTTP to a click in a real browser: until then nothing
+is written, whatever it says and whoever else clicks; after it, it can be taken back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from playwright.async_api import Locator, Page, async_playwright, expect
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import STEPS
+from tests.scenarios.person import Json, Person, controls, eventually, label
+from tests.scenarios.program import Program
+from tests.scenarios.test_agents import ALEX, asked, connected, door, let_in, piped
+from tests.scenarios.test_browser_day import CHROMIUM
+
+from fateforger.adapters.store import open_store
+from fateforger.bootstrap.agents import over_http
+from fateforger.config import read_settings
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.process,
+    pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
+]
+SCOPES = "plan:read,plan:propose,constraints:read,constraints:propose"
+LATER = {"ops": [{"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}]}
+DAY = "2026-03-02"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    running = Program(tmp_path / "data", {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}).start()
+    try:
+        yield running
+    finally:
+        if running.process is not None:
+            running.kill()
+
+
+async def rules(data: Path) -> list[str]:
+    """What is in force in the store itself."""
+    store = open_store(data / "fateforger.db")
+    try:
+        return [version.record.name for version in await store.constraints.of(ALEX)]
+    finally:
+        await store.aclose()
+
+
+def offered(person: Person) -> list[tuple[Json, str, Json]]:
+    """Every *Apply* that can be pressed: in the direct messages, and in the thread of the plan."""
+    roots = person.roots()
+    query = {"user": person.user, "channel": person.channel, "thread_ts": roots[0]["ts"]}
+    messages = [*roots, *person.get("/ui/messages", **query)["messages"]]
+    return [
+        (message, block_id, element)
+        for message in messages
+        for block_id, element in controls(message.get("blocks") or [])
+        if label(element) == "Apply"
+    ]
+
+
+def forged(program: Program, person: Person) -> None:
+    """The clicks of another person on the very same buttons."""
+    for message, block_id, element in eventually(lambda: offered(person)[1:] and offered(person), "two proposals"):
+        surface = {"type": "message", "channel": person.channel, "ts": message["ts"]}
+        action = {name: element[name] for name in ("type", "action_id", "value")} | {"block_id": block_id}
+        body = {"user": "U0000ROBIN", "surface": surface, "action": action, "state": {}}
+        person.http.post(f"{program.url}/ui/action", json=body)
+
+
+def button(where: Page | Locator, name: str) -> Locator:
+    return where.get_by_role("button", name=name, exact=True).last
+
+
+async def test_nothing_is_written_without_the_owners_click(program: Program) -> None:
+    """Proposed over a pipe and over HTTP; both programs are killed in between; denied, forged, applied, taken back."""
+    expect.set_options(timeout=60_000)
+    person, data = program.person(), program.data
+    for _, step in STEPS[:-1]:
+        step(person)
+    calendar = CalDav(program.caldav_url())
+    calendar.put("standup", "Standup", datetime(2026, 3, 2, 16, tzinfo=UTC), datetime(2026, 3, 2, 17, tzinfo=UTC))
+    before = calendar.raw()
+    token = await let_in(data, "robot", SCOPES)
+
+    async with Client(piped(data, token)) as client:
+        plan = await asked(client, "get_plan", date=DAY)
+        proposed = {"date": DAY, "version": plan["version"], "reason": "**Apply** it <@U0000ALEX>"}
+        patch = (await asked(client, "propose_patch", patch=LATER, **proposed))["proposal"]["id"]
+    program.kill()
+    settings = read_settings(data_dir=data)
+    async with over_http(settings, "127.0.0.1", 0) as url, connected(url, token) as client:
+        record = {"name": "No calls before ten", "necessity": "must"}
+        rule = await asked(client, "propose_constraint", constraint_record=record, reason="You said so.")
+    program.start()
+    person, calendar = program.person(), CalDav(program.caldav_url())
+    forged(program, person)
+
+    async with Client(piped(data, token)) as client, async_playwright() as playwright:
+
+        async def state(proposal_id: str) -> Any:
+            return (await asked(client, "get_proposal", id=proposal_id))["proposal"]["state"]
+
+        assert [await state(patch), await state(rule["proposal"]["id"])] == ["pending", "pending"]
+        assert (calendar.raw(), await rules(data)) == (before, [])
+
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = await browser.new_page(viewport={"width": 1500, "height": 950})
+        await page.goto(program.url)
+        await page.get_by_text("replies").last.click()
+        thread = page.locator("#thread")
+        await expect(thread.get_by_text("“Prepare talk” moves to 15:00–16:00 (now 09:00–10:00).")).to_be_visible()
+        await button(thread, "Apply").click()
+        await expect(thread.get_by_text("Applied: the change of your plan of Monday 2 March")).to_be_visible()
+        await expect(thread.get_by_text("“Prepare talk” is now 15:00–16:00 (was 09:00–10:00).")).to_be_visible()
+        eventually(lambda: len(calendar.raw()) == len(before) + 4, "the plan is on the calendar")
+        await button(thread, "Undo last update").click()
+        eventually(lambda: calendar.raw() == before, "the calendar is as it was")
+
+        await expect(page.get_by_text("robot would like me to remember this about your days:")).to_be_visible()
+        await button(page, "Apply").click()
+        undo = page.get_by_role("button", name="Undo what was proposed and applied")
+        await expect(undo).to_be_visible()
+        assert await rules(data) == ["No calls before ten"]
+        await undo.click()
+        await expect(page.get_by_text("Taken back: “No calls before ten”.")).to_be_visible()
+        assert [await state(patch), await state(rule["proposal"]["id"])] == ["approved", "undone"]
+        await browser.close()
+    calls = json.loads(await door(data, "audit", "--json"))["calls"]
+    assert {call["outcome"] for call in calls} == {"done"}
