@@ -14,7 +14,7 @@ from mcp import Client
 from playwright.async_api import Locator, Page, async_playwright, expect
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
-from tests.scenarios.person import Json, Person, controls, eventually, label
+from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.test_agents import ALEX, asked, connected, door, let_in, piped
 from tests.scenarios.test_browser_day import CHROMIUM
@@ -31,6 +31,7 @@ pytestmark = [
 SCOPES = "plan:read,plan:propose,constraints:read,constraints:propose"
 LATER = {"ops": [{"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}]}
 DAY = "2026-03-02"
+GENERAL = "C0000GENERAL"
 
 
 @pytest.fixture
@@ -52,26 +53,13 @@ async def rules(data: Path) -> list[str]:
         await store.aclose()
 
 
-def offered(person: Person) -> list[tuple[Json, str, Json]]:
-    """Every *Apply* that can be pressed: in the direct messages, and in the thread of the plan."""
-    roots = person.roots()
-    query = {"user": person.user, "channel": person.channel, "thread_ts": roots[0]["ts"]}
-    messages = [*roots, *person.get("/ui/messages", **query)["messages"]]
-    return [
-        (message, block_id, element)
-        for message in messages
-        for block_id, element in controls(message.get("blocks") or [])
-        if label(element) == "Apply"
-    ]
-
-
-def forged(program: Program, person: Person) -> None:
-    """The clicks of another person on the very same buttons."""
-    for message, block_id, element in eventually(lambda: offered(person)[1:] and offered(person), "two proposals"):
-        surface = {"type": "message", "channel": person.channel, "ts": message["ts"]}
-        action = {name: element[name] for name in ("type", "action_id", "value")} | {"block_id": block_id}
-        body = {"user": "U0000ROBIN", "surface": surface, "action": action, "state": {}}
-        person.http.post(f"{program.url}/ui/action", json=body)
+def forge(program: Program, owner: Person) -> None:
+    """The click of somebody else in the channel on the very same button; they are told whose it is."""
+    robin = Person(program.url, "U0000ROBIN")
+    robin.channel = owner.channel
+    eventually(lambda: robin.has("Apply"), "the proposal in the thread")
+    assert robin.use(*robin.find("Apply")) == {"ok": True}
+    robin.reads("is asked here, so only they can answer.")
 
 
 def button(where: Page | Locator, name: str) -> Locator:
@@ -82,6 +70,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
     """Proposed over a pipe and over HTTP; both programs are killed in between; denied, forged, applied, taken back."""
     expect.set_options(timeout=60_000)
     person, data = program.person(), program.data
+    person.channel = GENERAL
     for _, step in STEPS[:-1]:
         step(person)
     calendar = CalDav(program.caldav_url())
@@ -99,8 +88,9 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         record = {"name": "No calls before ten", "necessity": "must"}
         rule = await asked(client, "propose_constraint", constraint_record=record, reason="You said so.")
     program.start()
-    person, calendar = program.person(), CalDav(program.caldav_url())
-    forged(program, person)
+    calendar = CalDav(program.caldav_url())
+    person.base = program.url
+    forge(program, person)
 
     async with Client(piped(data, token)) as client, async_playwright() as playwright:
 
@@ -113,6 +103,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = await browser.new_page(viewport={"width": 1500, "height": 950})
         await page.goto(program.url)
+        await page.get_by_text("general", exact=True).click()
         await page.get_by_text("replies").last.click()
         thread = page.locator("#thread")
         await expect(thread.get_by_text("“Prepare talk” moves to 15:00–16:00 (now 09:00–10:00).")).to_be_visible()
@@ -123,6 +114,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         await button(thread, "Undo last update").click()
         eventually(lambda: calendar.raw() == before, "the calendar is as it was")
 
+        await page.get_by_text("FateForger", exact=True).nth(1).click()
         await expect(page.get_by_text("robot would like me to remember this about your days:")).to_be_visible()
         await button(page, "Apply").click()
         undo = page.get_by_role("button", name="Undo what was proposed and applied")

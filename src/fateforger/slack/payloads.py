@@ -217,6 +217,8 @@ def _action(payload: BlockActions, at: datetime) -> Arrival:
         return StopAsked(once, payload.user.id, place, address.session)
     if deed.action.startswith(PROPOSAL_PREFIX):
         answer = deed.action.removeprefix(PROPOSAL_PREFIX)
+        # Who may answer is looked up later, so a click of somebody else must not stand for the owner's.
+        once = command_id("answer", once, payload.user.id)
         return Answered(once, payload.user.id, place, proposal_id=deed.target, answer=answer)
     if deed.action == SAY:
         return _said_by_button(once, payload, deed.target, place)

@@ -26,6 +26,7 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.addresses import WELCOME, FormAddress
 from fateforger.slack.arrivals import (
+    Answered,
     Arrival,
     Clicked,
     FormAsked,
@@ -493,3 +494,18 @@ def test_app_home() -> None:
 )
 def test_what_is_not_ours_is_ignored(payload: Json) -> None:
     assert isinstance(of(payload), Ignored)
+
+
+# --- proposals ------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_to_a_proposal_is_of_whoever_clicked() -> None:
+    """Their id is Slack's word for it, and the same button pressed by another person is another answer."""
+    apply = Button(label="Apply", action="proposal.apply", target="p1")
+    mine = of(used(apply))
+    assert isinstance(mine, Answered)
+    assert (mine.user_id, mine.proposal_id, mine.answer, mine.place) == ("U1", "p1", "apply", Place("C1", "1.0"))
+    assert of(used(apply)) == mine
+    theirs = of(used(apply, user={"id": "U2", "team_id": "T1"}))
+    assert isinstance(theirs, Answered)
+    assert (theirs.user_id, theirs.command_id == mine.command_id) == ("U2", False)
