@@ -63,6 +63,8 @@ ALLOWED = {
     "slack/statusline.py::has_stop": "a channel's id, whose letter says what kind it is",
     "slack/latest.py::_order": "Slack's message ids are two numbers",
     "slack/delivery.py::_place": "finds a message in Slack by its mark",
+    "slack/proposals.py::_show": "finds a message in Slack by its mark",
+    "turn/present/proposal.py::_quoted": "takes out what turns the direction of writing, whatever it says",
     "slack/greeting.py::perform": "finds a message in Slack by its mark",
     "slack/desk.py::_first_words": "a leading slash, which makes a command of a message (S152)",
     "coordinator/taskdesk.py::typed": "a leading slash, which makes a command of a message (S152)",

@@ -77,11 +77,9 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
     person.channel = GENERAL
     for _, step in STEPS[:-1]:
         step(person)
-    calendar = CalDav(program.caldav_url())
+    token, calendar = await let_in(data, "robot", SCOPES), CalDav(program.caldav_url())
     calendar.put("standup", "Standup", datetime(2026, 3, 2, 16, tzinfo=UTC), datetime(2026, 3, 2, 17, tzinfo=UTC))
     before = calendar.raw()
-    token = await let_in(data, "robot", SCOPES)
-
     async with Client(piped(data, token)) as client:
         plan = await asked(client, "get_plan", date=DAY)
         proposed = {"date": DAY, "version": plan["version"], "reason": "**Apply** it <@U0000ALEX>"}
