@@ -22,7 +22,7 @@ def postmen(jobs: Jobs, poster: Poster, *, owner: str, clock: Clock) -> LaneWork
 
     async def perform(job: Job) -> None:
         try:
-            await _bring(job, poster)
+            await bring(job, poster)
         except (Passing, LoginTrouble) as trouble:
             after = trouble.retry_after if isinstance(trouble, Passing) else None
             raise TryLater(str(trouble), after) from trouble
@@ -35,7 +35,9 @@ def postmen(jobs: Jobs, poster: Poster, *, owner: str, clock: Clock) -> LaneWork
     return LaneWorkers(jobs, LETTER_LANE, perform, given_up, owner=owner, clock=clock, policy=PATIENT)
 
 
-async def _bring(job: Job, poster: Poster) -> None:
+async def bring(job: Job, poster: Poster) -> None:
+    """Bring the card of a job; a try after one of which nobody knows how it ended looks for it first. Raises
+    ``SlackTrouble``."""
     given = job.payload
     card, v, channel, thread_ts = Card.model_validate(given["card"]), given["v"], given["channel"], given["thread_ts"]
     if given["ts"] is not None:

@@ -11,6 +11,7 @@ import pytest
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.lane import LanePolicy
+from fateforger.background.letters import LETTER_LANE
 from fateforger.background.turns import APOLOGY, TURN_LANE, Handle, look_job, turn_workers
 from fateforger.coordinator.commands import (
     COMMAND,
@@ -23,7 +24,7 @@ from fateforger.coordinator.commands import (
 from fateforger.errors import StoreUnavailable
 from fateforger.ports import NewJob
 from fateforger.session.model import Session
-from fateforger.session.queue_commands import ForQueue
+from fateforger.session.queue_commands import ForQueue, ShowTasks
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 FAST = LanePolicy(tries=2, idle_seconds=0.02, backoff_seconds=0.001)
@@ -138,3 +139,19 @@ async def test_a_look_that_nobody_asked_for_waits_its_turn_and_ends_without_an_a
     await put(store, reply(2))
     assert await run(store, handle, 2) == []
     assert handled == ["c1", "look:1", "look:1", "c2"]
+
+
+async def test_a_command_about_the_queue_that_cannot_be_handled_ends_in_one_apology(store: Store) -> None:
+    """It belongs to no session, so the apology comes where it was said."""
+
+    async def handle(_command: Queued) -> None:
+        raise StoreUnavailable("The disk is full.")
+
+    await put(store, ShowTasks(command_id="c1", user_id="U1", at=AT, channel="D1"))
+    workers = turn_workers(store.jobs, store.sessions, handle, owner="w", clock=SystemClock(), policy=FAST)
+    workers.start()
+    async with asyncio.timeout(60):
+        while (job := await store.jobs.claim(LETTER_LANE, "w", now=datetime.now(UTC), lease_seconds=9)) is None:
+            await store.jobs.wait(LETTER_LANE, seconds=0.2)
+    await workers.stop()
+    assert (job.payload["channel"], job.payload["card"]["text"]) == ("D1", APOLOGY)

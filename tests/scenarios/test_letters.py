@@ -1,0 +1,83 @@
+"""Cards that belong to no session, brought to the local workspace: once, also after a crash, or in place of another."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.scenarios.chat import Person, eventually, login, workspace_at
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.background.lane import LaneWorkers
+from fateforger.background.letters import LETTER_LANE, letter
+from fateforger.ports import Job
+from fateforger.session.cards import Card, Prose
+from fateforger.slack.connection import new_client, new_session
+from fateforger.slack.latest import Latest
+from fateforger.slack.letters import bring, postmen
+from fateforger.slack.pace import UNHURRIED, Pace
+from fateforger.slack.poster import Poster
+
+
+@dataclass
+class Post:
+    person: Person
+    poster: Poster
+    store: Store
+    workers: LaneWorkers
+
+
+@pytest.fixture
+async def post(tmp_path: Path) -> AsyncIterator[Post]:
+    async with workspace_at(tmp_path) as workspace:
+        http, store = new_session(), open_store(tmp_path / "state.sqlite")
+        poster = Poster(new_client(login(workspace), http), Pace(UNHURRIED), Latest())
+        workers = postmen(store.jobs, poster, owner="w", clock=SystemClock())
+        person = Person(workspace)
+        yield Post(person, poster, store, workers)
+        await workers.stop()
+        await person.http.aclose()
+        await store.aclose()
+        await http.close()
+
+
+def card(text: str) -> Card:
+    return Card(text=text, parts=(Prose(text=text),))
+
+
+def job(text: str, v: str, channel: str, *, attempts: int = 1, ts: str | None = None) -> Job:
+    given = letter(card(text), v=v, channel=channel, ts=ts)
+    return Job(1, LETTER_LANE, given.key, given.dedupe, given.payload, attempts, 1)
+
+
+async def texts(person: Person) -> list[str]:
+    return [message["text"] for message in await person.roots()]
+
+
+async def test_a_card_is_brought_once_however_often_it_is_sent(post: Post) -> None:
+    now = SystemClock().now()
+    for _ in range(2):
+        await post.store.jobs.enqueue(letter(card("Hello"), v="v1", channel=post.person.channel), now=now)
+    post.workers.start()
+    await eventually(lambda: texts(post.person), "the card")
+    await post.workers.stop()
+    assert await texts(post.person) == ["Hello"]
+
+
+async def test_a_card_that_was_posted_before_the_program_died_is_not_posted_again(post: Post) -> None:
+    await bring(job("Hello", "v1", post.person.channel), post.poster)
+    await bring(job("Hello", "v1", post.person.channel, attempts=2), post.poster)
+    assert await texts(post.person) == ["Hello"]
+
+
+async def test_a_card_takes_the_place_of_the_one_that_was_pressed(post: Post) -> None:
+    """And comes anew where that is gone."""
+    await bring(job("Waiting", "v1", post.person.channel), post.poster)
+    (message,) = await post.person.roots()
+    await bring(job("Done", "v2", post.person.channel, ts=message["ts"]), post.poster)
+    assert await texts(post.person) == ["Done"]
+    await bring(job("Again", "v3", post.person.channel, ts="1.000000"), post.poster)
+    assert await texts(post.person) == ["Done", "Again"]
