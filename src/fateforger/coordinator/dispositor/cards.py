@@ -90,8 +90,13 @@ def queue_card(tasks: Sequence[QueuedTask]) -> Card:
 
 def row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """One line of a queue."""
+    return f"{named(task)} {spoken_priority(task.spec.priority)}, {stand(task, tasks)}"
+
+
+def named(task: QueuedTask) -> str:
+    """A task with its tags, its title and its id."""
     tags = "".join(f"[{plain(tag, 20)}] " for tag in task.spec.tags)
-    return f"{tags}**{plain(task.spec.title)}** `{task.id}` {spoken_priority(task.spec.priority)}, {stand(task, tasks)}"
+    return f"{tags}**{plain(task.spec.title)}** `{task.id}`"
 
 
 def stand(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
@@ -141,7 +146,7 @@ def _body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     if task.state in {TaskState.DONE, TaskState.STOPPED}:
         return []
     spec, found = task.spec, list[Part]()
-    parts = [f"- {row(each, tasks)}" for each in tasks if each.goal == (task.goal or task.id) and each.id != task.id]
+    parts = [f"- {named(each)}" for each in tasks if each.goal == (task.goal or task.id) and each.id != task.id]
     if spec.context and not (isinstance(spec.work, Decompose) and parts):
         found.append(Prose(text=plain(spec.context, LONGEST)))
     if spec.acceptance_criteria:
