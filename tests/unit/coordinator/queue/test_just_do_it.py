@@ -45,7 +45,7 @@ async def test_who_insists_is_told_what_is_lost_and_gets_it(anna: Desk) -> None:
     await anna.press("Do it now")
     await anna.press("Do it anyway")
     assert "no rule is checked, nobody can look up later what was done, and it cannot be paused" in anna.words
-    assert "This one is yours." in anna.words
+    assert "It is yours to do, and I keep no list of it." in anna.words
     assert (await anna.task(task.id)).state is TaskState.STOPPED
 
 
