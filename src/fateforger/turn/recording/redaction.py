@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, Union, assert_never, get_args, get_ori
 
 from pydantic import BaseModel, TypeAdapter
 
-from fateforger.errors import UserError
+from fateforger.errors import BadInput, UserError
 from fateforger.plan import zone
 from fateforger.ports import Completion
 from fateforger.session.commands import ResolveConflict
@@ -23,6 +23,7 @@ from fateforger.session.skeleton import basis
 from fateforger.turn.answers import json_in
 from fateforger.turn.model import TurnInput
 from fateforger.turn.recording.values import AnyRun, DraftRun, Exchange, OpeningRun, Run
+from fateforger.workflow.days import read_day_rule
 
 M = TypeVar("M", bound=BaseModel)
 Hide = Callable[[str], str]
@@ -188,7 +189,7 @@ def _answer(text: str, fixed: frozenset[str], hide: Hide) -> str:
 
 def _said(value: Any, fixed: frozenset[str], hide: Hide) -> Any:
     if isinstance(value, str):
-        return value if value in fixed or _is_of_a_fixed_form(value) else hide(value)
+        return value if value in fixed or _is_of_a_fixed_form(value) or _is_day_rule(value) else hide(value)
     if isinstance(value, list):
         return [_said(each, fixed, hide) for each in value]
     if isinstance(value, dict):
@@ -208,6 +209,15 @@ def _fixed(schema: Any) -> Iterator[str]:
             yield schema["const"]
         for part in schema.values():
             yield from _fixed(part)
+
+
+def _is_day_rule(text: str) -> bool:
+    """A rule over the order of the day, which is made of our own names and nothing else."""
+    try:
+        read_day_rule(text)
+    except BadInput:
+        return False
+    return True
 
 
 def _is_of_a_fixed_form(text: str) -> bool:

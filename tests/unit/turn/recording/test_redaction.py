@@ -13,6 +13,7 @@ from fateforger.ports import Completion, Prompt, Role
 from fateforger.session.skeleton import basis
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.answers import json_in
+from fateforger.turn.interpreting import ConstraintWords
 from fateforger.turn.patcher import patch_schema
 from fateforger.turn.reading.values import Decision
 from fateforger.turn.recording.pseudonyms import Pseudonyms
@@ -67,6 +68,14 @@ def test_what_the_schema_fixes_stays_in_an_answer() -> None:
     del said_["ops"][0]["n"]
     assert hidden == said_
     assert (len(name), "Zwetschge" in name, "12:30" in name) == (15, False, False)
+
+
+def test_a_rule_over_the_order_of_the_day_stays_and_what_only_looks_like_one_does_not() -> None:
+    """It is made of our own names, and the answer could not be read again without it."""
+    said_ = {"day_rule": "NEVER: meeting_after_17", "description": "NEVER: Zwetschge_after_17"}
+    hidden = json.loads(answer(json.dumps(said_), ConstraintWords.model_json_schema()))
+    assert hidden["day_rule"] == "NEVER: meeting_after_17"
+    assert "Zwetschge" not in hidden["description"]
 
 
 def test_words_that_are_no_value_of_the_schema_are_hidden() -> None:
