@@ -77,7 +77,7 @@ def _defer_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
 
 
 def _bring_along(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return replanning.BringAlong(**envelope, task_ids=(click.target,) if click.target else ())
+    return replanning.BringAlong(**envelope, task_ids=tuple(click.target.split()))
 
 
 def _split_task(envelope: dict[str, Any], click: Click) -> SessionCommand:

@@ -321,7 +321,7 @@ class PlanningCoordinator:
             reading=reading,
             memory=memory,
             lines=withheld_words(command),
-            offered=await offered(self._sessions, before),
+            offered=await offered(self._sessions, before, None if self._tasks is None else self._tasks.planned),
         )
         outcome = await entry.run(turn, model)
         asking = None if look is None else contradicting(turn, look, outcome)
@@ -349,6 +349,8 @@ class PlanningCoordinator:
             log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
             after, messages = owed(before, told(after, broke), command.command_id)
         messages = rateable(messages, command.command_id, () if model is None else model.prompts)
+        if self._tasks is not None:
+            await self._tasks.planned.follow(before, after)
         after = await self._sessions.save(after, expected=before.version, outgoing=messages)
         self._drafts.prepare(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)

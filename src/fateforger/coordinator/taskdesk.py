@@ -15,6 +15,7 @@ from fateforger.coordinator.executor.blocking import block_for
 from fateforger.coordinator.executor.carried import Asker, Tools
 from fateforger.coordinator.executor.decomposing import write_parts
 from fateforger.coordinator.executor.direct import directly, do_now, redirect
+from fateforger.coordinator.executor.planned import Planned
 from fateforger.coordinator.executor.pulling import Puller
 from fateforger.coordinator.executor.settling import settle
 from fateforger.coordinator.executor.watching import Waiting
@@ -50,6 +51,7 @@ class TaskDesk:
         self._tools = tools
         self._front = FrontDesk(tools.tasks)
         self._puller = Puller(tools, executor)
+        self.planned = Planned(tools, executor)
         self._home = HomeDesk(tools.tasks, tools.clock)
         self.waiting = Waiting(tools)
 

@@ -62,12 +62,13 @@ class Task(BaseModel):
 
 
 class OfferedInput(BaseModel):
-    """Something the person may want to do on this day as well. ``source`` says why: they left it for another day, or
-    the plan of ``day`` had no room for it."""
+    """Something the person may want to do on this day as well. ``source`` says why: they left it for another day, the
+    plan of ``day`` had no room for it, or it stands in their queue since that day; the task then has the id that it has
+    there."""
 
     model_config = _FROZEN
     task: Task
-    source: Literal["deferred", "unplaced"]
+    source: Literal["deferred", "unplaced", "queue"]
     day: Date
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from fateforger.errors import BadInput
-from fateforger.session.model import OfferedInput, Session, Task
+from fateforger.session.model import OfferedInput, Session, SessionStatus, Task
 from fateforger.session.tasks import with_tasks
+from fateforger.tasks import Do, QueuedTask, read_task_id
 
 LOOK_BACK = timedelta(days=14)
 """How old a plan may be whose leftovers are offered."""
@@ -26,6 +27,33 @@ def carried_over(session: Session, others: Iterable[Session]) -> tuple[OfferedIn
         settled = _known(other) if other.written is not None else set()
         known |= settled | {task.id for task in other.deferred}
     return tuple(found[:MOST_OFFERED])
+
+
+def with_queue(
+    session: Session, left: Sequence[OfferedInput], queue: Sequence[QueuedTask], *, ended: Collection[str]
+) -> tuple[OfferedInput, ...]:
+    """What is ``left`` of earlier days, and what the person does of their ``queue`` (what can be pulled, and what they
+    have in hand), in its order. Nothing twice, and nothing that has ``ended`` there."""
+    known = {task.id for task in (*session.inputs.tasks, *session.deferred)}
+    days = tuple(each for each in left if each.task.id not in ended)
+    known |= {each.task.id for each in days}
+    mine = (task for task in queue if isinstance(task.spec.work, Do) and task.id not in known)
+    return (*days, *map(_queued, mine))[:MOST_OFFERED]
+
+
+def queue_ids(session: Session) -> frozenset[str]:
+    """Ids of the tasks on its list that stand in the queue, too."""
+    if session.status is SessionStatus.CANCELLED:
+        return frozenset()
+    return frozenset(task.id for task in session.inputs.tasks if read_task_id(task.id) == task.id)
+
+
+def _queued(task: QueuedTask) -> OfferedInput:
+    spec, day = task.spec, task.created_at.date()
+    minutes = spec.work.minutes if isinstance(spec.work, Do) else None
+    return OfferedInput(
+        task=Task(id=task.id, title=spec.title, minutes=minutes, notes=spec.context), source="queue", day=day
+    )
 
 
 def bringing(session: Session, task_ids: Sequence[str]) -> Session:

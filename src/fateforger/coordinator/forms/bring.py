@@ -15,12 +15,12 @@ _LABEL = 75
 
 def form(session: Session, _request: FormRequest) -> Form:
     if not session.offered:
-        raise BadInput("Nothing is left over from earlier days any more.")
+        raise BadInput("Nothing of that is open any more.")
     choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in session.offered)
     return Form(
         form="bring",
         session_id=session.id,
-        title="Left from earlier days",
+        title="What else there is",
         submit="Bring along",
         fields=(
             ManyField(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 
 from fateforger.drafting import in_words
@@ -11,20 +12,43 @@ from fateforger.session.model import OfferedInput, Session, Task
 
 MOST_NAMED = 8
 MOST_WAITING = 5
+MOST_QUEUED = 5
 
 
 def left_over(session: Session) -> tuple[Part, ...]:
     """The leftovers of earlier days: one button for all of them, and a form for some."""
-    offered = session.offered
+    offered = [each for each in session.offered if each.source != "queue"]
     if not offered:
         return ()
+    target = "" if len(offered) == len(session.offered) else _all(offered)
     lines = [_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
     if (more := len(offered) - MOST_NAMED) > 0:
         lines.append(f"… and {more} more.")
     one = len(offered) == 1
-    every = Button(label="Bring it along" if one else "Bring them along", action="task.bring")
+    every = Button(label="Bring it along" if one else "Bring them along", action="task.bring", target=target)
     some = () if one else (Button(label="Choose…", action="form.bring"),)
     return (Prose(text="\n".join(lines)), Controls(items=(every, *some)))
+
+
+def from_queue(session: Session) -> tuple[Part, ...]:
+    """What stands in the person's queue: a button for each of the next, one for all of them, and a form for some."""
+    queued = [each for each in session.offered if each.source == "queue"]
+    if not queued:
+        return ()
+    rows = tuple(_queued(each.task) for each in queued[:MOST_QUEUED])
+    if len(queued) == 1:
+        return rows
+    every = Button(label=f"Add all {len(queued)} from the queue", action="task.bring", target=_all(queued))
+    return (*rows, Controls(items=(every, Button(label="Choose from the queue…", action="form.bring"))))
+
+
+def _queued(task: Task) -> Prose:
+    add = Button(label="Add", action="task.bring", target=task.id, spoken=f"Add “{task.title[:40]}”")
+    return Prose(text=f"In your queue: {_named(task)}", control=add)
+
+
+def _all(offered: Iterable[OfferedInput]) -> str:
+    return " ".join(each.task.id for each in offered)
 
 
 def waiting(session: Session) -> tuple[Part, ...]:

@@ -1,0 +1,67 @@
+"""Tasks of the queue in the plan of a day: in the person's hands, until they say that they are done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.coordinator.executor.carried import Tools
+from fateforger.session.days import day_words
+from fateforger.session.model import Session
+from fateforger.session.offering import queue_ids
+from fateforger.tasks import ENDED, QueuedTask, TaskState, read_task_id, ready
+
+LEASE_SECONDS = 60.0
+
+
+class Planned:
+    """``executor`` names this program in its claims. All raise ``StoreError``; all can be repeated."""
+
+    def __init__(self, tools: Tools, executor: str) -> None:
+        self._tools = tools
+        self._executor = executor
+
+    async def to_do(self, user_id: str) -> tuple[QueuedTask, ...]:
+        """What can be pulled, and what the person has in hand."""
+        tasks = await self._tools.tasks.of(user_id)
+        can = {task.id for task in ready(tasks)}
+        return tuple(task for task in tasks if task.id in can or task.state is TaskState.WAITING)
+
+    async def ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
+        """Those of them that are done or stopped."""
+        found = [await self._tools.tasks.get(user_id, name) for name in task_ids if read_task_id(name) == name]
+        return frozenset(task.id for task in found if task is not None and task.state in ENDED)
+
+    async def follow(self, before: Session, after: Session) -> None:
+        """What came onto the list of a day is in the person's hands; what left it can be pulled again."""
+        was, now = queue_ids(before), queue_ids(after)
+        for task_id in sorted(now - was):
+            await self._take(after, task_id)
+        for task_id in sorted(was - now):
+            await self._tools.tasks.change(
+                after.user_id, task_id, lambda task: _back(task, after), now=self._tools.clock.now()
+            )
+
+    async def _take(self, session: Session, task_id: str) -> None:
+        now = self._tools.clock.now()
+        claimed = await self._tools.tasks.claim(
+            session.user_id, self._executor, now=now, lease_seconds=LEASE_SECONDS, task_id=task_id
+        )
+        if claimed is not None:
+            await self._tools.tasks.settle(claimed, lambda task: _in_hand(task, session), now=now)
+        else:
+            await self._tools.tasks.change(session.user_id, task_id, lambda task: _moved(task, session), now=now)
+
+
+def _in_hand(task: QueuedTask, session: Session) -> QueuedTask:
+    said = f"It is planned for {day_words(session.date)}. Say here when it is done."
+    return task.model_copy(update={"state": TaskState.WAITING, "outcome": said, "place": session.id})
+
+
+def _moved(task: QueuedTask, session: Session) -> QueuedTask:
+    return _in_hand(task, session) if task.state is TaskState.WAITING else task
+
+
+def _back(task: QueuedTask, session: Session) -> QueuedTask:
+    if task.state is not TaskState.WAITING or task.place != session.id:
+        return task
+    return task.model_copy(update={"state": TaskState.ACTIVE, "outcome": "", "place": ""})
