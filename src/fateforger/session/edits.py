@@ -10,6 +10,7 @@ from typing import assert_never
 from pydantic import ValidationError
 
 from fateforger import ops
+from fateforger.constraints.kinds import Necessity
 from fateforger.drafting import clock_at
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.ops.apply import apply_op
@@ -20,8 +21,10 @@ from fateforger.plan.timing import is_anchored
 from fateforger.session import commands
 from fateforger.session.advice import picked
 from fateforger.session.frame import day_window, instant_in
+from fateforger.session.keeping import against
 from fateforger.session.keys import minted
 from fateforger.session.meetings import busy_meetings
+from fateforger.session.mending import made_to_fit
 from fateforger.session.model import Depth, Session
 
 BlockCommand = (
@@ -51,24 +54,58 @@ class Edited:
         return self.after != self.before
 
 
-def edited(session: Session, command: BlockCommand) -> Edited:
+def edited(session: Session, command: BlockCommand, *, mend: bool = True) -> Edited:
     """Carry out a change to the session's plan, or raise ``UserError`` with a remedy and change nothing. Blocks that
-    overlapped before (the person moved one on the calendar) do not stand in the way."""
+    overlapped before (the person moved one on the calendar) do not stand in the way. What does not fit, or makes others
+    break a must, is mended by moving those others, unless that is not wanted; what cannot be mended is as it was
+    asked for, or refused when it overlaps."""
     before = session.plan or TBPlan(date=session.date, tz=session.tz)
     patch = patch_for(session, before, command)
+    if isinstance(command, commands.ApplyFix):
+        after = in_time_order(applied(before, patch))
+        return Edited(before, after, told_difference(before, after))
+    after, aside = _carried_out(session, before, command, patch, mend=mend)
+    if isinstance(command, commands.ApplyPatch) and command.approved is not None:
+        _only_what_was_approved(command.approved, before, after)
+    return Edited(before, after, told_difference(before, after, aside))
+
+
+def _carried_out(
+    session: Session, before: TBPlan, command: BlockCommand, patch: ops.Patch, *, mend: bool
+) -> tuple[TBPlan, AbstractSet[str]]:
+    """The plan with the change, and the blocks that were moved to make it fit, beyond those that are just pushed."""
+    placed = _placed(session, before, patch)
+    pushing = patch
     match command:
         case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
-            patch = making_way(session, before, patch, {key})
+            pushing = making_way(session, before, patch, {key})
         case commands.ApplyPatch():
-            patch = making_way(session, before, patch, _placed(session, before, patch))
+            pushing = making_way(session, before, patch, placed)
         case commands.AddBlock() | commands.RemoveBlock() | commands.SwapBlock() | commands.ApplyFix():
             pass
         case _:
             assert_never(command)
-    after = in_time_order(applied(before, patch))
-    if isinstance(command, commands.ApplyPatch) and command.approved is not None:
-        _only_what_was_approved(command.approved, before, after)
-    return Edited(before, after, told_difference(before, after))
+    overlap: PlanInvalid | None = None
+    try:
+        after = in_time_order(applied(before, pushing))
+        if not mend or not against(session, before, after, Necessity.MUST):
+            return after, frozenset()
+    except PlanInvalid as error:
+        if not mend:
+            raise
+        overlap = error
+    raw = unchecked(before, patch)
+    fitting = made_to_fit(session, before, raw, placed, command.at)
+    if fitting is not None:
+        return in_time_order(fitting), _moved(raw, fitting)
+    if overlap is not None:
+        raise overlap
+    return after, frozenset()
+
+
+def _moved(before: TBPlan, after: TBPlan) -> AbstractSet[str]:
+    was = {block.key: block.start for block in resolve(before)}
+    return {block.key for block in resolve(after) if was[block.key] != block.start}
 
 
 def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patch:
@@ -262,18 +299,20 @@ def _last(plan: TBPlan) -> str | None:
     return plan.events[-1].block_key if plan.events else None
 
 
-def told_difference(before: TBPlan, after: TBPlan) -> str:
-    """What became different, block by block, or that nothing did."""
-    return " ".join(differences(before, after)) or "That changes nothing; the plan stays as it is."
+def told_difference(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> str:
+    """What became different, block by block, or that nothing did. Blocks ``aside`` were moved to make the rest fit."""
+    return " ".join(differences(before, after, aside)) or "That changes nothing; the plan stays as it is."
 
 
-def differences(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
+def differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
     """A sentence for each block that became different."""
     was = {b.key: b for b in resolve(before)}
     now = {b.key: b for b in by_time(after)}
     parts = [f"“{b.event.name}” is out of the plan." for k, b in was.items() if k not in now]
     parts += [f"“{b.event.name}” is in, {span(b.start, b.end)}." for k, b in now.items() if k not in was]
-    parts += [_difference(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
+    changed = [(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
+    parts += [_difference(old, new) for old, new in changed if new.key not in aside]
+    parts += [_made_room(old, new) for old, new in changed if new.key in aside]
     return tuple(parts)
 
 
@@ -293,6 +332,10 @@ def _difference(old: Resolved, new: Resolved) -> str:
     if old.event.name != new.event.name:
         return f"“{old.event.name}” is now called “{new.event.name}”."
     return f"“{new.event.name}” has new notes."
+
+
+def _made_room(old: Resolved, new: Resolved) -> str:
+    return f"To make it fit, “{new.event.name}” moves to {span(new.start, new.end)} (was {span(old.start, old.end)})."
 
 
 def span(start: datetime, end: datetime) -> str:

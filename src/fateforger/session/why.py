@@ -1,19 +1,15 @@
-"""Why a block is where it is, and what keeps a change from being made: the constraints behind it, in the person's own
-words with the day they said them. Pure; what is known of a placement from elsewhere is given."""
+"""Why a block is where it is: the constraints behind it, in the person's own words with the day they said them. Pure;
+what is known of a placement from elsewhere is given."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from fateforger.constraints.blocks import Breach, Reason, Stand, breaches, reasons_for
-from fateforger.constraints.day_breaches import day_breaches
-from fateforger.constraints.kinds import Necessity
-from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.blocks import Reason, Stand, reasons_for
 from fateforger.drafting.standing import why_there
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
-from fateforger.plan import TBPlan, resolve
-from fateforger.session.day_rules import day_meetings, unkept
+from fateforger.plan import TBPlan
+from fateforger.session.day_rules import unkept
 from fateforger.session.edits import by_time, span
 from fateforger.session.model import Session
 from fateforger.session.recall import following
@@ -64,15 +60,3 @@ def told_why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tu
     if len(reasons) > MOST_REASONS:
         lines.append(f"{len(reasons) - MOST_REASONS} more of your rules are about it; Memory lists them.")
     return (f"“{block.event.name}”, {span(block.start, block.end)}:", *lines)
-
-
-def against(session: Session, before: TBPlan, after: TBPlan, necessity: Necessity) -> tuple[Breach, ...]:
-    """The constraints of one necessity that a change breaks and that these blocks did not break before it."""
-    items = [item for item in following(session, after).applicable if item.record.necessity is necessity]
-    known = {breach.item.uid: breach.places for breach in _breaches(session, items, before)}
-    found = ((breach, breach.places - known.get(breach.item.uid, set())) for breach in _breaches(session, items, after))
-    return tuple(replace(breach, keys=tuple(sorted(set(breach.keys) & fresh))) for breach, fresh in found if fresh)
-
-
-def _breaches(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[Breach, ...]:
-    return (*breaches(items, resolve(plan)), *day_breaches(items, plan, day_meetings(session)))

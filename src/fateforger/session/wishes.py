@@ -88,6 +88,8 @@ def _named(command: SessionCommand) -> set[str] | None:
     match command:
         case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
             return {key}
+        case commands.AddBlock():
+            return set()
         case commands.ApplyPatch(patch=patch):
             whole = any(isinstance(op, ops.ReplaceAll) for op in patch.ops)
             return None if whole else {op.key for op in patch.ops if isinstance(op, ops.UpdateBlock | ops.MoveBlock)}

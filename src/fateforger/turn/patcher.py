@@ -74,7 +74,11 @@ class TimeboxPatcher:
             words={"remembered": bool(kept)},
         )
 
+        told_off = False
+
         def fits(wire: TBPatch) -> None:
+            """A patch that overlaps something goes back once; then it is mended."""
+            nonlocal told_off
             command = ApplyPatch(
                 command_id=cause,
                 user_id=session.user_id,
@@ -82,7 +86,8 @@ class TimeboxPatcher:
                 session_id=session.id,
                 patch=by_keys(plan, wire),
             )
-            edited(session, command)
+            mend, told_off = told_off, True
+            edited(session, command, mend=mend)
 
         question = Question(prompt, wanted, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
         value = (await ask(self._model, question)).value

@@ -272,7 +272,9 @@ async def test_changes_of_blocks(anna: Person) -> None:
 
 
 async def test_a_block_that_would_overlap_is_refused_with_a_remedy(house: House, anna: Person) -> None:
-    """S67"""
+    """S67: where nothing can get out of its way."""
+    meeting(house, "Workshop", "13:15", "23:45")
+    meeting(house, "Travel", "00:00", "09:00")
     await anna.to_refine("Report", "Mail")
     before = anna.rows()
     remedy = (
@@ -283,8 +285,21 @@ async def test_a_block_that_would_overlap_is_refused_with_a_remedy(house: House,
     assert refused == FormErrors(errors={"start": remedy}), "said while the form is still open"
     assert (anna.rows(), house.calendar.writes) == (before, [])
     await anna.fill_row("Mail", "edit_block", start=time(10, 0))
+    await anna.fill_row("Mail", "edit_block", minutes=140)
     await anna.choose("Mail", "15 min earlier")
     assert "⚠️ “Mail” starts at 09:45, but “Report” runs until 10:00." in anna.words
+
+
+async def test_what_is_in_the_way_of_a_block_is_moved_and_said(house: House, anna: Person) -> None:
+    """S49, S51, S55: one update, written and taken back as one."""
+    await anna.to_refine("Report", "Mail")
+    before = anna.rows()
+    assert await anna.fill_row("Mail", "edit_block", start=time(9, 30)) is None
+    assert house.on_calendar() == {"Mail": "09:30-10:30", "Report": "10:30-11:30", "Lunch": "12:30-13:15"}
+    said = (
+        "“Mail” is now 09:30–10:30 (was 10:10–11:10). To make it fit, “Report” moves to 10:30–11:30 (was 09:00–10:00)."
+    )
+    assert said in anna.words
     await anna.press("Undo last update")
     assert anna.rows() == before
 

@@ -10,7 +10,9 @@ from tests.factories.constraints import version_of
 from tests.unit.turn.sessions import MONDAY, MORNING, event, planned, question, session, task
 
 from fateforger.errors import BadInput
+from fateforger.ops import Patch
 from fateforger.plan import TBPlan
+from fateforger.quality import Criterion, Fix
 from fateforger.session.gates import gate
 from fateforger.session.keys import minted
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
@@ -78,6 +80,7 @@ def test_every_field_survives_saving() -> None:
         memory=MemoryView(asked="c3", total=1),
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),
         memory_questions=(MemoryQuestion(uids=("a", "b"), names=("A", "B"), sentence="Which one?"),),
+        fixes=(Fix(id="f", label="Move it", criterion=Criterion.MEAL, keys=("a",), level=3, patch=Patch(ops=())),),
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
         root_line="Planning",
         handled=("c1",),

@@ -8,6 +8,7 @@ from fateforger.plan import TBPlan
 from fateforger.session import commands
 from fateforger.session.commands import ResolveConflict
 from fateforger.session.edits import BlockCommand, edited, told_difference
+from fateforger.session.keeping import against
 from fateforger.session.keys import minted
 from fateforger.session.model import Held, Notice, RefineUpdate, Session
 from fateforger.session.questions import answered_by, reopened, with_answer
@@ -15,7 +16,6 @@ from fateforger.session.recall import following
 from fateforger.session.refitting import Refit, WayOut, facts_of, once_more, replanned, with_facts, with_way_out
 from fateforger.session.replanning import Replan
 from fateforger.session.skeleton import graded
-from fateforger.session.why import against
 from fateforger.session.wishes import wished
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO

@@ -1,0 +1,79 @@
+"""Which of the person's constraints a change of the plan breaks: as the engine reads them, by their typed fields, and
+by rules over the order of the day. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fateforger.constraints.blocks import Breach, breaches
+from fateforger.constraints.day_breaches import day_breaches
+from fateforger.constraints.kinds import Necessity, RuleKind
+from fateforger.constraints.reasons import Applicable
+from fateforger.constraints.sections import reminder_of
+from fateforger.drafting.ground import ground_of
+from fateforger.drafting.instance import MOST_EVENTS, Frame, Immovable, Instance, Told
+from fateforger.drafting.keeping import broken_on
+from fateforger.plan import TBPlan, resolve
+from fateforger.session.day_rules import day_meetings
+from fateforger.session.frame import day_window, frame_mistake, frame_of
+from fateforger.session.meetings import busy_meetings
+from fateforger.session.model import Session
+from fateforger.session.recall import following
+
+MOST_RULES = 200
+"""What the engine takes at once."""
+
+
+def against(session: Session, before: TBPlan, after: TBPlan, necessity: Necessity) -> tuple[Breach, ...]:
+    """The constraints of one necessity that a change breaks and that these blocks did not break before it."""
+    items = [item for item in following(session, after).applicable if item.record.necessity is necessity]
+    known = {breach.item.uid: breach for breach in broken(session, items, before)}
+    found = ((breach, _fresh(breach, known.get(breach.item.uid))) for breach in broken(session, items, after))
+    return tuple(
+        replace(breach, keys=tuple(sorted(set(breach.keys) & fresh))) for breach, fresh in found if fresh is not None
+    )
+
+
+def broken(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[Breach, ...]:
+    """Those of the constraints that a plan breaks, each once."""
+    blocks = resolve(plan)
+    found = {breach.item.uid: breach for breach in breaches(items, blocks)}
+    by_uid = {item.uid: item for item in items if item.record.payload.day_rule is None}
+    for each in broken_on(ground_of(day_with(session, list(by_uid.values()))), blocks) if by_uid else ():
+        item = by_uid[each.rule.id]
+        keys = (*(found[item.uid].keys if item.uid in found else ()), *each.keys)
+        found[item.uid] = Breach(item, tuple(dict.fromkeys(keys)))
+    order = {item.uid: place for place, item in enumerate(items)}
+    ordered = sorted(found.values(), key=lambda breach: order[breach.item.uid])
+    return (*ordered, *day_breaches(items, plan, day_meetings(session)))
+
+
+def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
+    """The session's day with its meetings and these constraints, and nothing to do; the whole day while its frame is a
+    mistake."""
+    start, end = day_window(session.date, session.tz) if frame_mistake(session) is not None else frame_of(session)
+    meetings = [m for m in busy_meetings(session) if m.start < m.end][:MOST_EVENTS]
+    return Instance(
+        date=session.date,
+        tz=session.tz,
+        frame=Frame(start=start, end=end),
+        immovables=tuple(
+            Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end)
+            for n, m in enumerate(meetings, 1)
+        ),
+        constraints=tuple(
+            Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on)
+            for item in items[:MOST_RULES]
+        ),
+    )
+
+
+def _fresh(now: Breach, before: Breach | None) -> set[str] | None:
+    """Where a constraint is broken that was not broken there before; ``None`` for nowhere."""
+    if before is None:
+        return set(now.places)
+    payload = now.item.record.payload
+    if payload.rule_kind is RuleKind.CAPACITY and payload.scalar_params.duration_min is not None:
+        return None  # there was too little of it before: another block of it makes nothing worse
+    return set(now.places - before.places) or None
