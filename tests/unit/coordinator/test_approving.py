@@ -15,9 +15,9 @@ from tests.unit.coordinator.person import ANNA, House, Person, meeting
 from fateforger.agents import ProposalState
 from fateforger.background.turns import TURN_LANE
 from fateforger.constraints import newest, read_record
-from fateforger.coordinator.approving import DECIDED, TOO_OLD, UNKNOWN, Approvals
+from fateforger.coordinator.approving import DECIDED, OTHERWISE, TOO_OLD, UNKNOWN, Approvals
 from fateforger.coordinator.memory import MemoryDesk
-from fateforger.session.commands import COMMAND, RememberConstraint
+from fateforger.session.commands import COMMAND, RememberConstraint, ReviseConstraint
 
 AFTERNOON = {"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}
 RENAMED = {"op": "ue", "i": 1, "n": "Read plans"}
@@ -263,6 +263,26 @@ async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(t
     await town.click(other, "apply")
     assert (await town.state(third))[0] == "superseded"
     assert await town.rules() == ["no work on mondays"]
+
+
+async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written(town: Town) -> None:
+    """What it is to replace was changed by the person since the card was made."""
+    await town.click(await town.constraint(QUIET), "apply")
+    (version,) = await town.house.store.constraints.of(ANNA)
+    second = await town.constraint({**QUIET, "name": "No calls before eleven"}, replaces=version.uid)
+    mine = version.record.model_copy(update={"name": "No calls before nine"})
+    revise = ReviseConstraint(
+        command_id="mine",
+        user_id=ANNA,
+        at=town.house.clock.now(),
+        session_id=town.anna.session_id,
+        uid=version.uid,
+        record=mine,
+    )
+    await town.anna.send(revise)
+    assert await town.click(second, "apply") is None
+    assert await town.state(second) == ("superseded", OTHERWISE)
+    assert await town.rules() == ["No calls before nine"]
 
 
 async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
