@@ -65,7 +65,7 @@ class Day:
             self.standing_before.append(standing)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(clicks)
 def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int]) -> None:
     """P6, P6b, P17: whichever row it is, after whatever was undone and redone before; and what stands then is what
