@@ -35,6 +35,7 @@ from fateforger.session.model import (
 from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
+from fateforger.tasks import Mode
 from fateforger.workflow import Step
 
 FACTS = Facts(frame=FrameFacts(), inputs=InputFacts(), deferred=(), unplaced=(), draft_basis="b")
@@ -81,6 +82,7 @@ def test_every_field_survives_saving() -> None:
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),
         memory_questions=(MemoryQuestion(uids=("a", "b"), names=("A", "B"), sentence="Which one?"),),
         fixes=(Fix(id="f", label="Move it", criterion=Criterion.MEAL, keys=("a",), level=3, patch=Patch(ops=())),),
+        mode=Mode.EXECUTOR,
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
         root_line="Planning",
         handled=("c1",),
