@@ -113,11 +113,13 @@ class Clash(BaseModel):
 
 class Sketch(BaseModel):
     """A model's draft of the day. ``basis`` is the fingerprint of what it was made from: it is only good for a session
-    that still has the same. Without a ``plan``, ``trouble`` says why there is none, as a sentence."""
+    that still has the same. ``mended`` are sentences about blocks that were moved in it, because it broke a must.
+    Without a ``plan``, ``trouble`` says why there is none, as a sentence."""
 
     model_config = _FROZEN
     basis: str
     plan: TBPlan | None = None
+    mended: tuple[str, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()
     trouble: str | None = None
 

@@ -15,7 +15,7 @@ from fateforger.drafting import Day, Draft, Proposed, draft, taken_up
 from fateforger.drafting.draft import instance_of
 from fateforger.drafting.instance import Told
 from fateforger.drafting.keeping import broken_by
-from fateforger.drafting.mend import mended
+from fateforger.drafting.mend import Mended, Moved, mended
 from fateforger.errors import BadInput, ModelError, ModelTimedOut
 from fateforger.plan import ET, TBPlan, resolve
 from fateforger.ports import Model, Role
@@ -78,10 +78,15 @@ async def sketched(
 
     asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=fits))
     result = drawn(asked.value)
-    plan = _mended(day, musts, result.plan)
-    if plan is None or _out_of_order(session, order, plan) is not None:
+    whole = _mended(day, musts, result.plan)
+    if whole is None or _out_of_order(session, order, whole.plan) is not None:
         return Sketch(basis=basis(session), trouble=NO_USE)
-    return Sketch(basis=basis(session), plan=plan, unplaced=named(session, result.unplaced))
+    return Sketch(
+        basis=basis(session),
+        plan=whole.plan,
+        mended=tuple(map(_moved_words, whole.moved)),
+        unplaced=named(session, result.unplaced),
+    )
 
 
 def without_sketch(session: Session, error: ModelError) -> Sketch:
@@ -146,12 +151,17 @@ def _broken(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
     return f"{titles} breaks what must be followed: “{found[0].rule.words}”. Put it elsewhere."
 
 
-def _mended(day: Day, musts: Sequence[Told], plan: TBPlan) -> TBPlan | None:
+def _mended(day: Day, musts: Sequence[Told], plan: TBPlan) -> Mended | None:
     """The draft, with what breaks a must out of its way; ``None`` where that cannot be had."""
     if _broken(day, musts, plan) is None:
-        return plan
-    result = mended(plan, instance_of(day, musts)).plan
-    return result if _broken(day, musts, result) is None else None
+        return Mended(plan)
+    result = mended(plan, instance_of(day, musts))
+    return result if _broken(day, musts, result.plan) is None else None
+
+
+def _moved_words(moved: Moved) -> str:
+    when = f"from {moved.before:%H:%M} to {moved.after:%H:%M}"
+    return f"To keep your rules, I moved “{moved.title}” {when} in the model's draft."
 
 
 def _clean(title: str) -> str:

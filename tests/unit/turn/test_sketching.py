@@ -214,6 +214,12 @@ async def test_what_still_breaks_a_must_is_moved_and_nothing_else() -> None:
     sketch = await sketched(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
     assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "13:30 Walk", "14:30 Mail"]
     assert sketch.trouble is None
+    said = "To keep your rules, I moved “Mail” from 16:00 to 14:30 in the model's draft."
+    assert sketch.mended == (said,)
+    drawn = now.model_copy(update={"stage": Stage.SKELETON, "draft_basis": sketch.basis})
+    notice = redrawn(drawn, sketch, DraftDay(over=None, another=False)).notice
+    assert notice is not None
+    assert notice.lines == (said,)
 
 
 async def test_a_rule_of_a_kind_that_only_the_engine_knows_is_kept_too() -> None:

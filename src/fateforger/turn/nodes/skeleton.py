@@ -58,6 +58,7 @@ def redrawn(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
         session = _anew(session.model_copy(update={"notice": None}), asked.over, sketch)
         anew = () if session.notice is None else session.notice.lines
         lines = (*anew, *(line for line in lines if line != ANEW))
+    lines = (*lines, *sketch.mended)
     if sketch.trouble is not None:
         lines = (*lines, sketch.trouble)
     session = session.model_copy(update={"notice": Notice(lines=lines) if lines else None})
