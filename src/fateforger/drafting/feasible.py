@@ -131,7 +131,20 @@ class _Look:
                 needed += slots
                 if domain.bit_count() < slots or union.bit_count() < needed:
                     return False
-        return not self.asking or self._reachable(left, placed)
+        return (not self.asking or self._reachable(left, placed)) and (not self.holding or self._holds(left, placed))
+
+    def _holds(self, left: Left, placed: Placed) -> bool:
+        """Whether the rules that hold a day down have room for all that still has to come."""
+        for cap in self.holding:
+            coming = [slots for index, slots, _ in left if index in cap.members and index in self.required]
+            if not coming or not all(cap.days):
+                continue
+            used = [self.problem.used(cap, placed, day) for day in range(len(cap.days))]
+            if cap.most is not None and sum(max(0, cap.most - slots) for slots, _ in used) < sum(coming):
+                return False
+            if cap.count is not None and sum(max(0, cap.count - blocks) for _, blocks in used) < len(coming):
+                return False
+        return True
 
     def _reachable(self, left: Left, placed: Placed) -> bool:
         """Whether what is left can still bring each rule that asks for more up to its least."""

@@ -16,12 +16,13 @@ from fateforger.drafting.instance import Instance
 from fateforger.drafting.layout import Layout
 from fateforger.drafting.leftover import left_out
 from fateforger.drafting.model import Broken, Conflict, Draft
+from fateforger.drafting.naming import must_ids
 from fateforger.drafting.outcome import blocks_of, plans_of
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.reasons import reasons_of
 from fateforger.drafting.search import Found, first, improved
 
-STEPS = 20_000
+STEPS = 16_000
 """How often a place for something is looked for, unless another number is asked for: about a quarter of a second."""
 Stop = Callable[[], bool]
 Seen = Callable[[int], None]
@@ -70,6 +71,9 @@ def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None, seen
                     conflict = conflict or clash
                     relaxed = (*relaxed, clash.relax)
                     continue
+                if conflict is not None and (missing := _missing(ground, problem, layout.placed)):
+                    relaxed = (*relaxed, *missing)
+                    continue
             else:
                 layout = found
         return Solved(ground, problem, improved(problem, layout, steps, stop, seen), conflict, relaxed)
@@ -78,6 +82,13 @@ def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None, seen
 def lacks(problem: Problem, placed: Placed) -> bool:
     """Whether something that has to be kept is not."""
     return any(item.required and not placed[item.index] for item in problem.items) or bool(problem.short_of(placed))
+
+
+def _missing(ground: Ground, problem: Problem, placed: Placed) -> tuple[str, ...]:
+    """The musts that a placement does not keep, which nobody could prove to be in conflict beside the one that is
+    told."""
+    gone = {item.id for item in problem.items if item.required and not placed[item.index]}
+    return tuple(must for must in must_ids(ground) if must in gone.union(problem.short_of(placed)))
 
 
 def _kept(problem: Problem) -> Layout | None:
