@@ -168,7 +168,7 @@ async def test_s98_no_answer_in_time_ends_the_request() -> None:
     async with model_server(in_turn(Says(slow=True))) as server:
         model = open_model(endpoint(server))
         with pytest.raises(ModelTimedOut):
-            await model.complete(PROMPT, seconds=0.2)
+            await model.complete(PROMPT, seconds=3)  # time enough for the request to get there
         await asyncio.wait_for(server.gone.wait(), 60)
         await model.aclose()
 
