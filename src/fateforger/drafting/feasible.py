@@ -7,12 +7,13 @@ remembered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import reduce
 from operator import or_
 
+from fateforger.drafting.axis import span
 from fateforger.drafting.items import Item
 from fateforger.drafting.problem import Placed, Problem, empty
 
@@ -67,10 +68,25 @@ class _Look:
             return None
         self.begins: dict[tuple[int, int], int] = {}
         self.open = {item.index: self._open(item) for item in items}
+        self._tighten(items)
         self.alike = {item.index: self._alike(item) for item in items}
         items.sort(key=lambda i: (not i.required, self.open[i.index].bit_length(), -i.slots, i.index))
         left = tuple((item.index, item.slots, item.most_pieces) for item in items)
         return self._from(0, left, empty(problem.items), 0)
+
+    def _tighten(self, items: Sequence[Item]) -> None:
+        """What has to be before something that is required is done as early as that needs it."""
+        required = [item for item in items if item.required]
+        pairs = [(n, item.index) for item in required for n in item.needs if n in self.open]
+        if len(self.problem.days) == 1:
+            for order in self.problem.orders:
+                if order.points is None and all(order.days):
+                    ends = ((f, t) for f in order.first & self.required for t in order.then & self.required)
+                    pairs += [pair for pair in ends if pair[0] != pair[1]]
+        for _ in range(len(required)):
+            for first, then in pairs:
+                latest = self.open[then].bit_length() - self.problem.items[then].slots
+                self.open[first] &= span(0, latest)
 
     def _open(self, item: Item) -> int:
         """The slots that it can cover at all."""
