@@ -20,21 +20,22 @@ _QUICK = 1_200
 _ASSUMED, _TASK, _SAID, _PINNED = range(4)
 
 
-def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset()) -> Conflict | None:
-    """A smallest set of musts in conflict, ``None`` when there is none (or none that could be proved)."""
+def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: int = NODES) -> Conflict | None:
+    """A smallest set of musts in conflict, ``None`` when there is none (or none that could be proved in ``nodes`` steps
+    a look)."""
     musts = [must for must in must_ids(ground) if must not in relaxed]
 
-    def kept(some: Sequence[str], nodes: int = _QUICK) -> bool:
+    def kept(some: Sequence[str], steps: int = _QUICK) -> bool:
         left_out = frozenset(musts).difference(some) | relaxed
-        return feasible(compiled(ground, left_out), nodes)[0] is not Verdict.NO
+        return feasible(compiled(ground, left_out), steps)[0] is not Verdict.NO
 
-    if kept(musts, NODES):
+    if kept(musts, nodes):
         return None
     members = _smallest(kept, [], [], musts)
     # Where a quick look did not decide, too much may be in the set: the few that are left are looked at for longer.
     for member in tuple(members):
         fewer = [other for other in members if other != member]
-        if not kept(fewer, NODES):
+        if not kept(fewer, nodes):
             members = fewer
     told = [_member(ground, each) for each in members]
     least = min(told, key=lambda m: _cost(ground, m.id))

@@ -10,7 +10,7 @@ from fateforger.drafting.check import breaches
 from fateforger.drafting.compile import compiled
 from fateforger.drafting.conflict import conflict_of
 from fateforger.drafting.costs import points
-from fateforger.drafting.feasible import Verdict, feasible
+from fateforger.drafting.feasible import NODES, Verdict, feasible
 from fateforger.drafting.ground import Ground, ground_of
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.layout import Layout
@@ -24,6 +24,8 @@ from fateforger.drafting.search import Found, first, improved
 
 STEPS = 16_000
 """How often a place for something is looked for, unless another number is asked for: about a quarter of a second."""
+LONG = 10 * NODES
+"""Steps of a look at what a usual look does not decide; one day in thousands."""
 Stop = Callable[[], bool]
 Seen = Callable[[int], None]
 
@@ -67,15 +69,16 @@ def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None, seen
             found = _kept(problem)
             if found is None:
                 clash = conflict_of(ground, frozenset(relaxed))
+                if clash is None and (found := _kept(problem, LONG)) is None:
+                    clash = conflict_of(ground, frozenset(relaxed), LONG)
                 if clash is not None:
                     conflict = conflict or clash
                     relaxed = (*relaxed, clash.relax)
                     continue
-                if conflict is not None and (missing := _missing(ground, problem, layout.placed)):
+                if found is None and conflict is not None and (missing := _missing(ground, problem, layout.placed)):
                     relaxed = (*relaxed, *missing)
                     continue
-            else:
-                layout = found
+            layout = found or layout
         return Solved(ground, problem, improved(problem, layout, steps, stop, seen), conflict, relaxed)
 
 
@@ -91,9 +94,9 @@ def _missing(ground: Ground, problem: Problem, placed: Placed) -> tuple[str, ...
     return tuple(must for must in must_ids(ground) if must in gone.union(problem.short_of(placed)))
 
 
-def _kept(problem: Problem) -> Layout | None:
+def _kept(problem: Problem, nodes: int = NODES) -> Layout | None:
     """A layout with everything that is required, and whatever else there is room for."""
-    verdict, placed = feasible(problem)
+    verdict, placed = feasible(problem, nodes)
     if verdict is not Verdict.YES or placed is None:
         return None
     layout = Layout(problem, placed)
