@@ -54,7 +54,7 @@ def add_door(
         state = TaskState.PAUSED if paused else TaskState.ACTIVE
         new = NewTask(spec, Origin(door="cli"), blocked_by=first, state=state)
         (task,) = await queue.tasks.add(queue.user_id, (new,), cause=f"door-{uuid4().hex}", now=queue.now)
-        return task, await queue.tasks.of(queue.user_id)
+        return task, await queue.tasks.of(queue.user_id, ended=True)
 
     task, tasks = with_queue(ctx, user_id, {"now": now, "data_dir": data_dir}, add)
     tell(_words(task), task, tasks, as_json=as_json)

@@ -114,7 +114,7 @@ async def _changed(
     task = await queue.tasks.change(queue.user_id, task_id, change, now=queue.now)
     if task is None:
         raise not_there(task_id)
-    return task, await queue.tasks.of(queue.user_id)
+    return task, await queue.tasks.of(queue.user_id, ended=True)
 
 
 def _answer(

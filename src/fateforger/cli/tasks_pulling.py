@@ -31,7 +31,7 @@ def pull_door(ctx: click.Context, task_id: str | None, user_id: str | None, as_j
     """
 
     async def pull(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
-        return await _pulled(queue, task_id), await queue.tasks.of(queue.user_id)
+        return await _pulled(queue, task_id), await queue.tasks.of(queue.user_id, ended=True)
 
     task, tasks = with_queue(ctx, user_id, where, pull)
     sentence = f"Say that it is done with: fateforger tasks done {task.id}"
@@ -118,7 +118,7 @@ def done_door(
         task = await queue.tasks.change(queue.user_id, task_id, change, now=queue.now)
         if task is None:
             raise not_there(task_id)
-        return task, await queue.tasks.of(queue.user_id)
+        return task, await queue.tasks.of(queue.user_id, ended=True)
 
     task, tasks = with_queue(ctx, user_id, where, end)
     tell(f"“{task.spec.title}” is done.", task, tasks, as_json=as_json)

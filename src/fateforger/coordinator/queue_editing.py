@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
+from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import MOST_HANDLED
 from fateforger.coordinator.queue_home import queue_parts, queue_unknown
 from fateforger.errors import BadInput, StoreError
@@ -55,7 +56,7 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
         return GONE
     if isinstance(command, ReviseTask):
         return f"{quoted(task)} is saved."
-    return deed_words(task, command.deed, await tasks.of(command.user_id))
+    return deed_words(task, command.deed, await known(tasks, command.user_id))
 
 
 def _marked(task: QueuedTask, command_id: str) -> QueuedTask:
@@ -82,17 +83,9 @@ class HomeDesk:
     async def parts(self, user_id: str) -> tuple[Part, ...]:
         """The queue as it is now."""
         try:
-            tasks = await self._known(user_id)
+            tasks = await known(self._tasks, user_id)
         except StoreError as error:
             log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
             return queue_unknown()
         said = self._said.pop(user_id, "")
         return queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
-
-    async def _known(self, user_id: str) -> tuple[QueuedTask, ...]:
-        """The queue, and what it waits for that has ended: one that was stopped blocks on."""
-        tasks = await self._tasks.of(user_id)
-        there = {task.id for task in tasks}
-        missing = dict.fromkeys(name for task in tasks for name in task.blocked_by if name not in there)
-        others = [await self._tasks.get(user_id, name) for name in missing]
-        return (*tasks, *(task for task in others if task is not None))

@@ -13,7 +13,7 @@ from fateforger.constraints.kinds import Status
 from fateforger.errors import BadInput
 from fateforger.mcp.reach import Caller, Reach, day_of
 from fateforger.ports.tasks import Change
-from fateforger.stages import TimeboxingStage
+from fateforger.session.gates import committed
 from fateforger.tasks import QueuedTask, TaskState, Work
 from fateforger.tasks.model import BlockTime, Decompose, Do, PlanDay, ReviewConstraints, ReviewParts
 from fateforger.workflow import Step, Workflow, check, read_step, shipped, shipped_names
@@ -37,13 +37,18 @@ async def finished(
     if outcome == "failed":
         return _becoming(TaskState.FAILED, told, steps)
     believed = _checked(task, steps)
-    is_done = await _is_done(task.spec.work, task, caller, reach)
-    return _becoming(TaskState.DONE if is_done else TaskState.WAITING, told, believed)
+    work = task.spec.work
+    if await _is_done(work, task, caller, reach):
+        return _becoming(TaskState.DONE, told, believed)
+    place = await _planned_in(work.date, caller, reach) if isinstance(work, PlanDay) else task.place
+    return _becoming(TaskState.WAITING, told, believed, place=place)
 
 
-def _becoming(state: TaskState, outcome: str, steps: Sequence[Step]) -> Change:
+def _becoming(state: TaskState, outcome: str, steps: Sequence[Step], *, place: str = "") -> Change:
     def change(task: QueuedTask) -> QueuedTask:
-        return task.model_copy(update={"state": state, "outcome": outcome, "steps": (*task.steps, *steps)})
+        return task.model_copy(
+            update={"state": state, "outcome": outcome, "steps": (*task.steps, *steps), "place": place}
+        )
 
     return change
 
@@ -130,9 +135,13 @@ async def _is_done(work: Work, task: QueuedTask, caller: Caller, reach: Reach) -
 
 async def _committed(day: date, caller: Caller, reach: Reach) -> bool:
     _, _, session = await day_of(reach, caller, day)
-    if session is None or session.stage is not TimeboxingStage.REVIEW_COMMIT:
-        return False
-    return session.last_sync is not None and session.last_sync.status in {"changed", "unchanged"}
+    return session is not None and committed(session)
+
+
+async def _planned_in(day: date, caller: Caller, reach: Reach) -> str:
+    """The session that plans that day, in which it will be seen that it is committed; empty when there is none."""
+    _, _, session = await day_of(reach, caller, day)
+    return "" if session is None else session.id
 
 
 async def _holds_block(day: date, title: str, caller: Caller, reach: Reach) -> bool:

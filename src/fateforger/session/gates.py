@@ -11,6 +11,8 @@ from fateforger.session.meetings import on_calendar
 from fateforger.session.model import Session
 from fateforger.stages import StageGateOutput, TimeboxingStage
 
+_UNFINISHED = frozenset({"partial", "failed", "undone"})
+
 
 class _Words(NamedTuple):
     """How a stage stands, for people."""
@@ -30,6 +32,13 @@ def gate(session: Session) -> StageGateOutput:
     return StageGateOutput(
         stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
     )
+
+
+def committed(session: Session) -> bool:
+    """Whether the plan of a session is on the calendar, whole."""
+    report = session.last_sync
+    whole = report is None or report.status not in _UNFINISHED
+    return session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None and whole
 
 
 def _words(session: Session) -> _Words:

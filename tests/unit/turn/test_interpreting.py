@@ -99,7 +99,7 @@ async def test_s6_other_words_for_the_same_rule_give_the_same_uid() -> None:
         (rule("X", "y", recurrence="every now and then"), "“X”: "),
         (rule("X", "y", start_date="2026-03-05", end_date="2026-03-01"), "“X”: It would end on 2026-03-01"),
         (rule("X", "y", minutes_min=90, minutes_max=30), "“X”: At least 90 and at most 30 minutes"),
-        (rule("X", "y", confidence=3), "“confidence” cannot be used"),
+        (rule("X", "y", confidence=3), "“confidence” has to be 1 or less."),
         (rule("X", "y", rule_kind="cook_dinner"), "“rule_kind” cannot be used"),
         (rule("X", "y", day_rule="BEFORE focus: admin_done"), "At line 1, column 8: Nothing is declared"),
         (rule("X", "y", day_rule="IF friday THEN NOT deep_work"), "Any other block keeps “NOT deep_work”."),

@@ -8,6 +8,7 @@ from typing import assert_never
 from fateforger.session.cards import Button, Card, Control, Controls, Note, Part, Prose, plain
 from fateforger.session.days import day_words
 from fateforger.tasks import (
+    ENDED,
     BlockTime,
     Decompose,
     Do,
@@ -73,14 +74,16 @@ def facts_of(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
 
 
 def queue_card(tasks: Sequence[QueuedTask]) -> Card:
-    """A person's queue in order; ``tasks`` are those that have not ended (S157, S160)."""
-    if not tasks:
+    """A person's queue in order (S157, S160); ``tasks`` as :func:`~fateforger.coordinator.dispositor.known.known` has
+    them."""
+    queue = [task for task in tasks if task.state not in ENDED]
+    if not queue:
         return said(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
     can = ready(tasks)
-    counted = f"{len(tasks)} task{'' if len(tasks) == 1 else 's'} in your queue"
+    counted = f"{len(queue)} task{'' if len(queue) == 1 else 's'} in your queue"
     text = f"{counted}, {len(can)} ready to be pulled."
-    rows = [Prose(text=row(task, tasks), control=row_control(task, tasks)) for task in tasks[:LISTED]]
-    more = len(tasks) - len(rows)
+    rows = [Prose(text=row(task, tasks), control=row_control(task, tasks)) for task in queue[:LISTED]]
+    more = len(queue) - len(rows)
     parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
     if more > 0:
         parts.append(Note(text=f"{more} more are not shown here; App Home lists them all."))
@@ -128,7 +131,7 @@ def row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
 
 
 def task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
-    """A task that was pulled, as it stands now; ``tasks`` are all that have not ended."""
+    """A task that was pulled, as it stands now; ``tasks`` as for :func:`queue_card`."""
     head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {stand(task, tasks)}"
     parts: list[Part] = [Prose(text=head)]
     if task.outcome:

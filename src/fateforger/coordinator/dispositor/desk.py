@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from fateforger.coordinator.dispositor.cards import acknowledgement, queue_card
+from fateforger.coordinator.dispositor.known import known
 from fateforger.ports import NewTask
 from fateforger.session.cards import Card
 from fateforger.session.queue_commands import EnqueueTask, ShowTasks
@@ -47,4 +48,4 @@ class FrontDesk:
 
     async def listed(self, command: ShowTasks) -> Card:
         """The person's queue."""
-        return queue_card(await self._shelf.of(command.user_id))
+        return queue_card(await known(self._shelf, command.user_id))

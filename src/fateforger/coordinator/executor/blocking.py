@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fateforger.coordinator.dispositor.cards import SHOW, said, task_card
+from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import Asker, Tools
 from fateforger.coordinator.executor.kinds import carried_out
 from fateforger.errors import BadInput
@@ -23,4 +24,4 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
         carried = await carried_out(tools, spec, asker, key=command.command_id)
     except BadInput as error:
         return said(error.message, SHOW)
-    return task_card(task.model_copy(update={"outcome": carried.outcome}), await tools.tasks.of(command.user_id))
+    return task_card(task.model_copy(update={"outcome": carried.outcome}), await known(tools.tasks, command.user_id))

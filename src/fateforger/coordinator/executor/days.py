@@ -12,13 +12,13 @@ from fateforger.drafting.naming import task_of
 from fateforger.errors import BadInput
 from fateforger.session.commands import AddBlock, AddTasks, Start
 from fateforger.session.days import day_words, local_today
+from fateforger.session.gates import committed
 from fateforger.session.keys import minted
 from fateforger.session.model import Session, SessionStatus, Task
 from fateforger.stages import TimeboxingStage
 from fateforger.tasks import BlockTime, Mode, PlanDay, TaskState
 
 PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
-_UNFINISHED = frozenset({"partial", "failed", "undone"})
 
 
 async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Carried:
@@ -98,13 +98,6 @@ async def blocked_by_now(tools: Tools, place: str) -> Carried | None:
     if refused:
         return Carried(TaskState.FAILED, f"It found no place in the plan of {day}; its thread says why.")
     return None
-
-
-def committed(session: Session) -> bool:
-    """Whether the plan of a session is on the calendar, whole."""
-    report = session.last_sync
-    whole = report is None or report.status not in _UNFINISHED
-    return session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None and whole
 
 
 async def session_of(tools: Tools, user_id: str, day: Date) -> Session | None:

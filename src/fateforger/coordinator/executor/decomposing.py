@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from fateforger.coordinator.dispositor.cards import SHOW, said, task_card
+from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import MOST_HANDLED, Carried, Tools
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.cards import Card
@@ -80,7 +81,7 @@ async def write_parts(tools: Tools, command: WriteParts) -> Card:
             command.user_id, task.id, lambda now: now.model_copy(update=changes), now=tools.clock.now()
         )
         task = changed or task
-    return task_card(task, await tools.tasks.of(command.user_id))
+    return task_card(task, await known(tools.tasks, command.user_id))
 
 
 async def approved_by_now(tools: Tools, goal: QueuedTask) -> Carried | None:

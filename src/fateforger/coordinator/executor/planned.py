@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import Tools
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
@@ -22,7 +23,7 @@ class Planned:
 
     async def to_do(self, user_id: str) -> tuple[QueuedTask, ...]:
         """What can be pulled, and what the person has in hand."""
-        tasks = await self._tools.tasks.of(user_id)
+        tasks = await known(self._tools.tasks, user_id)
         can = {task.id for task in ready(tasks)}
         return tuple(task for task in tasks if task.id in can or task.state is TaskState.WAITING)
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from fateforger.coordinator.dispositor.cards import ADD, EMPTY, SHOW, quoted, said, stand, task_card
+from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import Asker, Carried, Tools
 from fateforger.coordinator.executor.kinds import carried_out
 from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
@@ -44,7 +45,7 @@ class Puller:
             if claimed is None:
                 return await self._nothing(command)
             task = await self._carried_out(claimed, command)
-        return task_card(task, await self._tools.tasks.of(command.user_id))
+        return task_card(task, await known(self._tools.tasks, command.user_id))
 
     async def _claimed(self, command: PullTask) -> QueuedTask | None:
         return await self._tools.tasks.claim(
@@ -126,7 +127,7 @@ class Puller:
 
     async def _nothing(self, command: PullTask) -> Card:
         """Why nothing was pulled (S160)."""
-        tasks = await self._tools.tasks.of(command.user_id)
+        tasks = await known(self._tools.tasks, command.user_id)
         if command.task_id is None:
             if not tasks:
                 return said(f"{EMPTY} There is nothing to pull.", ADD)

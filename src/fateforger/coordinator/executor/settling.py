@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.coordinator.dispositor.cards import SHOW, said, task_card
+from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import MOST_HANDLED, Tools
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
@@ -23,7 +24,7 @@ async def settle(tools: Tools, command: SettleTask) -> Card:
         return said(error.message, SHOW)
     if task is None:
         return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
-    return task_card(task, await tools.tasks.of(command.user_id))
+    return task_card(task, await known(tools.tasks, command.user_id))
 
 
 def settled(task: QueuedTask, command: SettleTask) -> QueuedTask:

@@ -131,6 +131,9 @@ async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House
     )
     assert "normal · after “Ask Ann” (which was stopped)" in await page.look()
     assert page.choices("**Later**") == ["Up", "Pause", "Stop"]
+    listed = await anna.lists()
+    assert "after “Ask Ann”" in words_of(listed)
+    assert labels(listed) == ["Pull", "Pull", "Pull the next", "Add a task"]
     assert [t.spec.title for t in [await anna.task(first.id)] if t.state is TaskState.STOPPED] == ["Ask Ann"]
 
 
