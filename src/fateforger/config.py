@@ -23,6 +23,13 @@ def _known_zone(name: str) -> str:
     return zone(name).key
 
 
+def _http_address(address: str) -> str:
+    parts = urlsplit(address.strip())
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("it should be an address like http://127.0.0.1:3000/mcp")
+    return address.strip()
+
+
 def _pairs(value: object) -> object:
     """``a=1,b=2`` as a mapping."""
     if not isinstance(value, str):
@@ -115,6 +122,21 @@ class Settings(BaseSettings):
     )
     notion_url: str | None = Field(
         None, description="Another address that speaks Notion's API; left out, Notion's own."
+    )
+    ticktick_mcp_url: Annotated[str, AfterValidator(_http_address)] | None = Field(
+        None,
+        validation_alias=AliasChoices("TICKTICK_MCP_URL", "FATEFORGER_TICKTICK_MCP_URL"),
+        description="Address of an MCP server for TickTick (streamable HTTP); Stage 2 offers what is open there.",
+    )
+    ticktick_mcp_token: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("TICKTICK_MCP_TOKEN", "FATEFORGER_TICKTICK_MCP_TOKEN"),
+        description="Bearer token for that server, if it wants one.",
+    )
+    ticktick_mcp_tool: str | None = Field(
+        None,
+        validation_alias=AliasChoices("TICKTICK_MCP_TOOL", "FATEFORGER_TICKTICK_MCP_TOOL"),
+        description="Its tool that lists tasks as JSON; left out, the first one with a known name.",
     )
     model: str | None = Field(
         None, description="Name of the language model, as its server calls it; left out, buttons and forms do it all."

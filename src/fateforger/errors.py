@@ -22,6 +22,7 @@
     │   ├── MemoryUnavailable         the index of constraints cannot be read or written; nothing is lost with it
     │   │   └── RebuildNeeded         it is damaged, or made with another embedder, and has to be made anew
     │   ├── SourceUnavailable         the place that constraints are moved from cannot be read now
+    │   ├── TasksUnavailable          a list of tasks that is kept elsewhere cannot be read now
     │   └── ModelError
     │       ├── ModelUnreachable      no connection, a connection cut off, a server error
     │       ├── ModelTimedOut         no answer in the time it was given
@@ -157,6 +158,15 @@ class SourceUnavailable(WorldError):
     def __init__(self, message: str, *, where: str | None = None, retry_after: float | None = None) -> None:
         super().__init__(message, where=where)
         self.retry_after = retry_after
+
+
+class TasksUnavailable(WorldError):
+    """A list of tasks that the person keeps elsewhere cannot be read. ``reason`` is for whoever runs the program, and
+    holds nothing that the list or its server said."""
+
+    def __init__(self, message: str, *, reason: str, where: str | None = None) -> None:
+        super().__init__(message, where=where)
+        self.reason = reason
 
 
 class ModelError(WorldError):

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from fateforger.bootstrap.calendars import SERVER_FIX, look_at_calendars
 from fateforger.bootstrap.check import Check
+from fateforger.bootstrap.lists import look_at_lists
 from fateforger.bootstrap.memory_health import MEMORY_FIX, look_at_memory
 from fateforger.config import Settings
 from fateforger.errors import FateforgerError
@@ -29,7 +30,7 @@ async def examine(settings: Settings, *, ask_model: bool = False) -> tuple[Check
         ("memory", look_at_memory),
     )
     checks = [await _within_time(name, part, settings) for name, part in parts]
-    return (*checks, *await _models(settings, ask=ask_model))
+    return (*checks, *await look_at_lists(settings), *await _models(settings, ask=ask_model))
 
 
 async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], settings: Settings) -> Check:

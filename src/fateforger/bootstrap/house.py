@@ -24,6 +24,7 @@ from fateforger.bootstrap.ground import (
     submitter,
     ticking_clock,
 )
+from fateforger.bootstrap.lists import configured_list
 from fateforger.bootstrap.memory import configured_memory
 from fateforger.bootstrap.mind import configured_model, counted, model_words
 from fateforger.bootstrap.notes import logbook_of
@@ -104,6 +105,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             model=model,
             memory=memory,
             tasks=tasks,
+            outside=configured_list(settings, clock),
             logbook=logbook_of(settings, clock),
         )
         stack.push_async_callback(coordinator.aclose)

@@ -21,6 +21,7 @@ from fateforger.coordinator.messages import aside, only_beside, owed, rateable
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.offering import offered
 from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
+from fateforger.coordinator.outside import OutsideList
 from fateforger.coordinator.previewing import aged
 from fateforger.coordinator.stopping import not_stopped, stopped
 from fateforger.coordinator.taskdesk import FORMS as TASK_FORMS
@@ -59,7 +60,8 @@ class PlanningCoordinator:
     It loads the session, assembles everything that the turn needs to know (S108), runs the turn, carries out the
     effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many
     seconds a reply waits for a look at the calendar; then it goes out without. ``model`` reads what is said in words,
-    ``memory`` knows the person's constraints. The ``logbook`` notes each turn.
+    ``memory`` knows the person's constraints, ``outside`` a list of tasks that they keep elsewhere. The ``logbook``
+    notes each turn.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class PlanningCoordinator:
         model: Model | None = None,
         memory: MemoryDesk | None = None,
         tasks: TaskDesk | None = None,
+        outside: OutsideList | None = None,
         logbook: Logbook | None = None,
     ) -> None:
         self._logbook = logbook or Logbook(clock)
@@ -85,6 +88,7 @@ class PlanningCoordinator:
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
         self._tasks = tasks
+        self._outside = outside
         self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
         self._alone = Alone(sessions, memory, clock)
         self._later = Later(
@@ -264,6 +268,8 @@ class PlanningCoordinator:
         await self._later.aclose()
         await self._drafts.aclose()
         await self._looker.aclose()
+        if self._outside is not None:
+            await self._outside.aclose()
         if self._memory is not None:
             await self._memory.aclose()
         await self._logbook.aclose()
@@ -315,13 +321,16 @@ class PlanningCoordinator:
         reading = None if look is None else reading_of(before, look, command)
         model = None if self._model is None else TellingModel(self._model, course, tell)
         memory = None if self._memory is None else await self._memory.look(before, command)
+        queue = None if self._tasks is None else self._tasks.planned
+        more, trouble = await offered(self._sessions, before, queue, self._outside)
         turn = TurnInput(
             session=before,
             command=command,
             reading=reading,
             memory=memory,
             lines=withheld_words(command),
-            offered=await offered(self._sessions, before, None if self._tasks is None else self._tasks.planned),
+            offered=more,
+            offer_trouble=trouble,
         )
         outcome = await entry.run(turn, model)
         asking = None if look is None else contradicting(turn, look, outcome)
@@ -366,6 +375,8 @@ class PlanningCoordinator:
     def _look_ahead(self, session: Session) -> None:
         """Begin to read what Stage 1 shows, before anybody asks (S39, S102)."""
         self._looker.begin(session.date, session.tz)
+        if self._outside is not None:
+            self._outside.begin()
         if self._memory is not None:
             self._memory.begin(session.user_id)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from fateforger.coordinator.outside import OutsideList
 from fateforger.ports import Sessions
 from fateforger.session.model import OfferedInput, Session
-from fateforger.session.offering import carried_over, with_queue
+from fateforger.session.offering import carried_over, with_outside, with_queue
 from fateforger.stages import TimeboxingStage
 from fateforger.tasks import QueuedTask
 
@@ -27,12 +28,18 @@ class Shelf(Protocol):
         ...
 
 
-async def offered(sessions: Sessions, session: Session, queue: Shelf | None) -> tuple[OfferedInput, ...] | None:
-    """What else could be done on a day that is not drafted yet; ``None`` for any other. Raises ``StoreError``."""
+async def offered(
+    sessions: Sessions, session: Session, queue: Shelf | None, outside: OutsideList | None
+) -> tuple[tuple[OfferedInput, ...] | None, str | None]:
+    """What else could be done on a day that is not drafted yet (``None`` for any other), and why that is not all. A
+    look at a list ``outside`` begins with it, and is not waited for. Raises ``StoreError``."""
     if session.stage.number > TimeboxingStage.CAPTURE_INPUTS.number:
-        return None
+        return None, None
     left = carried_over(session, await sessions.of_user(session.user_id, limit=LATEST))
-    if queue is None:
-        return left
-    ended = await queue.ended(session.user_id, [each.task.id for each in left])
-    return with_queue(session, left, await queue.to_do(session.user_id), ended=ended)
+    if queue is not None:
+        ended = await queue.ended(session.user_id, [each.task.id for each in left])
+        left = with_queue(session, left, await queue.to_do(session.user_id), ended=ended)
+    if outside is None:
+        return left, None
+    outside.begin()
+    return with_outside(session, left, outside.known.tasks), outside.known.trouble

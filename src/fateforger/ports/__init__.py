@@ -20,6 +20,7 @@ from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.ports.journal import Journal, Lease
 from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport, Recollection
 from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, Spent, Usage
+from fateforger.ports.outside_tasks import OpenTasks
 from fateforger.ports.painter import Painter
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
 from fateforger.ports.sources import ConstraintSource
@@ -52,6 +53,7 @@ __all__ = [
     "Model",
     "NewJob",
     "NewTask",
+    "OpenTasks",
     "Outbox",
     "Outcome",
     "Painter",

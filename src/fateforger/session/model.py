@@ -63,12 +63,12 @@ class Task(BaseModel):
 
 class OfferedInput(BaseModel):
     """Something the person may want to do on this day as well. ``source`` says why: they left it for another day, the
-    plan of ``day`` had no room for it, or it stands in their queue since that day; the task then has the id that it has
-    there."""
+    plan of ``day`` had no room for it, or it stands in their queue since that day (the task then has the id that it has
+    there), or in TickTick; ``day`` is then the day it is offered for."""
 
     model_config = _FROZEN
     task: Task
-    source: Literal["deferred", "unplaced", "queue"]
+    source: Literal["deferred", "unplaced", "queue", "ticktick"]
     day: Date
 
 
@@ -235,6 +235,8 @@ class Session(BaseModel):
     """What was left for another day."""
     offered: tuple[OfferedInput, ...] = ()
     """What could be done on this day as well, wherever it comes from."""
+    offer_trouble: str | None = None
+    """Why that is not all of it, as a sentence, when a list outside could not be read."""
     brought: tuple[str, ...] = ()
     """Ids of the tasks that were taken up from what was offered."""
     snapshot: Snapshot | None = None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 
 from fateforger.errors import BadInput
+from fateforger.session.days import day_words
 from fateforger.session.model import OfferedInput, Session, SessionStatus, Task
 from fateforger.session.tasks import with_tasks
 from fateforger.tasks import Do, QueuedTask, read_task_id
+from fateforger.tasks.outside import OutsideTask
 
 LOOK_BACK = timedelta(days=14)
 """How old a plan may be whose leftovers are offered."""
@@ -39,6 +41,31 @@ def with_queue(
     known |= {each.task.id for each in days}
     mine = (task for task in queue if isinstance(task.spec.work, Do) and task.id not in known)
     return (*days, *map(_queued, mine))[:MOST_OFFERED]
+
+
+def with_outside(
+    session: Session, offered: Sequence[OfferedInput], tasks: Sequence[OutsideTask] | None
+) -> tuple[OfferedInput, ...]:
+    """What is ``offered`` already, and what stands in TickTick: what is due by the day first, then what is more
+    important, then what is due sooner. ``None``: that was not read yet, so it is what the session knows of it."""
+    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {each.task.id for each in offered}
+    if tasks is None:
+        found = [each for each in session.offered if each.source == "ticktick"]
+    else:
+        ordered = sorted(tasks, key=lambda task: _urgency(task, session.date))
+        found = [OfferedInput(task=_outside(task), source="ticktick", day=session.date) for task in ordered]
+    return (*offered, *(each for each in found if each.task.id not in known))[:MOST_OFFERED]
+
+
+def _urgency(task: OutsideTask, day: date) -> tuple[bool, int, date]:
+    due = task.due or date.max
+    return due > day, -task.priority, due
+
+
+def _outside(task: OutsideTask) -> Task:
+    due = "" if task.due is None else f", due on {day_words(task.due)}"
+    notes = f"From TickTick{due}." + (f"\n\n{task.notes}" if task.notes else "")
+    return Task(id=task.id, title=task.title, notes=notes)
 
 
 def queue_ids(session: Session) -> frozenset[str]:

@@ -52,7 +52,8 @@ class TurnInput(BaseModel):
     """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
     the calendar did not answer in time; ``memory`` when nothing is remembered here. A message that was read before may
     stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end. ``offered`` is
-    what could be done on that day as well; ``None``: as the session knows it."""
+    what could be done on that day as well; ``None``: as the session knows it. ``offer_trouble`` says why that is not
+    all."""
 
     model_config = _FROZEN
     session: Session
@@ -62,6 +63,7 @@ class TurnInput(BaseModel):
     reading: DayReading | None = None
     memory: MemoryReading | None = None
     offered: tuple[OfferedInput, ...] | None = None
+    offer_trouble: str | None = None
 
     @property
     def now(self) -> datetime:

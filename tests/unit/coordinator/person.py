@@ -23,10 +23,11 @@ from fateforger.coordinator.door import Door
 from fateforger.coordinator.executor.carried import Tools
 from fateforger.coordinator.logbook import Kept, Logbook
 from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.outside import OutsideList
 from fateforger.coordinator.searching import Finder
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.understanding import understanding
-from fateforger.ports import Calendar, Constraints, Model, Sent, Tasks
+from fateforger.ports import Calendar, Constraints, Model, OpenTasks, Sent, Tasks
 from fateforger.session.cards import (
     Button,
     Card,
@@ -76,6 +77,8 @@ class House:
     """What stands in for the store's own."""
     tasks: Tasks | None = None
     """What stands in for the store's own queue."""
+    elsewhere: OpenTasks | None = None
+    """Their list of tasks elsewhere."""
     index: Finder | None = None
     """The index of their words."""
     extractor: Model | None = None
@@ -85,6 +88,7 @@ class House:
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
     desk: TaskDesk = field(init=False)
+    outside: OutsideList | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.restart()
@@ -113,6 +117,7 @@ class House:
             model=self.model,
         )
         self.desk = TaskDesk(tools, EXECUTOR)
+        self.outside = None if self.elsewhere is None else OutsideList(self.elsewhere, self.clock)
         self.coordinator = PlanningCoordinator(
             sessions=self.store.sessions,
             submitter=self.submitter,
@@ -121,6 +126,7 @@ class House:
             model=self.model,
             memory=memory,
             tasks=self.desk,
+            outside=self.outside,
             logbook=Logbook(self.clock, self.kept),
         )
 

@@ -57,6 +57,7 @@ def test_every_field_survives_saving() -> None:
         ),
         deferred=(task("Later", 30),),
         offered=(OfferedInput(task=task("Mail"), source="deferred", day=MONDAY),),
+        offer_trouble="I could not read your list.",
         brought=("mail",),
         clash=Clash(uids=("a", "b"), let_go=("a",)),
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),

@@ -16,8 +16,9 @@ def begun(turn: TurnInput) -> Session:
     """The session with the last notice gone, and the fresh readings, if there are any, taken in."""
     session = with_memory(turn.session.model_copy(update={"notice": None}), turn.memory, turn.now)
     aged = tuple(write.model_copy(update={"fresh": False}) for write in session.memory_writes)
-    offered = session.offered if turn.offered is None else turn.offered
-    session = session.model_copy(update={"memory_writes": aged, "offered": offered})
+    session = session.model_copy(update={"memory_writes": aged})
+    if turn.offered is not None:
+        session = session.model_copy(update={"offered": turn.offered, "offer_trouble": turn.offer_trouble})
     return session if turn.reading is None else taken_in(session, turn.reading)
 
 

@@ -11,7 +11,7 @@ from fateforger.session.model import Depth, Session, Task
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present.collect_constraints import free_minutes
-from fateforger.turn.present.offering import from_queue, left_over, waiting
+from fateforger.turn.present.offering import from_outside, from_queue, left_over, waiting
 from fateforger.turn.present.parts import move_row, said
 from fateforger.turn.present.rules import rules
 
@@ -32,6 +32,7 @@ def card(session: Session) -> Card:
             *_more(tasks[MOST_ROWS:]),
             *left_over(session),
             *from_queue(session),
+            *from_outside(session),
             *waiting(session),
             *((Note(text=_sum(session)),) if tasks else (Prose(text=EMPTY),)),
             *rules(session),

@@ -13,11 +13,12 @@ from fateforger.session.model import OfferedInput, Session, Task
 MOST_NAMED = 8
 MOST_WAITING = 5
 MOST_QUEUED = 5
+MOST_OUTSIDE = 5
 
 
 def left_over(session: Session) -> tuple[Part, ...]:
     """The leftovers of earlier days: one button for all of them, and a form for some."""
-    offered = [each for each in session.offered if each.source != "queue"]
+    offered = [each for each in session.offered if each.source in {"deferred", "unplaced"}]
     if not offered:
         return ()
     target = "" if len(offered) == len(session.offered) else _all(offered)
@@ -35,16 +36,28 @@ def from_queue(session: Session) -> tuple[Part, ...]:
     queued = [each for each in session.offered if each.source == "queue"]
     if not queued:
         return ()
-    rows = tuple(_queued(each.task) for each in queued[:MOST_QUEUED])
+    rows = tuple(_row("In your queue", each.task) for each in queued[:MOST_QUEUED])
     if len(queued) == 1:
         return rows
     every = Button(label=f"Add all {len(queued)} from the queue", action="task.bring", target=_all(queued))
     return (*rows, Controls(items=(every, Button(label="Choose from the queue…", action="form.bring"))))
 
 
-def _queued(task: Task) -> Prose:
+def from_outside(session: Session) -> tuple[Part, ...]:
+    """What stands in TickTick: a button for each of the next, and a form for more. A list that cannot be read is a
+    sentence."""
+    listed = [each.task for each in session.offered if each.source == "ticktick"]
+    rows = tuple(_row("In TickTick", task) for task in listed[:MOST_OUTSIDE])
+    more = len(listed) - MOST_OUTSIDE
+    label = f"Choose from TickTick ({more} more)…"
+    choose = (Controls(items=(Button(label=label, action="form.bring"),)),) if more > 0 else ()
+    trouble = () if session.offer_trouble is None else (Note(text=session.offer_trouble),)
+    return (*rows, *choose, *trouble)
+
+
+def _row(where: str, task: Task) -> Prose:
     add = Button(label="Add", action="task.bring", target=task.id, spoken=f"Add “{task.title[:40]}”")
-    return Prose(text=f"In your queue: {_named(task)}", control=add)
+    return Prose(text=f"{where}: {_named(task)}", control=add)
 
 
 def _all(offered: Iterable[OfferedInput]) -> str:

@@ -1,0 +1,46 @@
+"""The entries in what a tool answered: structured content, or JSON as text; a list, or an object around one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+AROUND = ("tasks", "items", "data", "result")
+"""What an object calls the list in it."""
+DEEPEST = 4
+"""Objects, and texts that are JSON, around one list."""
+
+
+def entries(structured: object, texts: Sequence[str]) -> list[Any]:
+    """The list in an answer, its entries as they are. Raises ``ValueError`` when there is none in it."""
+    if structured is not None and (found := _list_in(structured)) is not None:
+        return found
+    if not texts and structured is None:
+        return []  # an empty list, each entry of which would have been a text of its own
+    parsed = [_parsed(text) for text in texts]
+    if len(parsed) == 1 and (found := _list_in(parsed[0])) is not None:
+        return found
+    if parsed and all(isinstance(each, dict) and "title" in each for each in parsed):
+        return parsed
+    raise ValueError("the answer holds no list of tasks")
+
+
+def _list_in(value: object, deep: int = 0) -> list[Any] | None:
+    if isinstance(value, list):
+        return value
+    if deep == DEEPEST:
+        return None
+    if isinstance(value, str):
+        return _list_in(_parsed(value), deep + 1)
+    if isinstance(value, dict):
+        inside = (_list_in(value[name], deep + 1) for name in AROUND if name in value)
+        return next((found for found in inside if found is not None), None)
+    return None
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,47 @@
+"""Which tool of a server lists tasks. Servers for TickTick name theirs differently; all of these only read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+KNOWN = (
+    "get_all_tasks",
+    "list_tasks",
+    "list_all_tasks",
+    "get_tasks",
+    "list_open_tasks",
+    "filter_tasks",
+    "get_tasks_due_today",
+)
+"""The first that a server has is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool as its server declares it. ``writes``: it says itself that it does more than read."""
+
+    name: str
+    needs: frozenset[str] = frozenset()
+    writes: bool = False
+
+
+def choose(tools: Sequence[OfferedTool], wanted: str | None) -> str:
+    """The tool to ask: the ``wanted`` one, else the first known. Raises ``ValueError`` with the reason when there is
+    none that can be called without arguments and only reads."""
+    if wanted is not None:
+        tool = next((tool for tool in tools if tool.name == wanted), None)
+        if tool is None:
+            raise ValueError("the server has no tool of the name that is set")
+        if tool.needs or tool.writes:
+            raise ValueError(f"the tool that is set {'does more than read' if tool.writes else 'needs arguments'}")
+        return tool.name
+    usable = {_plain(tool.name): tool.name for tool in tools if not tool.needs and not tool.writes}
+    found = next((usable[name] for name in KNOWN if name in usable), None)
+    if found is None:
+        raise ValueError("the server has no tool that is known to list tasks; TICKTICK_MCP_TOOL can name one")
+    return found
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_").removeprefix("ticktick_")

@@ -1,0 +1,102 @@
+"""TickTick's open tasks, through any MCP server for it that can list them over streamable HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from fateforger.adapters.tasklists.answers import entries
+from fateforger.adapters.tasklists.choosing import OfferedTool, choose
+from fateforger.adapters.tasklists.client import MOST_BYTES, TooLong, http_client
+from fateforger.adapters.tasklists.entries import tasks_in
+from fateforger.errors import TasksUnavailable
+from fateforger.tasks.outside import OutsideTask
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import CallToolResult, Tool
+
+LOOK_SECONDS = 2.0
+"""For all of a look: connecting, listing the tools, asking one."""
+CLOSE_SECONDS = 1.0
+SENTENCE = "I could not read your TickTick list just now."
+
+
+class TickTick:
+    """Implements :class:`fateforger.ports.OpenTasks`. Each look is a connection of its own, so nothing is held open.
+    ``token`` is sent as a bearer token and said nowhere; ``tool`` names the tool to ask, else a known one is taken;
+    ``tz`` is the person's zone, in which a due instant becomes a day."""
+
+    def __init__(
+        self, url: str, *, tz: str, token: str | None = None, tool: str | None = None, seconds: float = LOOK_SECONDS
+    ) -> None:
+        self._url = url
+        self._tz = tz
+        self._token = token
+        self._tool = tool
+        self._seconds = seconds
+
+    async def open_tasks(self) -> tuple[OutsideTask, ...]:
+        """See :meth:`OpenTasks.open_tasks`."""
+        # A task of its own: the client's scopes end the task in which a connection breaks.
+        await asyncio.to_thread(import_module, "mcp.client.streamable_http")  # heavy, and no part of the look
+        refused: list[int] = []
+        look = asyncio.create_task(self._look(refused), name="look at TickTick")
+        try:
+            await asyncio.wait({look}, timeout=self._seconds)
+        finally:
+            look.cancel()
+            await asyncio.wait({look}, timeout=CLOSE_SECONDS)
+        if not look.done() or look.cancelled():
+            raise TasksUnavailable(SENTENCE, reason=f"no answer within {self._seconds:g} s")
+        if (error := look.exception()) is None:
+            return look.result()
+        cause = _first_cause(error)
+        if isinstance(cause, TasksUnavailable):
+            raise cause
+        if isinstance(cause, TooLong):
+            raise TasksUnavailable(SENTENCE, reason=f"{cause}")
+        # Of which kind, not in its own words, which may quote the address, or the answer.
+        why = f"HTTP {refused[-1]}: the login was refused" if refused else f"no connection ({type(cause).__name__})"
+        raise TasksUnavailable(SENTENCE, reason=why) from None
+
+    async def _look(self, refused: list[int]) -> tuple[OutsideTask, ...]:
+        from mcp import Client  # noqa: PLC0415  heavy, and not needed before the first look
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
+
+        async with (
+            http_client(self._token, self._seconds, refused) as http,
+            Client(streamable_http_client(self._url, http_client=http, max_sse_event_size=MOST_BYTES)) as client,
+        ):
+            return await self._asked(client)
+
+    async def _asked(self, client: Client) -> tuple[OutsideTask, ...]:
+        listed = await client.list_tools()
+        try:
+            tool = choose([_offered(tool) for tool in listed.tools], self._tool)
+            answer = await client.call_tool(tool, {})
+            # In a thread, since what it holds may be long.
+            return await asyncio.to_thread(_read, answer, self._tz)
+        except ValueError as error:
+            raise TasksUnavailable(SENTENCE, reason=f"{error}") from None
+
+
+def _read(result: CallToolResult, tz: str) -> tuple[OutsideTask, ...]:
+    if result.is_error:
+        raise ValueError("its tool answered with an error")
+    texts = [block.text for block in result.content if block.type == "text"]
+    return tasks_in(entries(result.structured_content, texts), tz)
+
+
+def _offered(tool: Tool) -> OfferedTool:
+    needs = tool.input_schema.get("required") or ()
+    hints = tool.annotations
+    writes = hints is not None and (hints.read_only_hint is False or hints.destructive_hint is True)
+    return OfferedTool(tool.name, frozenset(needs), writes)
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return error
