@@ -13,10 +13,6 @@ MOST_BYTES = 4 * 1024 * 1024
 """Of one answer."""
 _REFUSED = (401, 403)
 
-# Both write addresses, or what was answered, to the log; an address may hold a secret.
-logging.getLogger("httpx2").setLevel(logging.WARNING)
-logging.getLogger("mcp.client.streamable_http").setLevel(logging.CRITICAL)
-
 
 class TooLong(Exception):
     """An answer was not read to its end."""
@@ -26,6 +22,10 @@ def http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncC
     """To be closed by whoever asks for it. An answer longer than ``MOST_BYTES`` breaks off with :class:`TooLong`; the
     status of one that refuses the login is added to ``refused``, since the protocol's client does not tell it."""
     import httpx2  # noqa: PLC0415  heavy, and not needed before the first look
+
+    # Both write addresses, or what was answered, to the log; an address may hold a secret.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    logging.getLogger("mcp.client.streamable_http").setLevel(logging.CRITICAL)
 
     class Bounded(httpx2.AsyncByteStream):
         def __init__(self, stream: AsyncByteStream) -> None:
