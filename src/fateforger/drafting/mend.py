@@ -52,7 +52,8 @@ def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop |
         tz=plan.tz,
         frame=instance.frame,
         immovables=instance.immovables,
-        tasks=tuple(_as_task(b) for b in blocks.values() if _movable(b) and b.key not in pinned),
+        # Pinned ones, too: else “b-2” that is pinned would be taken for a piece of “b”.
+        tasks=tuple(_as_task(b, required=b.key not in pinned) for b in blocks.values() if _movable(b)),
         constraints=instance.constraints,
         policy=AS_IT_IS,
         pinned=instance.pinned,
@@ -81,14 +82,14 @@ def _movable(block: Resolved) -> bool:
     return block.event.type is not ET.BACKGROUND
 
 
-def _as_task(block: Resolved) -> Task:
+def _as_task(block: Resolved, *, required: bool) -> Task:
     return Task(
         id=block.key,
         title=block.event.name,
         minutes=max(1, block.minutes),
         type=block.event.type,
         splittable=False,
-        required=True,
+        required=required,
         notes=block.event.description,
     )
 

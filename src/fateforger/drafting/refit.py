@@ -43,7 +43,8 @@ def refitted(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, ste
         tz=plan.tz,
         frame=instance.frame,
         immovables=instance.immovables,
-        tasks=(*(_as_task(b, instance) for b in blocks if b.key not in pins), *more),
+        # Pinned ones, too: else “b-2” that is pinned would be taken for a piece of “b”.
+        tasks=(*(_as_task(b, instance) for b in blocks), *more),
         constraints=instance.constraints,
         policy=AS_IT_IS,
         pinned=tuple(pins.values()),

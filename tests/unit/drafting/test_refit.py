@@ -17,7 +17,7 @@ from fateforger.drafting.solve import draft_instance
 from fateforger.plan import ET, overlaps, resolve
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(20))
 def test_whatever_is_late_the_rest_is_whole(seed: int) -> None:
     document: dict[str, Any] = day_of("typical", seed)
     instance = read_instance({**document, "constraints": [], "policy": {"lunch": None, "shutdown": 0}})
