@@ -6,7 +6,6 @@ from datetime import UTC
 
 from fateforger.plan import ET, Resolved
 from fateforger.session.cards import Button, Choice, Controls, Part, Select
-from fateforger.session.days import local_today
 from fateforger.session.edits import by_time, span
 from fateforger.session.model import Session
 from fateforger.session.overview import collisions
@@ -17,11 +16,11 @@ MOST_ASKED = 100
 
 
 def course(session: Session) -> tuple[Part, ...]:
-    """Running late, done already, not today; once the day has come, or its plan is on the calendar."""
-    choices = tuple(named(block) for block in own(session)[:MOST_ASKED])
-    begun = local_today(session.touched_at, session.tz) >= session.date
-    if not choices or not (begun or session.written):
+    """Running late, done already, not today; once the day is under way, or its plan is on the calendar."""
+    mine = own(session)[:MOST_ASKED]
+    if not mine or not (session.written or session.touched_at >= mine[0].start):
         return ()
+    choices = tuple(named(block) for block in mine)
     late = tuple(Choice(label=label, value=str(minutes)) for minutes, label in LATE)
     return (
         Controls(
