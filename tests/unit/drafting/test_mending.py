@@ -72,6 +72,15 @@ def test_of_two_that_overlap_the_pinned_one_stays() -> None:
     assert shown(result.plan) == ["b 09:30 60", "a 10:30 60"]
 
 
+def test_a_pinned_later_piece_does_not_stand_for_the_first() -> None:
+    """Both keys are blocks of one task; the one that is pinned frees nothing of the other's time."""
+    pieces = plan("a 09:00 60", "b 09:30 60", "a-2 15:00 60")
+    result = mended(pieces, instance(pinned=[{"key": "a-2"}]))
+    assert overlaps(resolve(result.plan)) == ()
+    assert [m.key for m in result.moved] in (["a"], ["b"])
+    assert "a-2 15:00 60" in shown(result.plan)
+
+
 def test_what_cannot_be_mended_is_refused_with_the_reason() -> None:
     said = {"name": "free", "description": "all my day is free", "necessity": "must",
             "payload": {"rule_kind": "avoid_window", "windows": [{"kind": "avoid", "start": "00:00", "end": "00:00"}]}}  # fmt: skip
