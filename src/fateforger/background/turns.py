@@ -14,8 +14,8 @@ from fateforger.errors import InternalError, StoreError
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sessions
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import COMMAND, LookAgain, Queued, Understood
+from fateforger.session.commands.queue import QueueCommand
 from fateforger.session.model import Outgoing
-from fateforger.session.queue_commands import QueueCommand
 
 log = logging.getLogger(__name__)
 

@@ -129,7 +129,7 @@ def _ended(
 ) -> QueuedTask:
     """The task after the same word as in Slack. Raises ``BadInput`` with what is missing."""
     from fateforger.coordinator.executor.settling import settled  # noqa: PLC0415  heavy
-    from fateforger.session.queue_commands import SettleTask  # noqa: PLC0415  heavy
+    from fateforger.session.commands.queue import SettleTask  # noqa: PLC0415  heavy
     from fateforger.tasks import ReviewParts  # noqa: PLC0415  the help text needs none of it
 
     every = range(len(task.spec.acceptance_criteria))

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from fateforger.coordinator.forms import rule
 from fateforger.errors import BadInput
-from fateforger.session import commands, replanning
+from fateforger.session import commands
 from fateforger.session.commands import Click, SessionCommand
-from fateforger.session.envelope import InSession
+from fateforger.session.commands.envelope import InSession
 from fateforger.session.questions import addressed
 from fateforger.stages import Move
 from fateforger.turn.constants import SHIFT_MINUTES
@@ -73,27 +73,27 @@ def _remove_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
 
 
 def _defer_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return replanning.DeferTask(**envelope, task_id=click.target)
+    return commands.DeferTask(**envelope, task_id=click.target)
 
 
 def _bring_along(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return replanning.BringAlong(**envelope, task_ids=tuple(click.target.split()))
+    return commands.BringAlong(**envelope, task_ids=tuple(click.target.split()))
 
 
 def _split_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return replanning.SplitTask(**envelope, task_id=click.target)
+    return commands.SplitTask(**envelope, task_id=click.target)
 
 
 def _late(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return replanning.Replan(**envelope, late=click.value)
+    return commands.Replan(**envelope, late=click.value)
 
 
 def _done(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return replanning.Replan(**envelope, done=(click.value,))
+    return commands.Replan(**envelope, done=(click.value,))
 
 
 def _not_today(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return replanning.Replan(**envelope, not_today=(click.value,))
+    return commands.Replan(**envelope, not_today=(click.value,))
 
 
 def _resize_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
@@ -198,7 +198,7 @@ EXECUTORS: Mapping[str, Executor] = {
     "replan.late": _late,
     "replan.done": _done,
     "replan.not_today": _not_today,
-    "replan.refit": _plain(replanning.Replan),
+    "replan.refit": _plain(commands.Replan),
     "show_history": _plain(commands.ShowHistory),
     "show_older_history": _plain(commands.ShowHistory, older=True),
     "hide_history": _plain(commands.HideHistory),

@@ -8,9 +8,11 @@ from fateforger.session.commands import (
     AdjustFrame,
     ApplyFix,
     ApplyPatch,
+    BringAlong,
     ChooseDate,
     Click,
     Command,
+    DeferTask,
     EditBlock,
     ExplainBlock,
     HideHistory,
@@ -25,6 +27,7 @@ from fateforger.session.commands import (
     RememberConstraint,
     RemoveBlock,
     RemoveTask,
+    Replan,
     ResizeTask,
     ResolveConflict,
     ReviseConstraint,
@@ -36,6 +39,7 @@ from fateforger.session.commands import (
     ShowHistory,
     ShowMemory,
     ShowPreview,
+    SplitTask,
     StageAction,
     Start,
     SwapBlock,
@@ -46,8 +50,8 @@ from fateforger.session.commands import (
     UndoWrite,
     UpdateTask,
 )
-from fateforger.session.envelope import InSession
-from fateforger.session.queue_commands import (
+from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.queue import (
     AtHome,
     BlockTimeFor,
     DoTaskNow,
@@ -58,7 +62,6 @@ from fateforger.session.queue_commands import (
     SettleTask,
     ShowTasks,
 )
-from fateforger.session.replanning import BringAlong, DeferTask, Replan, SplitTask
 
 __all__ = [
     "COMMAND",

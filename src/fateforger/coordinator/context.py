@@ -7,7 +7,7 @@ from typing import assert_never
 from fateforger.constraints.credentials import LEFT_OUT
 from fateforger.coordinator.looking import Look
 from fateforger.coordinator.mirroring import reading_of
-from fateforger.session import commands, replanning
+from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
 from fateforger.stages import Move, TimeboxingStage
@@ -46,9 +46,9 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
             | commands.RemoveTask()
             | commands.ResizeTask()
             | commands.AdjustFrame()
-            | replanning.DeferTask()
-            | replanning.SplitTask()
-            | replanning.Replan()
+            | commands.DeferTask()
+            | commands.SplitTask()
+            | commands.Replan()
         ):
             return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
         case _:

@@ -34,10 +34,10 @@ from fateforger.session import commands
 from fateforger.session.advice import advised
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Command, Queued, SessionCommand, Start, Unasked
+from fateforger.session.commands.queue import ForQueue, QueueCommand
 from fateforger.session.memory import known
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.progress import Doing, Progress, Tell, untold
-from fateforger.session.queue_commands import ForQueue, QueueCommand
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, said_by
 from fateforger.session.skeleton import without_stale_sketch

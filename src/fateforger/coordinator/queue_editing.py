@@ -12,7 +12,7 @@ from fateforger.coordinator.queue_home import queue_parts, queue_unknown
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports import Clock, Tasks
 from fateforger.session.cards import Part, plain
-from fateforger.session.queue_commands import AtHome, ChangeTask, MoveTask, ReviseTask, TurnQueue
+from fateforger.session.commands.queue import AtHome, ChangeTask, MoveTask, ReviseTask, TurnQueue
 from fateforger.tasks import QueuedTask, deed_words, done_to, moved, moved_words, quoted, respecified
 
 log = logging.getLogger(__name__)

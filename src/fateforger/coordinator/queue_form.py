@@ -5,7 +5,7 @@ from __future__ import annotations
 from fateforger.coordinator.dispositor.forms import MOST_CRITERIA, criteria_of, priorities, workflows
 from fateforger.coordinator.forms.reading import MAX_MINUTES, MAX_TITLE, Filled
 from fateforger.session.cards import ChoiceField, Form, FormErrors, FormField, FormSubmission, NumberField, TextField
-from fateforger.session.queue_commands import ReviseTask
+from fateforger.session.commands.queue import ReviseTask
 from fateforger.tasks import Do, QueuedTask
 from fateforger.tasks.model import TEXT_LENGTH
 

@@ -24,7 +24,7 @@ from fateforger.coordinator.queue_form import edit_form, read_edited
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission, Part
 from fateforger.session.commands import Opening
-from fateforger.session.queue_commands import (
+from fateforger.session.commands.queue import (
     AtHome,
     BlockTimeFor,
     CardCommand,

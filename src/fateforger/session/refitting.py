@@ -16,7 +16,7 @@ from fateforger.drafting.refit import refitted
 from fateforger.drafting.replan import begun_at, done_early, from_now, running_late
 from fateforger.errors import BadInput
 from fateforger.plan import ET, Resolved, TBPlan, resolve
-from fateforger.session import commands, replanning
+from fateforger.session import commands
 from fateforger.session.edits import by_time, differences, resolved_block
 from fateforger.session.fitting import ways_out
 from fateforger.session.frame import day_window
@@ -25,7 +25,7 @@ from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Un
 from fateforger.session.skeleton import basis, instance_in, work_of
 from fateforger.session.tasks import left_for_later
 
-WayOut = commands.RemoveTask | commands.ResizeTask | commands.AdjustFrame | replanning.DeferTask | replanning.SplitTask
+WayOut = commands.RemoveTask | commands.ResizeTask | commands.AdjustFrame | commands.DeferTask | commands.SplitTask
 """What can be done, while the plan is refined, about something that found no place in it."""
 OVER = "That day is over, so there is nothing left of it to plan anew."
 NO_PLAN = "There is no plan to fit anew yet."
@@ -60,7 +60,7 @@ def with_facts(session: Session, facts: Facts | None) -> Session:
     return session if facts is None else session.model_copy(update={name: getattr(facts, name) for name in FACTS})
 
 
-def replanned(session: Session, command: replanning.Replan, now: datetime) -> Refit:
+def replanned(session: Session, command: commands.Replan, now: datetime) -> Refit:
     """The day from ``now`` on, after what became of it so far. Raises ``UserError`` and changes nothing."""
     plan = _standing(session, now)
     at, day = now.astimezone(UTC), session
@@ -100,9 +100,9 @@ def with_way_out(session: Session, command: WayOut, now: datetime) -> Refit:
     match command:
         case commands.ResizeTask(minutes=minutes):
             day = _instead(session, each, task.model_copy(update={"minutes": minutes}))
-        case replanning.SplitTask():
+        case commands.SplitTask():
             day = _instead(session, each, task.model_copy(update={"in_pieces": True}))
-        case replanning.DeferTask():
+        case commands.DeferTask():
             day = _without(session, each.task_id)
             day = day.model_copy(update={"deferred": (*day.deferred, left_for_later(task))})
             said = [f"“{task.title}” waits for another day; I offer it again when you plan one."]
@@ -144,7 +144,7 @@ def _fitted(before: Session, day: Session, plan: TBPlan, instance: Instance, at:
 # --- how the day went ---
 
 
-def _behind(plan: TBPlan, command: replanning.Replan, at: datetime) -> TBPlan:
+def _behind(plan: TBPlan, command: commands.Replan, at: datetime) -> TBPlan:
     """The plan with what should have been done by now, and is not, from now on."""
     missed = [key for key in command.missed if key not in {*command.done, *command.not_today}]
     under_way = _under_way(plan, at)

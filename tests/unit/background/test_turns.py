@@ -23,8 +23,8 @@ from fateforger.coordinator.commands import (
 )
 from fateforger.errors import StoreUnavailable
 from fateforger.ports import NewJob
+from fateforger.session.commands.queue import ForQueue, ShowTasks
 from fateforger.session.model import Session
-from fateforger.session.queue_commands import ForQueue, ShowTasks
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 FAST = LanePolicy(tries=2, idle_seconds=0.02, backoff_seconds=0.001)

@@ -24,8 +24,8 @@ from fateforger.session import commands
 from fateforger.session.advice import advised
 from fateforger.session.cards import FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand
+from fateforger.session.commands.envelope import InSession
 from fateforger.session.edits import by_time, edited
-from fateforger.session.envelope import InSession
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Unplaced, Written
 from fateforger.session.moves import seen

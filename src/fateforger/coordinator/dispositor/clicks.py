@@ -7,9 +7,8 @@ from typing import Any
 
 from fateforger.coordinator.clicks import UNKNOWN
 from fateforger.errors import BadInput
-from fateforger.session import queue_commands
-from fateforger.session.commands import Click
-from fateforger.session.queue_commands import QueueCommand, Word
+from fateforger.session.commands import Click, queue
+from fateforger.session.commands.queue import QueueCommand, Word
 from fateforger.tasks import Deed, Where
 
 
@@ -25,22 +24,22 @@ def read_queue_click(click: Click) -> QueueCommand | None:
 
 
 def _settle(word: Word) -> Callable[[dict[str, Any], str], QueueCommand]:
-    return lambda about, target: queue_commands.SettleTask(**about, task_id=target, word=word)
+    return lambda about, target: queue.SettleTask(**about, task_id=target, word=word)
 
 
 def _move(where: Where) -> Callable[[dict[str, Any], str], QueueCommand]:
-    return lambda about, target: queue_commands.MoveTask(**about, task_id=target, where=where)
+    return lambda about, target: queue.MoveTask(**about, task_id=target, where=where)
 
 
 def _change(deed: Deed) -> Callable[[dict[str, Any], str], QueueCommand]:
-    return lambda about, target: queue_commands.ChangeTask(**about, task_id=target, deed=deed)
+    return lambda about, target: queue.ChangeTask(**about, task_id=target, deed=deed)
 
 
 OF_QUEUE: Mapping[str, Callable[[dict[str, Any], str], QueueCommand]] = {
-    "queue.pull": lambda about, target: queue_commands.PullTask(**about, task_id=target or None),
-    "queue.show": lambda about, _: queue_commands.ShowTasks(**about),
-    "queue.now": lambda about, target: queue_commands.DoTaskNow(**about, task_id=target),
-    "queue.anyway": lambda about, target: queue_commands.DoTaskNow(**about, task_id=target, insists=True),
+    "queue.pull": lambda about, target: queue.PullTask(**about, task_id=target or None),
+    "queue.show": lambda about, _: queue.ShowTasks(**about),
+    "queue.now": lambda about, target: queue.DoTaskNow(**about, task_id=target),
+    "queue.anyway": lambda about, target: queue.DoTaskNow(**about, task_id=target, insists=True),
     "queue.done": _settle("done"),
     "queue.back": _settle("put_back"),
     "queue.approve": _settle("approve"),
@@ -48,7 +47,7 @@ OF_QUEUE: Mapping[str, Callable[[dict[str, Any], str], QueueCommand]] = {
     "queue.open": _settle("open"),
     "queue.up": _move(Where.UP),
     "queue.down": _move(Where.DOWN),
-    "queue.page": lambda about, target: queue_commands.TurnQueue(**about, page=int(target)),
+    "queue.page": lambda about, target: queue.TurnQueue(**about, page=int(target)),
     **{f"queue.do.{deed.value}": _change(deed) for deed in Deed},
 }
 """The controls of the queue, which belong to no session."""

@@ -10,7 +10,7 @@ from fateforger.coordinator.dispositor.cards import acknowledgement, queue_card
 from fateforger.coordinator.dispositor.known import known
 from fateforger.ports import NewTask
 from fateforger.session.cards import Card
-from fateforger.session.queue_commands import EnqueueTask, ShowTasks
+from fateforger.session.commands.queue import EnqueueTask, ShowTasks
 from fateforger.tasks import QueuedTask
 
 

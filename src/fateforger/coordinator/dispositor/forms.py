@@ -20,7 +20,7 @@ from fateforger.session.cards import (
     TextField,
     TimeField,
 )
-from fateforger.session.queue_commands import EnqueueTask
+from fateforger.session.commands.queue import EnqueueTask
 from fateforger.tasks import (
     PRIORITIES,
     BlockTime,

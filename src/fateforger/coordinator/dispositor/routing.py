@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from fateforger.coordinator.dispositor.cards import ADD, SHOW, said
 from fateforger.session.cards import Card
 from fateforger.session.commands import Opening
-from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, SettleTask, ShowTasks
+from fateforger.session.commands.queue import EnqueueTask, PullTask, QueueCommand, SettleTask, ShowTasks
 from fateforger.tasks import Mode, Origin, ReviewConstraints, TaskSpec, read_task_id
 from fateforger.tasks.complexity import SEVERAL_STEPS, complex_because
 from fateforger.tasks.hydrated import Hydrated, Purpose, Typed

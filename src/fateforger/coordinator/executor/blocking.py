@@ -8,7 +8,7 @@ from fateforger.coordinator.executor.carried import Asker, Tools
 from fateforger.coordinator.executor.kinds import carried_out
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
-from fateforger.session.queue_commands import BlockTimeFor
+from fateforger.session.commands.queue import BlockTimeFor
 from fateforger.tasks import BlockTime, TaskSpec
 
 

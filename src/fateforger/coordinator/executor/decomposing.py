@@ -9,7 +9,7 @@ from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import MOST_HANDLED, Carried, Tools
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.cards import Card
-from fateforger.session.queue_commands import WriteParts
+from fateforger.session.commands.queue import WriteParts
 from fateforger.tasks import Decompose, QueuedTask, ReviewParts, TaskSpec, TaskState
 from fateforger.tasks.parts import laid_out
 from fateforger.tasks.ruled import with_steps

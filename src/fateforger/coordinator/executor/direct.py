@@ -8,7 +8,7 @@ from fateforger.coordinator.executor.carried import MOST_HANDLED, Asker, Tools
 from fateforger.coordinator.executor.kinds import carried_out
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.cards import Button, Card
-from fateforger.session.queue_commands import DoTaskNow
+from fateforger.session.commands.queue import DoTaskNow
 from fateforger.tasks import Do, Mode, QueuedTask, TaskSpec, TaskState
 from fateforger.tasks.complexity import complex_because
 

@@ -21,8 +21,8 @@ from fateforger.session.cards import (
     TimeField,
     plain,
 )
+from fateforger.session.commands.queue import BlockTimeFor, SettleTask, WriteParts
 from fateforger.session.days import local_today
-from fateforger.session.queue_commands import BlockTimeFor, SettleTask, WriteParts
 from fateforger.tasks import Do, QueuedTask
 from fateforger.tasks.model import TEXT_LENGTH
 from fateforger.tasks.parts import Part, Parts, laid_out

@@ -15,7 +15,7 @@ from fateforger.coordinator.executor.carried import Asker, Carried, Tools
 from fateforger.coordinator.executor.kinds import carried_out
 from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
 from fateforger.session.cards import Card
-from fateforger.session.queue_commands import PullTask
+from fateforger.session.commands.queue import PullTask
 from fateforger.tasks import QueuedTask, ReviewParts, TaskState, blockers
 from fateforger.tasks.ruled import objections, refusal, stepped, with_steps, workflow_of
 from fateforger.workflow import Checked

@@ -9,7 +9,7 @@ from fateforger.coordinator.dispositor.known import known
 from fateforger.coordinator.executor.carried import MOST_HANDLED, Tools
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
-from fateforger.session.queue_commands import SettleTask
+from fateforger.session.commands.queue import SettleTask
 from fateforger.tasks import Do, QueuedTask, ReviewParts, TaskState
 from fateforger.tasks.ruled import objections, refusal, unfinished, with_steps, workflow_of
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import Choice, Form, FormErrors, FormRequest, FormSubmission, ManyField
-from fateforger.session.commands import SessionCommand
+from fateforger.session.commands import BringAlong, SessionCommand
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
-from fateforger.session.replanning import BringAlong
 
 _LABEL = 75
 

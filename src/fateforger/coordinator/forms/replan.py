@@ -5,9 +5,8 @@ from __future__ import annotations
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import Choice, Form, FormErrors, FormRequest, FormSubmission, ManyField, NumberField
-from fateforger.session.commands import SessionCommand
+from fateforger.session.commands import Replan, SessionCommand
 from fateforger.session.model import Session
-from fateforger.session.replanning import Replan
 from fateforger.turn.present.replanning import MOST_ASKED, named, own
 
 MOST_LATE = 12 * 60

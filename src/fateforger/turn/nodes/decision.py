@@ -3,9 +3,9 @@ message is no move and changes nothing (S124)."""
 
 from __future__ import annotations
 
-from fateforger.session import commands, replanning
+from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
-from fateforger.session.envelope import InSession
+from fateforger.session.commands.envelope import InSession
 from fateforger.stages import Move, TimeboxingStage
 
 NO_MODEL = (
@@ -22,9 +22,9 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
     commands.UpdateTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.ResizeTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.RemoveTask: TimeboxingStage.CAPTURE_INPUTS,
-    replanning.DeferTask: TimeboxingStage.CAPTURE_INPUTS,
-    replanning.BringAlong: TimeboxingStage.CAPTURE_INPUTS,
-    replanning.SplitTask: TimeboxingStage.CAPTURE_INPUTS,
+    commands.DeferTask: TimeboxingStage.CAPTURE_INPUTS,
+    commands.BringAlong: TimeboxingStage.CAPTURE_INPUTS,
+    commands.SplitTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.MarkOneThing: TimeboxingStage.CAPTURE_INPUTS,
     commands.AddBlock: TimeboxingStage.REFINE,
     commands.EditBlock: TimeboxingStage.REFINE,
@@ -33,7 +33,7 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
     commands.SwapBlock: TimeboxingStage.REFINE,
     commands.ApplyPatch: TimeboxingStage.REFINE,
     commands.ApplyFix: TimeboxingStage.REFINE,
-    replanning.Replan: TimeboxingStage.REFINE,
+    commands.Replan: TimeboxingStage.REFINE,
     commands.ResolveConflict: TimeboxingStage.REFINE,
 }
 

@@ -6,16 +6,18 @@ from __future__ import annotations
 from fateforger.session.commands import (
     AddTasks,
     AdjustFrame,
+    BringAlong,
+    DeferTask,
     MarkOneThing,
     RemoveTask,
     ResizeTask,
     SessionCommand,
     SetFrame,
+    SplitTask,
     UpdateTask,
 )
 from fateforger.session.model import InputFacts, Notice, Session, Task
 from fateforger.session.offering import bringing
-from fateforger.session.replanning import BringAlong, DeferTask, SplitTask
 from fateforger.session.tasks import left_for_later, task_named, with_one_thing, with_task, with_tasks, without_task
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.nodes.decision import home_of

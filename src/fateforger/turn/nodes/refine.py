@@ -6,7 +6,7 @@ from fateforger.constraints.blocks import Breach
 from fateforger.constraints.kinds import Necessity
 from fateforger.plan import TBPlan
 from fateforger.session import commands
-from fateforger.session.commands import ResolveConflict
+from fateforger.session.commands import Replan, ResolveConflict
 from fateforger.session.edits import BlockCommand, edited, told_difference
 from fateforger.session.keeping import against
 from fateforger.session.keys import minted
@@ -14,7 +14,6 @@ from fateforger.session.model import Held, Notice, RefineUpdate, Session
 from fateforger.session.questions import answered_by, reopened, with_answer
 from fateforger.session.recall import following
 from fateforger.session.refitting import Refit, WayOut, facts_of, once_more, replanned, with_facts, with_way_out
-from fateforger.session.replanning import Replan
 from fateforger.session.skeleton import graded
 from fateforger.session.wishes import wished
 from fateforger.stages import Move, TimeboxingStage

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fateforger.session.commands import ResolveConflict
+from fateforger.session.commands import Replan, ResolveConflict
 from fateforger.session.edits import BlockCommand
 from fateforger.session.keys import minted
 from fateforger.session.model import Session
 from fateforger.session.refitting import WayOut
-from fateforger.session.replanning import Replan
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
 from fateforger.turn.nodes.conflict import resolved

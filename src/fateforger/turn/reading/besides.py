@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from fateforger.errors import BadInput
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand, TimeboxingUserReply
-from fateforger.session.envelope import InSession
+from fateforger.session.commands.envelope import InSession
 from fateforger.session.model import Session
 from fateforger.session.questions import matter, open_questions, token
 from fateforger.turn.reading.meaning import envelope, numbered

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from fateforger.errors import BadInput
 from fateforger.session import commands
-from fateforger.session.commands import SessionCommand, TimeboxingUserReply
+from fateforger.session.commands import DeferTask, Replan, SessionCommand, SplitTask, TimeboxingUserReply
 from fateforger.session.model import Session
-from fateforger.session.replanning import DeferTask, Replan, SplitTask
 from fateforger.turn.reading.meaning import envelope, numbered
 from fateforger.turn.reading.values import OpenWords, ReplanWords
 

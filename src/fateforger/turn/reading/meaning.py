@@ -9,7 +9,9 @@ from fateforger.errors import BadInput
 from fateforger.session.commands import (
     AddTasks,
     AdjustFrame,
+    BringAlong,
     ChooseDate,
+    DeferTask,
     MarkOneThing,
     RemoveTask,
     SessionCommand,
@@ -22,7 +24,6 @@ from fateforger.session.commands import (
 from fateforger.session.keys import minted
 from fateforger.session.model import Depth, FrameFacts, Session, Task
 from fateforger.session.moves import offered
-from fateforger.session.replanning import BringAlong, DeferTask
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.reading.values import (
     DayWords,

@@ -21,7 +21,7 @@ from fateforger.session.cards import (
     Prose,
 )
 from fateforger.session.commands import COMMAND, Click, Queued
-from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
+from fateforger.session.commands.queue import EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.tasks import Origin, QueuedTask, TaskSpec
 
 DM = "D1"

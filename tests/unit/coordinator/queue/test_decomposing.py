@@ -12,7 +12,7 @@ from tests.unit.coordinator.queue.desk import Desk, labels
 
 from fateforger.errors import ModelUnreachable
 from fateforger.session.cards import FormErrors
-from fateforger.session.queue_commands import DoTaskNow
+from fateforger.session.commands.queue import DoTaskNow
 from fateforger.tasks import Decompose, QueuedTask, ReviewParts, TaskState
 
 PARTS = {

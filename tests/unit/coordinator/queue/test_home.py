@@ -11,7 +11,7 @@ from fateforger.coordinator.queue_home import queue_parts
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card, Form, FormErrors, FormSubmission, Menu, Prose, Select
 from fateforger.session.commands import COMMAND, Click, SessionCommand
-from fateforger.session.queue_commands import PullTask, QueueCommand
+from fateforger.session.commands.queue import PullTask, QueueCommand
 from fateforger.slack.render import HOME, render
 from fateforger.tasks import QueuedTask, TaskState
 

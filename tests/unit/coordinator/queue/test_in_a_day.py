@@ -9,7 +9,7 @@ from tests.unit.coordinator.person import House, Person
 from tests.unit.coordinator.queue.desk import Desk
 
 from fateforger.session.cards import Button, Prose
-from fateforger.session.queue_commands import SettleTask
+from fateforger.session.commands.queue import SettleTask
 from fateforger.tasks import TaskState
 
 

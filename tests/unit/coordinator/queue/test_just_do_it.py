@@ -6,7 +6,7 @@ from datetime import date
 
 from tests.unit.coordinator.queue.desk import Desk, labels
 
-from fateforger.session.queue_commands import DoTaskNow
+from fateforger.session.commands.queue import DoTaskNow
 from fateforger.tasks import Mode, PlanDay, TaskState
 
 FRIDAY = date(2026, 3, 6)

@@ -14,7 +14,7 @@ from tests.unit.coordinator.queue.desk import Desk, labels, words_of
 from fateforger.errors import StoreUnavailable
 from fateforger.ports import Change, Tasks
 from fateforger.session.cards import FormErrors
-from fateforger.session.queue_commands import PullTask
+from fateforger.session.commands.queue import PullTask
 from fateforger.tasks import Mode, PlanDay, QueuedTask, TaskState
 
 FRIDAY = date(2026, 3, 6)

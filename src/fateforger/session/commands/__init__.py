@@ -1,0 +1,166 @@
+"""What a person can ask for, as typed messages (S58, S99, S107): a module for each subject, and the unions of all here.
+Each is one meaning with one executor, whichever way it was said: by a button, a form, a slash command or, with a model,
+in words.
+
+``command_id`` is unique to the click, submit or message and the same for its repetitions: a command is carried out
+once. ``at`` is the aware instant at which the person acted.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
+
+from fateforger.session.commands.blocks import (
+    AddBlock,
+    ApplyFix,
+    ApplyPatch,
+    Approved,
+    EditBlock,
+    ExplainBlock,
+    RemoveBlock,
+    Replan,
+    ShiftBlock,
+    SwapBlock,
+)
+from fateforger.session.commands.calendar import (
+    HideHistory,
+    HidePreview,
+    LookAgain,
+    RedoWrite,
+    ResolveConflict,
+    SetCalendarWrite,
+    ShowHistory,
+    ShowPreview,
+    Side,
+    UndoWrite,
+)
+from fateforger.session.commands.conversation import Click, Opening, StageAction, Start, TimeboxingUserReply
+from fateforger.session.commands.day import AdjustFrame, ChooseDate, SetFrame, TimeboxingCommitDate
+from fateforger.session.commands.inputs import (
+    AddTasks,
+    BringAlong,
+    DeferTask,
+    MarkOneThing,
+    RemoveTask,
+    ResizeTask,
+    SplitTask,
+    UpdateTask,
+)
+from fateforger.session.commands.memory import (
+    HideMemory,
+    JudgeConstraint,
+    RememberConstraint,
+    ReviseConstraint,
+    SettleConstraints,
+    ShowMemory,
+    Understood,
+    UndoMemory,
+    Verdict,
+)
+from fateforger.session.commands.queue import QueueCommand
+
+__all__ = [
+    "COMMAND",
+    "AddBlock",
+    "AddTasks",
+    "AdjustFrame",
+    "ApplyFix",
+    "ApplyPatch",
+    "Approved",
+    "BringAlong",
+    "ChooseDate",
+    "Click",
+    "Command",
+    "DeferTask",
+    "EditBlock",
+    "ExplainBlock",
+    "HideHistory",
+    "HideMemory",
+    "HidePreview",
+    "JudgeConstraint",
+    "LookAgain",
+    "MarkOneThing",
+    "Opening",
+    "QueueCommand",
+    "Queued",
+    "RedoWrite",
+    "RememberConstraint",
+    "RemoveBlock",
+    "RemoveTask",
+    "Replan",
+    "ResizeTask",
+    "ResolveConflict",
+    "ReviseConstraint",
+    "SessionCommand",
+    "SetCalendarWrite",
+    "SetFrame",
+    "SettleConstraints",
+    "ShiftBlock",
+    "ShowHistory",
+    "ShowMemory",
+    "ShowPreview",
+    "Side",
+    "SplitTask",
+    "StageAction",
+    "Start",
+    "SwapBlock",
+    "TimeboxingCommitDate",
+    "TimeboxingUserReply",
+    "Unasked",
+    "Understood",
+    "UndoMemory",
+    "UndoWrite",
+    "UpdateTask",
+    "Verdict",
+]
+
+SessionCommand = (
+    ChooseDate
+    | TimeboxingCommitDate
+    | TimeboxingUserReply
+    | StageAction
+    | SetFrame
+    | AdjustFrame
+    | AddTasks
+    | UpdateTask
+    | ResizeTask
+    | RemoveTask
+    | DeferTask
+    | BringAlong
+    | SplitTask
+    | MarkOneThing
+    | AddBlock
+    | EditBlock
+    | RemoveBlock
+    | ShiftBlock
+    | SwapBlock
+    | ApplyFix
+    | ExplainBlock
+    | ShowHistory
+    | HideHistory
+    | UndoWrite
+    | RedoWrite
+    | ShowPreview
+    | HidePreview
+    | SetCalendarWrite
+    | ApplyPatch
+    | Replan
+    | ResolveConflict
+    | RememberConstraint
+    | ReviseConstraint
+    | JudgeConstraint
+    | SettleConstraints
+    | UndoMemory
+    | ShowMemory
+    | HideMemory
+)
+
+Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
+Unasked = LookAgain | Understood
+"""What nobody asked for."""
+Queued = Start | Opening | SessionCommand | QueueCommand | Unasked
+"""What waits its turn in the durable inbox."""
+COMMAND: TypeAdapter[Queued] = TypeAdapter(Annotated[Queued, Field(discriminator="kind")])
+"""Reads and writes any command as JSON."""

@@ -1,0 +1,39 @@
+"""Which day is planned, and its frame."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import time
+from typing import Literal
+
+from fateforger.session.commands.envelope import InSession
+from fateforger.session.model import FrameFacts
+
+
+class ChooseDate(InSession):
+    """Stage 0: another day, or another zone, not confirmed yet."""
+
+    kind: Literal["choose_date"] = "choose_date"
+    date: Date | None = None
+    tz: str | None = None
+
+
+class TimeboxingCommitDate(InSession):
+    """Stage 0: the day and zone are right."""
+
+    kind: Literal["commit_date"] = "commit_date"
+
+
+class SetFrame(InSession):
+    """Stage 1: the frame of the day."""
+
+    kind: Literal["set_frame"] = "set_frame"
+    frame: FrameFacts
+
+
+class AdjustFrame(InSession):
+    """Stage 1: another start or end of the day; ``None`` leaves it as it is."""
+
+    kind: Literal["adjust_frame"] = "adjust_frame"
+    day_start: time | None = None
+    day_end: time | None = None
