@@ -65,8 +65,10 @@ class Settings(BaseSettings):
     now: Annotated[datetime, AfterValidator(_aware)] | None = Field(
         None, description="Start the clock at this instant (RFC 3339) instead of the real time; for demos and tests."
     )
-    calendar_write: Literal["refine", "commit"] = Field(
-        "refine", description="When blocks reach the calendar: at each change (refine) or only on Commit (commit)."
+    calendar_write: Literal["refine", "okay", "commit"] = Field(
+        "refine",
+        description="When blocks reach the calendar: at each change (refine), by themselves once a plan is Okay (okay) "
+        "or only on Commit (commit).",
     )
     watch_seconds: float = Field(
         5, ge=0, le=600, description="Seconds between looks at the day of an open session, to see edits; 0 for none."

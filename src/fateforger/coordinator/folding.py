@@ -31,7 +31,7 @@ def submitted(session: Session, result: SyncResult) -> Session:
         "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
         "brakes": (),
     }
-    if ids and session.calendar_write == "refine":
+    if ids and session.calendar_write != "commit":
         changes["refine_undo"] = signed(session, ids)
     elif ids and unsigned(session):
         changes["refine_undo"] = (*session.refine_undo[:-1], _joined(unsigned(session), ids))
@@ -129,7 +129,7 @@ def _joined(steps: tuple[RefineUpdate, ...], transactions: tuple[str, ...]) -> R
 def unsigned(session: Session) -> tuple[RefineUpdate, ...]:
     """The changes that a write of Stage 4 writes and that are taken back with it: those that waited; only the last one
     where changes wait for the commit, and this one could not."""
-    if session.calendar_write == "refine":
+    if session.calendar_write != "commit":
         return waiting(session.refine_undo)
     if session.stage is not TimeboxingStage.REFINE:
         return ()

@@ -25,8 +25,9 @@ SCHEMA_VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
-CalendarWrite = Literal["refine", "commit"]
-"""When blocks reach the calendar: with each change of Stage 4, or only on Commit (K1)."""
+CalendarWrite = Literal["refine", "okay", "commit"]
+"""When blocks reach the calendar: with each change of Stage 4, from the moment on at which the plan is Okay, or only on
+Commit (K1)."""
 
 
 class FrameFacts(BaseModel):

@@ -18,7 +18,7 @@ from fateforger.turn.reading.facts import Row, Table
 VERSIONS: Mapping[str, int] = {
     "ask": 3,
     "date": 4,
-    "decide": 5,
+    "decide": 6,
     "decompose": 1,
     "draft": 2,
     "facts": 5,

@@ -253,6 +253,7 @@ ROWS = (
     move("try again", TROUBLE, Move.RETRY, "retry"),
     move("stop in the middle", WRITTEN, Move.CANCEL, "cancel"),
     click("write only on commit", REFINE, "set_calendar_write", wants("write_on_commit"), value="commit"),
+    click("write once it is okay", HELD, "set_calendar_write", wants("write_once_okay"), value="okay"),
     click("write at once", HELD, "set_calendar_write", wants("write_at_once"), value="refine"),
     click("show the history", REFINE, "show_history", wants("history")),
     click("show the history at the start", DATE, "show_history", wants("history")),

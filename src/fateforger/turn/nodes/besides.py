@@ -9,7 +9,7 @@ from fateforger.session.model import CalendarWrite, Notice, Session
 from fateforger.session.why import placement_of, told_why
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import GoBack, Preview, ReadHistory, StageInput, StageOutput
-from fateforger.turn.nodes import memory
+from fateforger.turn.nodes import memory, refine
 
 LOOKS = (
     commands.ShowHistory,
@@ -22,6 +22,7 @@ LOOKS = (
 """Commands that only open or close something beside the plan."""
 _CHOSEN: dict[CalendarWrite, str] = {
     "refine": "From now on each change goes to your calendar at once, with what is still waiting.",
+    "okay": "From now on a plan goes to your calendar by itself once it is Okay (2 of 4), and each change after that.",
     "commit": "From now on nothing goes to your calendar before you commit; what is there stays.",
 }
 
@@ -43,7 +44,7 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
         case commands.ExplainBlock(key=key):
             return _explained(session, key)
         case commands.SetCalendarWrite(when=when):
-            return StageOutput(session=_writing(session, when))
+            return _writing(stage, when)
         case _:
             return memory.run(stage, command)
 
@@ -65,6 +66,9 @@ def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite
     return StageOutput(session=stage.session, effects=(effect,))
 
 
-def _writing(session: Session, when: CalendarWrite) -> Session:
-    notice = Notice(lines=(_CHOSEN[when],))
-    return session.model_copy(update={"calendar_write": when, "calendar_write_chosen": when, "notice": notice})
+def _writing(stage: StageInput, when: CalendarWrite) -> StageOutput:
+    """The choice, and what follows from it at once: a plan that is Okay already goes where it was wished."""
+    changes = {"calendar_write": when, "calendar_write_chosen": when, "notice": Notice(lines=(_CHOSEN[when],))}
+    session = stage.session.model_copy(update=changes)
+    refining = session.stage is TimeboxingStage.REFINE
+    return refine.by_itself(stage, session) if refining else StageOutput(session=session)

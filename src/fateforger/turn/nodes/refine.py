@@ -16,6 +16,7 @@ from fateforger.session.recall import following
 from fateforger.session.refitting import Refit, WayOut, facts_of, once_more, replanned, with_facts, with_way_out
 from fateforger.session.skeleton import graded
 from fateforger.session.wishes import wished
+from fateforger.session.writing import at_once
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
@@ -23,6 +24,7 @@ from fateforger.turn.nodes.conflict import resolved
 
 NOT_MADE = "I did not do that, because of a rule you want kept."
 ANYWAY = "Do it anyway, and that rule does not count for this day; or leave the plan as it is."
+BY_ITSELF = "This plan is {label} ({level} of 4), so it goes to your calendar by itself."
 GOES_AGAINST = "That goes against something you want."
 JUDGEMENTS = (commands.JudgeConstraint, commands.ReviseConstraint, commands.SettleConstraints)
 
@@ -33,8 +35,8 @@ def run(stage: StageInput) -> StageOutput:
     if isinstance(stage.command, BlockCommand):
         return _change(stage, stage.command)
     if isinstance(stage.command, ResolveConflict):
-        answered = resolved(stage.session, stage.command, at_once=session.calendar_write == "refine")
-        return _write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
+        answered = resolved(stage.session, stage.command, at_once=at_once(session))
+        return write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
     if isinstance(stage.command, Replan):
         return _refitted(stage, replanned(session, stage.command, stage.now))
     if isinstance(stage.command, WayOut):
@@ -48,13 +50,23 @@ def run(stage: StageInput) -> StageOutput:
         case Move.UNDO_LAST_UPDATE:
             return _take_back(session)
         case Move.RETRY:
-            return _write(stage, session)
+            return write(stage, session)
         case Move.REDO:
             looked = "I looked at your calendar again." if session.snapshot_error is None else session.snapshot_error
             lines = (looked, *(session.notice.lines if session.notice else ()))
             return StageOutput(session=graded(session).model_copy(update={"notice": Notice(lines=lines)}))
         case _:
-            return StageOutput(session=graded(session))
+            session = graded(session)
+            return by_itself(stage, session) if stage.arrived is Move.PROCEED else StageOutput(session=session)
+
+
+def by_itself(stage: StageInput, session: Session) -> StageOutput:
+    """The plan written without a commit, where the person chose that for a plan that is Okay (S210). Not before the
+    calendar was read: meetings that nobody knows of make no plan Okay."""
+    quality = session.quality
+    if session.calendar_write != "okay" or quality is None or session.snapshot is None or not at_once(session):
+        return StageOutput(session=session)
+    return write(stage, _saying(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
 
 
 def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
@@ -85,9 +97,8 @@ def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
             "held": None,
         }
     )
-    return (
-        _write(stage, graded(changed)) if session.calendar_write == "refine" else StageOutput(session=graded(changed))
-    )
+    changed = graded(changed)
+    return write(stage, changed) if at_once(changed) else StageOutput(session=changed)
 
 
 def _refitted(stage: StageInput, refit: Refit) -> StageOutput:
@@ -110,8 +121,8 @@ def _refitted(stage: StageInput, refit: Refit) -> StageOutput:
         "held": None,
     }
     session = graded(_saying(refit.session, *refit.lines).model_copy(update=changes))
-    at_once = before.calendar_write == "refine" or stage.arrived is Move.BACK
-    return _write(stage, session) if at_once and not step.local else StageOutput(session=session)
+    now = at_once(session) or stage.arrived is Move.BACK
+    return write(stage, session) if now and not step.local else StageOutput(session=session)
 
 
 def _held(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan, breach: Breach) -> Session:
@@ -153,7 +164,8 @@ def _saying(session: Session, *lines: str) -> Session:
     return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})
 
 
-def _write(stage: StageInput, session: Session) -> StageOutput:
+def write(stage: StageInput, session: Session) -> StageOutput:
+    """The session with its plan on the way to the calendar."""
     group = session.write_group or minted("g", session.id, stage.cause)
     # Only trying again is a yes to what stopped the last write.
     brakes = session.brakes if stage.asked is Move.RETRY else ()

@@ -9,6 +9,7 @@ from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
 from fateforger.session.views import PreviewView
+from fateforger.session.writing import at_once
 from fateforger.turn.present.parts import paragraphs
 
 SHOW = Button(label="Preview", action="show_preview")
@@ -23,7 +24,7 @@ def offered(session: Session) -> bool:
     empty plan."""
     if not (session.written or (session.plan and session.plan.events)):
         return False
-    waiting = session.problem is not None or session.calendar_write == "commit"
+    waiting = session.problem is not None or not at_once(session)
     return waiting or session.written is None or any(not step.transactions for step in session.refine_undo)
 
 

@@ -13,6 +13,7 @@ from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clipped
 from fateforger.session.pictured import picture
 from fateforger.session.questions import open_questions
+from fateforger.session.writing import at_once
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present import fitting, history, preview
@@ -100,6 +101,10 @@ def _when_words(session: Session) -> str:
     if session.calendar_write == "commit":
         hint = "; Preview shows what would" if preview.offered(session) else ""
         return f"Nothing goes to your calendar before you commit{hint}."
+    if not at_once(session):
+        if session.written is not None:
+            return "Nothing more goes to your calendar until this plan is Okay (2 of 4) again."
+        return "Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself."
     if session.written is None:
         return "Your first change puts the plan on your calendar, and each further one follows at once."
     if any(not (step.transactions or step.local) for step in session.refine_undo):
@@ -109,7 +114,11 @@ def _when_words(session: Session) -> str:
 
 
 def _when_choice(session: Session) -> Select:
-    choices = (Choice(label="With each change", value="refine"), Choice(label="Only on Commit", value="commit"))
+    choices = (
+        Choice(label="With each change", value="refine"),
+        Choice(label="Once the plan is Okay", value="okay"),
+        Choice(label="Only on Commit", value="commit"),
+    )
     return Select(
         action="set_calendar_write",
         placeholder="Write to calendar",

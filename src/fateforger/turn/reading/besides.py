@@ -23,6 +23,7 @@ _PLAIN: Mapping[Intent, tuple[type[InSession], Mapping[str, Any]]] = {
     Intent.CLOSE_PREVIEW: (commands.HidePreview, {}),
     Intent.CLOSE_MEMORY: (commands.HideMemory, {}),
     Intent.WRITE_AT_ONCE: (commands.SetCalendarWrite, {"when": "refine"}),
+    Intent.WRITE_ONCE_OKAY: (commands.SetCalendarWrite, {"when": "okay"}),
     Intent.WRITE_ON_COMMIT: (commands.SetCalendarWrite, {"when": "commit"}),
 }
 _SIDES: Mapping[Intent, commands.Side] = {Intent.KEEP_CALENDAR: "calendar", Intent.KEEP_PLAN: "plan"}

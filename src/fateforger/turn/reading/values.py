@@ -60,6 +60,8 @@ class Intent(StrEnum):
     CLOSE_PREVIEW = "close_preview"
     WRITE_AT_ONCE = "write_at_once"
     """From now on each change is to reach the calendar at once."""
+    WRITE_ONCE_OKAY = "write_once_okay"
+    """From now on a plan is to reach the calendar by itself once it is Okay."""
     WRITE_ON_COMMIT = "write_on_commit"
     """From now on nothing is to reach the calendar before the commit."""
     MEMORY = "memory"
