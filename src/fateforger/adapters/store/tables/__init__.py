@@ -1,0 +1,44 @@
+"""The tables. Instants are kept as whole microseconds since 1970 in UTC: exact, ordered, the same in every database.
+
+Values of the house are kept whole, as JSON text, beside the columns that are searched or change on their own.
+``schema_version`` says which shape such a text has.
+"""
+
+from fateforger.adapters.store.tables.agents import AgentCall, AgentClient, AgentProposal
+from fateforger.adapters.store.tables.base import Counter, Instant, metadata, table
+from fateforger.adapters.store.tables.calendar import CalendarLease, EventGeneration, EventHead, SyncOpRow, SyncTx
+from fateforger.adapters.store.tables.conversation import (
+    FeedbackRow,
+    JobReceipt,
+    JobRow,
+    ModelUsage,
+    OutboxRow,
+    SessionRow,
+)
+from fateforger.adapters.store.tables.memory import ConstraintUnindexed, ConstraintVersion
+from fateforger.adapters.store.tables.tasks import TaskBlocker, TaskRow
+
+__all__ = [
+    "AgentCall",
+    "AgentClient",
+    "AgentProposal",
+    "CalendarLease",
+    "ConstraintUnindexed",
+    "ConstraintVersion",
+    "Counter",
+    "EventGeneration",
+    "EventHead",
+    "FeedbackRow",
+    "Instant",
+    "JobReceipt",
+    "JobRow",
+    "ModelUsage",
+    "OutboxRow",
+    "SessionRow",
+    "SyncOpRow",
+    "SyncTx",
+    "TaskBlocker",
+    "TaskRow",
+    "metadata",
+    "table",
+]

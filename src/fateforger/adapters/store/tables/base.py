@@ -1,0 +1,45 @@
+"""What all tables share: their base, and a column for instants."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Dialect, Integer, MetaData, Table, TypeDecorator
+from sqlmodel import SQLModel
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+Counter = BigInteger().with_variant(Integer, "sqlite")
+"""A number that the database counts up by itself; SQLite does so for its own integer type only."""
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware datetime as microseconds since the epoch; it comes back in UTC."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002  its signature
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value} has no time zone")
+        return (value - _EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  its signature
+        return None if value is None else _EPOCH + value * _MICROSECOND
+
+
+class Base(SQLModel):
+    """Base of our tables, with metadata of their own."""
+
+    metadata: ClassVar[MetaData] = MetaData()
+
+
+metadata = Base.metadata
+
+
+def table(row: type[Base]) -> Table:
+    """The table behind a row class, for statements."""
+    return metadata.tables[str(row.__tablename__)]

@@ -1,0 +1,33 @@
+"""What the sync engine talks about: events as they are, blocks as they should be, and ops between them.
+
+All times are aware instants; ``start``/``end`` of an all-day event are dates. Everything here is a frozen value.
+"""
+
+from fateforger.sync.model.day import DesiredBlock, DesiredDay, Head, Ledger, Snapshot, Standing
+from fateforger.sync.model.event import MANAGED, OWNED_PREFIX, EventFields, EventImage, Instant, Marker, OwnedId
+from fateforger.sync.model.plan import RECORDS, WRITES, Adopted, Brake, BrakeKind, Merged, SyncOp, SyncPlan, Verb
+
+__all__ = [
+    "MANAGED",
+    "OWNED_PREFIX",
+    "RECORDS",
+    "WRITES",
+    "Adopted",
+    "Brake",
+    "BrakeKind",
+    "DesiredBlock",
+    "DesiredDay",
+    "EventFields",
+    "EventImage",
+    "Head",
+    "Instant",
+    "Ledger",
+    "Marker",
+    "Merged",
+    "OwnedId",
+    "Snapshot",
+    "Standing",
+    "SyncOp",
+    "SyncPlan",
+    "Verb",
+]
