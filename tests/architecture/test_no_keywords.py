@@ -92,7 +92,7 @@ ALLOWED = {
     "turn/recording/redaction.py::_is_of_a_fixed_form": "leaves times, dates and zones in what a model answered",
     "session/questions.py::addressed": "takes the target of a button of ours apart",
     "session/overview.py::block_title": "a block's key that follows from a task's id",
-    "session/cards.py::plain": "makes a title harmless, whatever it says",
+    "session/cards/parts.py::plain": "makes a title harmless, whatever it says",
     "turn/reading/facts.py::cut": "makes one line of a title, whatever it says",
     "turn/answers.py": "finds the JSON in what a model answered, a fixed format",
     "turn/patcher.py::_recognised": "the same title is the same block, whichever it is",

@@ -1,11 +1,10 @@
-"""Where one conversation stands: a frozen value that can be saved, restored and compared (S62)."""
+"""One person planning one day in one thread, and the messages that it owes them."""
 
 from __future__ import annotations
 
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
-from datetime import datetime, time
+from datetime import datetime
 from enum import StrEnum
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,186 +13,21 @@ from fateforger.plan import TBPlan
 from fateforger.quality import Fix, Quality
 from fateforger.session.cards import Card
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
+from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Written
+from fateforger.session.model.facts import Clash, FrameFacts, InputFacts, OfferedInput, Sketch, Task, Unplaced
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
-from fateforger.sync.conflicts import Conflict
 from fateforger.sync.model import Snapshot
 from fateforger.tasks.modes import Mode
 from fateforger.workflow.trace import Step
 
-SCHEMA_VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
+SCHEMA_VERSION = 1
 
 
-CalendarWrite = Literal["refine", "okay", "commit"]
-"""When blocks reach the calendar: with each change of Stage 4, from the moment on at which the plan is Okay, or only on
-Commit (K1)."""
-
-
-class FrameFacts(BaseModel):
-    """The frame of the day (Stage 1): local times on the planned day. An end before the start means next day."""
-
-    model_config = _FROZEN
-    day_start: time = time(9, 0)
-    day_end: time = time(18, 0)
-    lunch_start: time | None = time(12, 30)
-    lunch_minutes: int = Field(45, ge=0, le=240)
-    confirmed: bool = False
-
-
-class Depth(StrEnum):
-    """How much undisturbed attention a task needs."""
-
-    DEEP = "deep"
-    SHALLOW = "shallow"
-
-
-class Task(BaseModel):
-    """Something to do. ``minutes`` may be left open; then it gets blocks of a usual length (S106)."""
-
-    model_config = _FROZEN
-    id: str
-    title: str = Field(min_length=1, max_length=300)
-    minutes: int | None = Field(None, gt=0, le=24 * 60)
-    depth: Depth = Depth.DEEP
-    one_thing: bool = False
-    in_pieces: bool = False
-    """It may be split where work of its kind and length would not be."""
-    notes: str = Field("", max_length=3000)
-
-
-class OfferedInput(BaseModel):
-    """Something the person may want to do on this day as well. ``source`` says why: they left it for another day, the
-    plan of ``day`` had no room for it, or it stands in their queue since that day (the task then has the id that it has
-    there), or in TickTick; ``day`` is then the day it is offered for."""
-
-    model_config = _FROZEN
-    task: Task
-    source: Literal["deferred", "unplaced", "queue", "ticktick"]
-    day: Date
-
-
-class InputFacts(BaseModel):
-    """What is to be done (Stage 2), the most important first."""
-
-    model_config = _FROZEN
-    tasks: tuple[Task, ...] = ()
-
-
-class Offer(BaseModel):
-    """One way to make room for a task that found no place: leave it for another day, drop it, give it ``minutes`` only,
-    do it in pieces, end the day at ``until``, or do without the constraint ``uid`` for the day."""
-
-    model_config = _FROZEN
-    way: Literal["defer", "drop", "shrink", "split", "extend", "set_aside"]
-    minutes: int | None = None
-    until: time | None = None
-    uid: str | None = None
-
-
-class Unplaced(BaseModel):
-    """A task that found no place, why, and what can be done about it. ``task`` is what is left to do of it, when that
-    is not the task of the list: a piece, or a block of the person's own."""
-
-    model_config = _FROZEN
-    task_id: str
-    title: str
-    reason: str
-    offers: tuple[Offer, ...] = ()
-    task: Task | None = None
-
-
-class Clash(BaseModel):
-    """Constraints ``uids`` that must be kept and cannot all be, no fewer of them; the draft does without
-    ``let_go``."""
-
-    model_config = _FROZEN
-    uids: tuple[str, ...]
-    let_go: tuple[str, ...]
-
-
-class Sketch(BaseModel):
-    """A model's draft of the day. ``basis`` is the fingerprint of what it was made from: it is only good for a session
-    that still has the same. ``mended`` are sentences about blocks that were moved in it, because it broke a must.
-    Without a ``plan``, ``trouble`` says why there is none, as a sentence."""
-
-    model_config = _FROZEN
-    basis: str
-    plan: TBPlan | None = None
-    mended: tuple[str, ...] = ()
-    unplaced: tuple[Unplaced, ...] = ()
-    trouble: str | None = None
-
-
-class SyncReport(BaseModel):
-    """What the last write to the calendar did, in counts and sentences."""
-
-    model_config = _FROZEN
-    status: Literal["changed", "unchanged", "partial", "failed", "undone"]
-    created: int = 0
-    updated: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    unsure: bool = False
-    """Something was sent of which nobody can say yet whether it arrived."""
-    sentences: tuple[str, ...] = ()
-
-
-class Question(BaseModel):
-    """Something that both the person, on the calendar, and the plan changed (S201). While there is no ``answer`` the
-    calendar keeps what it shows; an answer is carried out with the next write. ``shown`` tells that a card has asked
-    it, so that the person knows both sides."""
-
-    model_config = _FROZEN
-    conflict: Conflict
-    answer: Literal["calendar", "plan"] | None = None
-    shown: bool = False
-
-
-class Facts(BaseModel):
-    """What else a change of the rest of the day alters, besides the plan."""
-
-    model_config = _FROZEN
-    frame: FrameFacts
-    inputs: InputFacts
-    deferred: tuple[Task, ...]
-    unplaced: tuple[Unplaced, ...]
-    draft_basis: str | None
-
-
-class RefineUpdate(BaseModel):
-    """An applied change that can be taken back: the plan before it, with the facts where it changed those as well, the
-    questions it answered, and the transactions that wrote it, in order. A ``local`` one has nothing to write."""
-
-    model_config = _FROZEN
-    plan_before: TBPlan
-    transactions: tuple[str, ...] = ()
-    sentence: str
-    answered: tuple[Question, ...] = ()
-    local: bool = False
-    facts_before: Facts | None = None
-
-
-class Held(BaseModel):
-    """A change of Stage 4 that was not made because it goes against what must be followed: the constraint ``uid``, of
-    which the version ``seq`` was looked at. ``asked`` is the command that wanted it. It is made once that constraint
-    does not count any more, if the plan is still the one before it."""
-
-    model_config = _FROZEN
-    asked: str
-    uid: str
-    seq: int
-    step: RefineUpdate
-    plan_after: TBPlan
-
-
-class Written(BaseModel):
-    """What the current write group did to the calendar so far, in counts."""
-
-    model_config = _FROZEN
-    created: int = 0
-    updated: int = 0
-    deleted: int = 0
+class SessionStatus(StrEnum):
+    ACTIVE = "active"
+    CANCELLED = "cancelled"
 
 
 class Notice(BaseModel):
@@ -202,11 +36,6 @@ class Notice(BaseModel):
     model_config = _FROZEN
     lines: tuple[str, ...] = Field(min_length=1)
     refused: bool = False
-
-
-class SessionStatus(StrEnum):
-    ACTIVE = "active"
-    CANCELLED = "cancelled"
 
 
 class Session(BaseModel):

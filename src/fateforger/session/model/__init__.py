@@ -1,0 +1,40 @@
+"""Where one conversation stands: a frozen value that can be saved, restored and compared (S62)."""
+
+from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Written
+from fateforger.session.model.facts import (
+    Clash,
+    Depth,
+    Facts,
+    FrameFacts,
+    InputFacts,
+    Offer,
+    OfferedInput,
+    Sketch,
+    Task,
+    Unplaced,
+)
+from fateforger.session.model.session import SCHEMA_VERSION, Notice, Outgoing, Session, SessionStatus
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "CalendarWrite",
+    "Clash",
+    "Depth",
+    "Facts",
+    "FrameFacts",
+    "Held",
+    "InputFacts",
+    "Notice",
+    "Offer",
+    "OfferedInput",
+    "Outgoing",
+    "Question",
+    "RefineUpdate",
+    "Session",
+    "SessionStatus",
+    "Sketch",
+    "SyncReport",
+    "Task",
+    "Unplaced",
+    "Written",
+]
