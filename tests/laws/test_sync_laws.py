@@ -15,6 +15,7 @@ from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.errors import CalendarIncomplete, PlanInvalid
+from fateforger.journal import Transaction
 from fateforger.plan import COLOR_BY_TYPE, ET, FixedStart, TBEvent, TBPlan, local_day, resolve, zone
 from fateforger.sync import Answer, Choices, desired_day, mint, mirror, numbered, plan_from_calendar, plan_sync
 from fateforger.sync.assignment import assign
@@ -345,6 +346,21 @@ def test_undo_keeps_what_the_person_changed(before: DesiredDay, after: DesiredDa
         real = {n: v for n, v in change.items() if getattr(then[event_id], n) != v}
         assert {n: getattr(image, n) for n in real} == real
         assert not real or not image.gone
+
+
+@settings(max_examples=40)
+@given(st.lists(days, min_size=2, max_size=3), st.data())
+def test_undo_of_all_is_undo_step_by_step(made: list[DesiredDay], data: st.DataObject) -> None:
+    """P7, P17: with the person's edits in between, whoever won where both had changed the same."""
+    paper, done = Paper(), list[Transaction]()
+    for n, desired in enumerate(made):
+        paper = edited(paper, data)[0] if n else paper
+        paper, transaction = paper.submit(desired, tx=f"t{n}", keep=data.draw(st.sampled_from(["plan", "open"])))
+        done.insert(0, transaction)
+    steps = paper
+    for n, transaction in enumerate(done):
+        steps = steps.undo(transaction, tx=f"u{n}")[0]
+    assert paper.undo(*done, tx="all")[0].view() == steps.view()
 
 
 @given(days, days)

@@ -16,7 +16,7 @@ def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp
     event, shown, now = lineage.event, lineage.shown, lineage.now
     if event is None:
         return _off_calendar(lineage, keys) if now is None else _recreate(lineage, now, lineages)
-    if shown is None or lineage.released:
+    if shown is None or (lineage.released and now in {None, shown}):
         head = _standing(lineage, event, Standing.RELEASED, lineages)
         return _on(Verb.RELEASE, lineage, event, head, "It is yours now.") if head != lineage.head else None
     if now is None:
@@ -101,7 +101,7 @@ def _as_gone(lineage: Lineage, head: Head) -> Head:
 def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
     """What was known before, so that whatever the calendar shows beyond it is the person's: a change of theirs that was
     kept or that comes back shows as one again."""
-    released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
+    released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
     current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
     base, asked = canon(known.base), canon(known.asked)

@@ -3,7 +3,8 @@
     we did  | calendar now                       | undo
     --------+------------------------------------+--------------------------------------------------------
     create  | as we left it                      | delete
-    create  | changed, or guests were added      | release: it is the person's now (``force`` deletes it)
+    create  | changed, or guests were added      | release: it is the person's now (``force`` deletes it), and what we
+            |                                    | wrote over their change since goes back to that
     update  | field as we left it                | the field's value from before
     update  | field changed                      | stays, and is told
     delete  | gone                               | create from the image of before, under the next generation
@@ -91,23 +92,34 @@ def _left(record: OpRecord) -> Canon:
 
 
 def _take_back_create(lineage: Lineage, op: SyncOp, left: Canon, *, force: bool) -> None:
-    lineage.known = op.head_before
-    if lineage.gone:
+    if lineage.released:
         return
-    title = quoted(left.summary)
-    if lineage.obstacle is not None:
-        lineage.release(f"I left {title} on your calendar: {lineage.obstacle}.")
-    elif lineage.event is not None and lineage.event.enriched and not force:
-        lineage.release(f"I left {title} on your calendar: it has guests or attachments of yours now.")
-    elif lineage.now != left and not force:
-        lineage.release(f"I left {title} on your calendar: you changed it since.")
-    else:
+    if (reason := _why_left(lineage, left, force=force)) is not None:
+        lineage.release(f"I left {quoted(left.summary)} on your calendar{reason}.")
+        return
+    lineage.known = op.head_before
+    if not lineage.gone:
         lineage.now = None
+
+
+def _why_left(lineage: Lineage, left: Canon, *, force: bool) -> str | None:
+    """Why an event that we made is not deleted, if so."""
+    if lineage.gone:
+        return None
+    if lineage.obstacle is not None:
+        return f": {lineage.obstacle}"
+    if lineage.event is not None and lineage.event.enriched and not force:
+        return ": it has guests or attachments of yours now"
+    if lineage.now == left or force:
+        return None
+    return ": you changed it since" if lineage.now == lineage.shown else ", as you had changed it"
 
 
 def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     if op.before is None:
         raise InternalError(f"Update {op.op_id} does not know what was there before.")
+    if lineage.released:
+        return
     lineage.known_as(op.head_before)
     title = quoted(left.summary)
     if lineage.now is None or lineage.obstacle is not None:

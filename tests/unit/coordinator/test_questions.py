@@ -118,8 +118,23 @@ async def test_a_commit_leaves_the_question_open(held: House, ben: Person) -> No
     assert held.on_calendar()["Mail"] == "10:25-11:25"
     assert asking(ben) == []
     await ben.press("Undo")
-    assert held.on_calendar() == {"Mail": "10:25-11:25"}
-    assert "I left “Mail” on your calendar: you changed it since." in ben.words
+    assert held.on_calendar() == {"Mail": "14:10-15:10"}
+    assert "I left “Mail” on your calendar, as you had changed it." in ben.words
+
+
+async def test_undo_of_all_takes_the_answer_back_and_keeps_the_drag(held: House, ben: Person) -> None:
+    """P7, P17, S239: nothing that was written stays, not even over the person's own edit; redo has all of it again."""
+    await ask_about_mail(held, ben)
+    await ben.press("Commit to calendar")
+    held.clock.at += timedelta(minutes=1)
+    await ben.press("Keep plan")
+    whole = held.on_calendar()
+    held.clock.at += timedelta(minutes=1)
+    await ben.press("Undo")
+    assert held.on_calendar() == {"Mail": "14:10-15:10"}
+    await ben.press("History")
+    await ben.press_beside("history", "Redo", row="08:02")
+    assert held.on_calendar() == whole == {"Report": "09:15-10:15", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
 
 
 async def test_a_commit_with_only_a_question_says_so(held: House, ben: Person) -> None:

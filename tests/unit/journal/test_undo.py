@@ -172,6 +172,32 @@ def test_an_edit_between_two_submits_survives_both_undos() -> None:
     assert [op.verb for op in undo_plan(paper, first).ops] == [Verb.RELEASE]
 
 
+@pytest.mark.parametrize(
+    ("edit", "moved", "told"),
+    [
+        ({"start": at("14:00"), "end": at("15:00")}, {"start", "end"}, ", as you had changed it"),
+        ({"description": "Mine"}, {"start", "end"}, ", as you had changed it"),
+        ({"enriched": True}, {"start", "end"}, ": it has guests or attachments of yours now"),
+    ],
+)
+def test_a_whole_undo_leaves_nothing_that_was_written_over_an_edit(
+    edit: dict[str, Any], moved: set[str], told: str
+) -> None:
+    """P7, P17: the block is the person's, and shows what they had left."""
+    paper, first = Paper().submit(FIRST, tx="t0")
+    paper = paper.edit(paper.shown("a").id, **edit)
+    left = paper.shown("a").fields
+    paper, second = paper.submit(day_of(wanted("a", fields("Focus", 660, 60, "old"))), tx="t1", keep="plan")
+    plan = undo_plan(paper, second, first)
+    assert [(op.verb, set(op.changes), op.head_after and op.head_after.standing) for op in plan.ops] == [
+        (Verb.UPDATE, moved, Standing.RELEASED)
+    ]
+    assert plan.warnings == (f"I left “Focus” on your calendar{told}.",)
+    undone, undo = paper.undo(second, first)
+    assert undone.shown("a").fields == left
+    assert undone.undo(undo, tx="r")[0].shown("a").fields == paper.shown("a").fields
+
+
 def test_a_block_that_was_brought_back_can_be_taken_back_further() -> None:
     """An undo made a new event; what was done to the old one is taken back on it."""
     paper, done = after(FIRST, SECOND, day_of())
