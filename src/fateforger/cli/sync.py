@@ -217,7 +217,7 @@ def _show(document: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _history(transactions: Sequence[Transaction]) -> list[dict[str, Any]]:
-    """Newest first, each day with the words that the thread uses. What only noted something has none."""
+    """Newest first, each day with the words that the thread uses. A submit that only noted something has none."""
     from fateforger.journal.rows import rows_of  # noqa: PLC0415  heavy
 
     days = {t.day for t in transactions}

@@ -6,7 +6,7 @@ from datetime import date
 
 from fateforger.errors import NotUndoable
 from fateforger.journal import Transaction, TxState, way_back
-from fateforger.journal.standing import wrote
+from fateforger.journal.standing import is_told
 from fateforger.ports import Journal
 
 _NOTHING = "There is nothing to undo."
@@ -34,7 +34,7 @@ async def since(
     :class:`~fateforger.errors.NotUndoable`."""
     (found,) = await named(journal, calendar, transaction_id)
     history = await journal.history(calendar, day=found.day, limit=depth)
-    if newest is not None and next(t.id for t in history if wrote(t)) != newest:
+    if newest is not None and next(t.id for t in history if is_told(t)) != newest:
         raise NotUndoable(OUT_OF_DATE, where=transaction_id)
     if found.id not in {t.id for t in history}:
         raise NotUndoable(f"That lies more than {depth} writes back, further than I can undo.", where=transaction_id)

@@ -9,12 +9,13 @@ from typing import Literal, assert_never
 from pydantic import BaseModel, ConfigDict
 
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.journal.standing import Way, stands, took_back, way_back, wrote
+from fateforger.journal.standing import Way, is_told, stands, took_back, way_back
 from fateforger.plan import zone
 from fateforger.sync.model import WRITES
 from fateforger.sync.sentences import counts_words, op_words
 
 MOST_NAMED = 3
+NOTHING_LEFT = "there was nothing left to change"
 _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 
 Deed = Literal["change", "retry", "commit", "undo_update", "undo_group", "door"]
@@ -70,10 +71,10 @@ class HistoryRow(BaseModel):
 
 
 def rows_of(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
-    """The rows of one day. ``history`` is the whole of it, the newest first. What only noted something is left out.
-    Rows of another session than ``session`` say so."""
+    """The rows of one day. ``history`` is the whole of it, the newest first. A submit that only noted something is left
+    out. Rows of another session than ``session`` say so."""
     known = {t.id: t for t in history}
-    return tuple(_row(t, history, redo=is_redo(t, known), session=session) for t in history if wrote(t))
+    return tuple(_row(t, history, redo=is_redo(t, known), session=session) for t in history if is_told(t))
 
 
 def is_redo(transaction: Transaction, known: dict[str, Transaction]) -> bool:
@@ -119,6 +120,8 @@ def _title(t: Transaction, *, redo: bool, session: str | None) -> str:
 
 
 def _deeds(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> str:
+    if not writes:
+        return NOTHING_LEFT
     parts = [counts_words(r.op for r in done)] if done else []
     missing = sum(r.state in _NOT_DONE or (r.state is OpState.SKIPPED and bool(r.error)) for r in writes)
     waiting = sum(not r.state.settled for r in writes)

@@ -39,6 +39,11 @@ def wrote(transaction: Transaction) -> bool:
     return any(record.op.verb in WRITES for record in transaction.records)
 
 
+def is_told(transaction: Transaction) -> bool:
+    """Whether the history tells of it: writes, and each undo, also when what it took back came to nothing."""
+    return transaction.kind == "undo" or wrote(transaction)
+
+
 def took_effect(transaction: Transaction) -> bool:
     """Whether anything was written to the calendar."""
     return any(r.state is OpState.APPLIED and r.op.verb in WRITES for r in transaction.records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from tests.fakes.google_calendar import Answer
@@ -114,6 +115,25 @@ async def test_undo_last_update_can_be_redone_from_the_history(house: House, ann
     session = await anna.session()
     assert house.on_calendar() == shown
     assert (session.plan, session.refine_undo, session.written) == (before.plan, before.refine_undo, before.written)
+
+
+async def test_an_undo_that_came_to_nothing_has_its_row(house: House, anna: Person) -> None:
+    """Also a list that does not show it is out of date."""
+    await anna.to_refine("Report")
+    await anna.choose("Report", "15 min later")
+    house.clock.at += timedelta(minutes=1)
+    for event_id in house.calendar.store.shown():
+        house.calendar.store.user_delete(event_id)
+    await anna.press("History")
+    (_, button), *_ = [(t, b) for t, b in anna.buttons_beside("history") if t]
+    await anna.press_beside("history", "Undo", row="08:00")
+    assert rows(anna) == [
+        "08:01 · Undo · there was nothing left to change · nothing was written",
+        "08:00 · Your change · 2 added · taken back",
+    ]
+    assert [label for label, _, _ in buttons(anna)] == []
+    await anna.click(button.action, button.target)
+    assert "That was undone already." in anna.beside("history")
 
 
 async def test_a_stale_row_does_nothing_and_says_so(house: House, anna: Person) -> None:
