@@ -12,7 +12,6 @@ from fateforger.coordinator.commands import (
     Click,
     Command,
     ForQueue,
-    LookAgain,
     Opening,
     Queued,
     SessionCommand,
@@ -21,7 +20,7 @@ from fateforger.coordinator.commands import (
     Start,
     TimeboxingCommitDate,
     TimeboxingUserReply,
-    Understood,
+    Unasked,
 )
 from fateforger.errors import BadInput, StoreError
 from fateforger.picture import DayView
@@ -244,7 +243,7 @@ class ScriptedDoor:
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.handled:
                 return
-            assert not isinstance(command, LookAgain | Understood), "nobody watches or interprets here"
+            assert not isinstance(command, Unasked), "nobody watches, interprets or closes here"
             session = found.model_copy(update={"overview": f"{found.overview}{described(command)}\n"})
         session = session.touched(command.command_id, command.at)
         slot = "root" if isinstance(command, Start) else "state"

@@ -13,7 +13,7 @@ from fateforger.background.letters import letter
 from fateforger.errors import InternalError, StoreError
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sessions
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import COMMAND, LookAgain, Queued, Understood
+from fateforger.session.commands import COMMAND, LookAgain, Queued, Unasked
 from fateforger.session.commands.queue import QueueCommand
 from fateforger.session.model import Outgoing
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 TURN_LANE = "turn"
 OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
-NOT_ASKED_FOR = frozenset({LookAgain.model_fields["kind"].default, Understood.model_fields["kind"].default})
+NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args(Unasked))
 
 APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
 

@@ -35,6 +35,7 @@ from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.approving import Approvals
+from fateforger.coordinator.closing import Closing
 from fateforger.coordinator.executor.carried import Tools
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.taskdesk import TaskDesk
@@ -141,6 +142,8 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         await stack.enter_async_context(remembering(settings, store, clock, owner=replica, wake=room.wake))
         looking = asyncio.create_task(tasks.waiting.run(), name="waiting tasks")
         stack.push_async_callback(_ended, looking)
+        closing = asyncio.create_task(Closing(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")
+        stack.push_async_callback(_ended, closing)
         if settings.watch_seconds:
             watcher = Watcher(
                 sessions=store.sessions,

@@ -119,6 +119,8 @@ class PlanningCoordinator:
                 await self._later.look_again(command)
             case commands.Understood():
                 await self._later.understood(command)
+            case commands.LeftAlone():
+                await self._later.left_alone(command)
             case commands.TimeboxingCommitDate():
                 await self.on_commit_date(command, tell)
             case commands.TimeboxingUserReply():

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from fateforger.coordinator.closing import closed, left_alone
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects
 from fateforger.coordinator.looking import Look, Looker
@@ -17,7 +18,7 @@ from fateforger.coordinator.previewing import aged
 from fateforger.errors import StoreError, VersionConflict
 from fateforger.ports import Sessions
 from fateforger.session.advice import advised
-from fateforger.session.commands import LookAgain, Understood
+from fateforger.session.commands import LeftAlone, LookAgain, Understood
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import REREAD_WAIT
@@ -77,6 +78,15 @@ class Later:
                 after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
             if news_of_memory(before, after):
                 await self._shown(before, after, command)
+
+    async def left_alone(self, command: LeftAlone) -> None:
+        """Nobody came back to a session that is done with: close it, unless somebody did."""
+        async with self._drafts.turn(command.session_id):
+            before = await self._sessions.load(command.session_id)
+            if before is None or command.command_id in before.handled or not left_alone(before, command.at):
+                return
+            after, messages = closed(before, command)
+            await self._sessions.save(after, expected=before.version, outgoing=messages)
 
     def take_in(self, session: Session) -> None:
         """When the calendar answers after all, show it."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fateforger.coordinator.commands import ForQueue, LookAgain, Opening, Queued, Start, Understood
+from fateforger.coordinator.commands import ForQueue, Opening, Queued, Start, Unasked
 from fateforger.errors import StoreError
 from fateforger.ports import Clock, Outbox, Sessions
 from fateforger.session.progress import Progress, Tell, untold
@@ -88,7 +88,7 @@ class Presence:
 
     async def handle(self, command: Queued) -> None:
         """Raises as ``handle`` does; the words go away whatever it raises."""
-        if isinstance(command, Start | ForQueue | LookAgain | Understood):
+        if isinstance(command, Start | ForQueue | Unasked):
             await self._handle(command, untold)
             return
         turn = Turn(command)

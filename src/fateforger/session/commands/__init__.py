@@ -36,7 +36,14 @@ from fateforger.session.commands.calendar import (
     Side,
     UndoWrite,
 )
-from fateforger.session.commands.conversation import Click, Opening, StageAction, Start, TimeboxingUserReply
+from fateforger.session.commands.conversation import (
+    Click,
+    LeftAlone,
+    Opening,
+    StageAction,
+    Start,
+    TimeboxingUserReply,
+)
 from fateforger.session.commands.day import AdjustFrame, ChooseDate, SetFrame, TimeboxingCommitDate
 from fateforger.session.commands.inputs import (
     AddTasks,
@@ -80,6 +87,7 @@ __all__ = [
     "HideMemory",
     "HidePreview",
     "JudgeConstraint",
+    "LeftAlone",
     "LookAgain",
     "MarkOneThing",
     "Opening",
@@ -158,7 +166,7 @@ SessionCommand = (
 )
 
 Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
-Unasked = LookAgain | Understood
+Unasked = LookAgain | Understood | LeftAlone
 """What nobody asked for."""
 Queued = Start | Opening | SessionCommand | QueueCommand | Unasked
 """What waits its turn in the durable inbox."""

@@ -83,3 +83,14 @@ class Click(BaseModel):
     action: str
     target: str = ""
     value: str | Date | time | None = None
+
+
+class LeftAlone(BaseModel):
+    """Nobody asked for anything: at the instant ``at`` the session was done with, and nobody came back to it. It waits
+    its turn among the person's commands, and does not count as a sign of life of theirs."""
+
+    model_config = _FROZEN
+    kind: Literal["left_alone"] = "left_alone"
+    command_id: str
+    session_id: str
+    at: datetime
