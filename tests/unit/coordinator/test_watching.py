@@ -16,6 +16,7 @@ from tests.unit.coordinator.test_person_edits import drag, event
 from fateforger.coordinator.looking import Read
 from fateforger.coordinator.watching import SLOW_SECONDS, WATCH_SECONDS, Watcher, pace
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
+from fateforger.plan import resolve
 from fateforger.session.commands import COMMAND
 from fateforger.session.model import Session, SessionStatus
 from fateforger.stages import TimeboxingStage
@@ -291,6 +292,37 @@ async def test_a_new_meeting_on_top_of_a_block_is_warned_about(watch: Watch, ann
     assert await watch.after() == 1
     assert "New on your calendar: “Fire drill”, 09:30–10:30." in anna.words
     assert "⚠️ “Report” runs into “Fire drill”, 09:30–10:30." in anna.words
+
+
+@pytest.mark.parametrize("stage", ["refine", "committed"])
+async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo_brings_it_back(
+    watch: Watch, anna: Person, stage: str
+) -> None:
+    """S200, S202, S213: nobody asked for the look; the button that it brings works on what the look showed."""
+    store, house = watch.house.calendar.store, watch.house
+    standup = meeting(house, "Standup", "16:00", "16:30")
+    await (anna.to_refine if stage == "refine" else anna.to_committed)("Report", "Mail")
+    before = await anna.session()
+    assert "Refit the rest" not in anna.labels()
+    assert before.plan is not None
+    report, mail = (next(b for b in resolve(before.plan) if b.event.name == name) for name in ("Report", "Mail"))
+    store.user_edit(standup, start=mail.start, end=mail.start + timedelta(minutes=30))
+    assert await watch.after() == 1
+    assert f"⚠️ “Mail” runs into “Standup”, {mail.start:%H:%M}" in anna.words
+    assert (await anna.session()).plan == before.plan
+    await anna.press("Refit the rest")
+    fitted = await anna.session()
+    assert fitted.plan is not None
+    after = {b.event.name: b for b in resolve(fitted.plan)}
+    assert (after["Report"].start, after["Mail"].minutes) == (report.start, mail.minutes)
+    assert f"“Mail” is now {after['Mail'].start:%H:%M}–{after['Mail'].end:%H:%M} (was {mail.start:%H:%M}" in anna.words
+    assert "Refit the rest" not in anna.labels()
+    assert house.on_calendar()["Mail"] == f"{after['Mail'].start:%H:%M}-{after['Mail'].end:%H:%M}"
+    assert await watch.after() == 0
+    await anna.press("Undo last update")
+    back = await anna.session()
+    assert (back.plan, back.inputs, back.unplaced) == (before.plan, before.inputs, before.unplaced)
+    assert "Refit the rest" in anna.labels()
 
 
 @pytest.mark.parametrize("stage", ["frame", "skeleton", "refine"])
