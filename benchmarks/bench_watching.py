@@ -1,8 +1,9 @@
 """From an edit on the calendar until the thread shows it: the real program with its embedded calendar, a committed day,
 and somebody who edits in another calendar program. Promised are 10 s.
 
-Elapsed time, for it is waiting that is measured: from the answer to the edit until the page's live socket brings the card
-that says so. The edits come at moments spread over the pace of the watching, so the worst is a look that was just missed.
+Elapsed time, for it is waiting that is measured: from the answer to the edit until the page's live socket brings the
+card that says so. The edits come at moments spread over the pace of the watching, so the worst is a look that was just
+missed.
 """
 
 from __future__ import annotations
