@@ -14,6 +14,7 @@ class MemoryIndex:
     def __init__(self) -> None:
         self.shown: dict[tuple[str, str], Version] = {}
         self.trouble: MemoryUnavailable | None = None
+        self.scrubs = 0
 
     async def put(self, version: Version) -> None:
         self._well()
@@ -41,6 +42,10 @@ class MemoryIndex:
     async def wipe(self) -> None:
         self.trouble = None
         self.shown.clear()
+
+    async def scrub(self) -> None:
+        self._well()
+        self.scrubs += 1
 
     async def report(self) -> MemoryReport:
         self._well()

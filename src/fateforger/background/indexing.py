@@ -145,9 +145,15 @@ class Indexing:
                     shown.append(task)
                     in_a_row = 0
         finally:
-            await self._constraints.indexed(shown)
+            await self._shown(shown)
             progress(len(shown))
         return refused
+
+    async def _shown(self, tasks: list[IndexTask]) -> None:
+        """Off the list. What was forgotten stays on it until the files hold nothing of it any more."""
+        if any(task.version is None for task in tasks):
+            await self._memory.scrub()
+        await self._constraints.indexed(tasks)
 
     async def _show(self, task: IndexTask) -> None:
         if task.version is None:

@@ -116,6 +116,10 @@ class Memory(Protocol):
         """Remove every memory of everybody, for a rebuild."""
         ...
 
+    async def scrub(self) -> None:
+        """Let files of our own hold nothing more of what was dropped or changed; a server keeps house itself."""
+        ...
+
     async def report(self) -> MemoryReport:
         """Look whether it works: written, filtered and found as it should be."""
         ...

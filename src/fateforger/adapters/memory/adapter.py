@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -51,6 +53,9 @@ class Mem0Memory:
 
     async def wipe(self) -> None:
         await self._run(self._wipe)
+
+    async def scrub(self) -> None:
+        await self._run(self._scrub)
 
     async def aclose(self) -> None:
         await self._run(self._let_go)
@@ -101,6 +106,16 @@ class Mem0Memory:
             finally:
                 index.close()
         self._opened()
+
+    def _scrub(self) -> None:
+        """Embedded Qdrant marks what is deleted as free and leaves it in its file, so each file is written anew."""
+        if not isinstance(self._place, Embedded):
+            return
+        self._close()
+        _nobody_has(self._place.folder)
+        for file in sorted(self._place.folder.glob("collection/*/storage.sqlite")):
+            with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+                connection.execute("VACUUM")
 
     def _let_go(self) -> None:
         self._close()

@@ -88,8 +88,11 @@ class SqlConstraints:
         return await self._database.read(lambda connection: waiting(connection, limit))
 
     async def indexed(self, tasks: Sequence[IndexTask]) -> None:
-        if tasks:
-            await self._database.write(lambda connection: strike(connection, tasks))
+        if not tasks:
+            return
+        await self._database.write(lambda connection: strike(connection, tasks))
+        if any(task.version is None for task in tasks):
+            await self._database.scrub()
 
     async def reindex(self, user_id: str | None = None) -> int:
         people = await self.people() if user_id is None else (check_person(user_id),)
