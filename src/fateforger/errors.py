@@ -18,6 +18,7 @@
     │   ├── StoreError
     │   │   ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
     │   │   ├── VersionConflict       somebody saved a newer version first
+    │   │   ├── StillAtWork           something of the same person is being carried out
     │   │   └── ConstraintUnreadable  a constraint is there and cannot be read; the others can
     │   ├── MemoryUnavailable         the index of constraints cannot be read or written; nothing is lost with it
     │   │   └── RebuildNeeded         it is damaged, or made with another embedder, and has to be made anew
@@ -133,6 +134,10 @@ class StoreUnavailable(StoreError):
 
 class VersionConflict(StoreError):
     """Somebody else saved a newer version of the same thing first."""
+
+
+class StillAtWork(StoreError):
+    """Something of the same person is being carried out at this moment."""
 
 
 class ConstraintUnreadable(StoreError):

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import secrets
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from fateforger.errors import StoreUnavailable
+
+_R = TypeVar("_R")
 
 
 class RecordingFiles:
@@ -18,10 +24,21 @@ class RecordingFiles:
 
     async def keep(self, name: str, text: str) -> None:
         """See :meth:`fateforger.ports.Recordings.keep`."""
+        await self._do("write to", lambda: self._write(name, text))
+
+    async def of(self, user_id: str) -> Mapping[str, str]:
+        """See :meth:`fateforger.ports.Recordings.of`."""
+        return await self._do("read", lambda: {path.name: text for path, text in self._about(user_id)})
+
+    async def forget(self, user_id: str) -> int:
+        """See :meth:`fateforger.ports.Recordings.forget`."""
+        return await self._do("delete from", lambda: self._forget(user_id))
+
+    async def _do(self, what: str, work: Callable[[], _R]) -> _R:
         try:
-            await asyncio.to_thread(self._write, name, text)
+            return await asyncio.to_thread(work)
         except OSError as error:
-            raise StoreUnavailable(f"I cannot write to {self._folder}: {error.strerror or error}.") from None
+            raise StoreUnavailable(f"I cannot {what} {self._folder}: {error.strerror or error}.") from None
 
     def _write(self, name: str, text: str) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -34,3 +51,20 @@ class RecordingFiles:
             draft.replace(self._folder / name)
         finally:
             draft.unlink(missing_ok=True)
+
+    def _about(self, user_id: str) -> Iterator[tuple[Path, str]]:
+        """Recordings, and drafts of them, whose person it is. Whose it is stands in it even where words do not."""
+        if not self._folder.is_dir():
+            return
+        person = re.compile(rf'"user_id"\s*:\s*{re.escape(json.dumps(user_id, ensure_ascii=False))}')
+        for path in sorted(self._folder.iterdir()):
+            if ".json" in path.suffixes and path.is_file():
+                text = path.read_text(encoding="utf-8", errors="replace")
+                if person.search(text):
+                    yield path, text
+
+    def _forget(self, user_id: str) -> int:
+        found = [path for path, _ in self._about(user_id)]
+        for path in found:
+            path.unlink(missing_ok=True)
+        return len(found)

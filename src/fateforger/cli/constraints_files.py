@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fateforger.cli.constraints_migrated import Bar
 from fateforger.cli.constraints_store import Opened, checked_person, in_store, with_constraints
-from fateforger.cli.documents import json_line, line_text, parse_json, raw_lines, write_json
+from fateforger.cli.documents import json_line, line_text, parse_json, raw_lines, write_json, written
 from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -184,7 +182,7 @@ async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int
 
     people = await opened.constraints.people() if user_id is None else (user_id,)
     lines, unreadable = 0, None
-    with _written(target) as write_line:
+    with written(target) as write_line:
         for person in people:
             try:
                 versions = await opened.constraints.of(person)
@@ -195,22 +193,3 @@ async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int
                 write_line(json_line(write_version(version)))
             lines += len(versions)
     return len(people), lines, unreadable
-
-
-@contextlib.contextmanager
-def _written(target: str) -> Iterator[Callable[[str], object]]:
-    """How to write a line: to a file that only its owner can read, there as a whole or not at all; or to stdout. Raises
-    ``StoreUnavailable``."""
-    if target == "-":
-        yield click.echo
-        return
-    draft = Path(f"{target}.part")
-    try:
-        draft.touch(mode=0o600)
-        with draft.open("w", encoding="utf-8", newline="\n") as file:
-            yield lambda line: file.write(f"{line}\n")
-        draft.replace(target)
-    except OSError as error:
-        raise StoreUnavailable(f"I cannot write {target}: {error.strerror or error}.", where=target) from None
-    finally:
-        draft.unlink(missing_ok=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, StoreUnavailable
 
 MAX_BYTES = 16 * 1024 * 1024
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
@@ -96,3 +96,22 @@ def json_line(document: Any) -> str:
 def write_json(document: Any) -> None:
     """One JSON document on stdout, on one line."""
     click.echo(json_line(document))
+
+
+@contextlib.contextmanager
+def written(target: str) -> Iterator[Callable[[str], object]]:
+    """How to write a line: to a file that only its owner can read, there as a whole or not at all; or to stdout. Raises
+    ``StoreUnavailable``."""
+    if target == "-":
+        yield click.echo
+        return
+    draft = Path(f"{target}.part")
+    try:
+        draft.touch(mode=0o600)
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            yield lambda line: file.write(f"{line}\n")
+        draft.replace(target)
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot write {target}: {error.strerror or error}.", where=target) from None
+    finally:
+        draft.unlink(missing_ok=True)

@@ -30,6 +30,7 @@ _COMMANDS = {
         "What people told the planner once, and which of it applies on a day.",
     ),
     "tasks": ("fateforger.cli.tasks", "The queue of work: what is next, and what becomes of it."),
+    "person": ("fateforger.cli.person", "What is held about somebody: all of it as one document, or erased."),
     "workflow": ("fateforger.cli.workflow", "Check what was done against the rules of a workflow."),
     "mcp": ("fateforger.cli.mcp", "A door for other agents, who may work with tasks and propose changes."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),

@@ -22,12 +22,14 @@ from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport
 from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, Spent, Usage
 from fateforger.ports.outside_tasks import OpenTasks
 from fateforger.ports.painter import Painter
+from fateforger.ports.people import KINDS, Counts, People
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
 from fateforger.ports.sources import ConstraintSource
 from fateforger.ports.tasks import Change, Rearrangement, Tasks
 from fateforger.tasks import NewTask
 
 __all__ = [
+    "KINDS",
     "Calendar",
     "CalendarTraits",
     "Calls",
@@ -37,6 +39,7 @@ __all__ = [
     "Completion",
     "ConstraintSource",
     "Constraints",
+    "Counts",
     "Done",
     "Exists",
     "Facts",
@@ -57,6 +60,7 @@ __all__ = [
     "Outbox",
     "Outcome",
     "Painter",
+    "People",
     "Prompt",
     "Proposals",
     "Rearrangement",

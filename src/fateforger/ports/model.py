@@ -100,3 +100,11 @@ class Recordings(Protocol):
         """Keep a text under a name, whole or not at all, in the place of what had that name; nobody but its owner can
         read it. Raises ``StoreUnavailable``."""
         ...
+
+    async def of(self, user_id: str) -> Mapping[str, str]:
+        """The texts that are about that person, by name. Raises ``StoreUnavailable``."""
+        ...
+
+    async def forget(self, user_id: str) -> int:
+        """Remove them, also what a crash left of one, and say how many there were. Raises ``StoreUnavailable``."""
+        ...

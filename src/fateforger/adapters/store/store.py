@@ -14,6 +14,7 @@ from fateforger.adapters.store.feedback import SqlFeedbacks
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.outbox import SqlOutbox
+from fateforger.adapters.store.people import SqlPeople
 from fateforger.adapters.store.place import database_url, make_engine, spoken
 from fateforger.adapters.store.proposals import SqlProposals
 from fateforger.adapters.store.schema import bring_up_to_date
@@ -38,6 +39,7 @@ class Store:
     clients: SqlClients
     calls: SqlCalls
     proposals: SqlProposals
+    people: SqlPeople
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -72,4 +74,5 @@ def open_store(where: str | Path) -> Store:
         clients=SqlClients(database),
         calls=SqlCalls(database),
         proposals=SqlProposals(database),
+        people=SqlPeople(database),
     )

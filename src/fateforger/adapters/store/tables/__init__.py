@@ -16,6 +16,7 @@ from fateforger.adapters.store.tables.conversation import (
     SessionRow,
 )
 from fateforger.adapters.store.tables.memory import ConstraintUnindexed, ConstraintVersion
+from fateforger.adapters.store.tables.people import Erasure
 from fateforger.adapters.store.tables.tasks import TaskBlocker, TaskRow
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ConstraintUnindexed",
     "ConstraintVersion",
     "Counter",
+    "Erasure",
     "EventGeneration",
     "EventHead",
     "FeedbackRow",

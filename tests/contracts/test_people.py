@@ -1,0 +1,165 @@
+"""All that is held about a person, in every table, is shown and erased; nothing of anybody else is touched."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from tests.contracts.journal_examples import create, transaction
+from tests.contracts.stores import KINDS, two_stores
+from tests.factories.agents import NOW
+from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
+
+from fateforger.adapters.store import Store
+from fateforger.adapters.store.people import AT_WORK, ERASURE, UNFINISHED
+from fateforger.adapters.store.tables import metadata
+from fateforger.errors import BadInput, CalendarBusy, StillAtWork
+from fateforger.journal.model import TxState
+
+ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
+LATER = NOW + timedelta(minutes=1)
+Both = tuple[Store, Store]
+
+EVERYTHING = {
+    "constraints": 3, "task_order": 1, "tasks": 2, "messages": 3, "sessions": 1, "jobs": 9, "receipts": 7,
+    "ratings": 1, "calendar_ops": 3, "calendar_writes": 3, "calendar_blocks": 2, "event_ids": 3, "calendars": 1,
+    "agents": 1, "agent_calls": 1, "proposals": 1,
+}  # fmt: skip
+
+
+@pytest.fixture(params=KINDS)
+async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
+    async with two_stores(request, tmp_path) as stores:
+        yield stores
+
+
+async def test_nothing_of_a_person_is_left_in_any_table_and_others_are_untouched(both: Both) -> None:
+    """Every table of the database either has something of them before, or is known to be about nobody."""
+    store, other = both
+    await tell(store, BORIS)
+    alone = await dump(store)
+    await tell(store, ANNA)
+    full = await dump(store)
+    found = {*about(full, *ANNA.names)} | {"task_blocker"}  # which names tasks, by ids that are drawn
+    assert found | OF_NOBODY == {table.name for table in metadata.sorted_tables}
+    assert await other.people.held(ANNA.id) == {**EVERYTHING, "index": 3}
+    assert await other.people.erase(ANNA.id, now=LATER) == EVERYTHING
+    left = await dump(store)
+    assert about(left, *ANNA.names).keys() == {"constraint_unindexed"}
+    del left["constraint_unindexed"], left["erasure"]
+    assert left == {name: rows for name, rows in alone.items() if name in left}
+    assert await store.people.pending(ANNA.id) == 6
+    await store.constraints.indexed(await store.constraints.unindexed())
+    assert about(await dump(store), *ANNA.names) == {}
+
+
+async def test_that_it_was_done_is_kept_and_nothing_else_and_it_can_be_done_again(both: Both) -> None:
+    store, other = both
+    await tell(store, ANNA)
+    await store.people.erase(ANNA.id, now=LATER)
+    assert await other.people.erase(ANNA.id, now=LATER) == {}
+    rows = await store.database.read(lambda connection: connection.execute(select(ERASURE)).all())
+    assert [(row.at, json.loads(row.counts)) for row in rows] == [(LATER, EVERYTHING)]
+
+
+async def test_the_export_holds_every_row_and_no_token(both: Both) -> None:
+    store, other = both
+    await tell(store, BORIS)
+    await tell(store, ANNA)
+    held = await other.people.export(ANNA.id)
+    assert {kind: len(rows) for kind, rows in held.items()} == EVERYTHING
+    text = json.dumps(held)
+    assert (BORIS.word in text, "token_hash" in text, f"hash {ANNA.word}" in text) == (False, False, False)
+    assert {line["user_id"] for line in held["constraints"]} == {ANNA.id}
+    assert held["sessions"][0]["session"]["plan"]["events"][0]["name"] == ANNA.word
+
+
+async def test_nothing_is_erased_while_a_write_to_the_calendar_is_not_finished(both: Both) -> None:
+    """Applying or paused, and also while somebody holds the calendar."""
+    store, other = both
+    await tell(store, ANNA)
+    begun = transaction("open", [create(7, tx="open")], calendar=ANNA.calendar_key, context={"session": ANNA.session})
+    await store.journal.begin(begun)
+    before = await dump(store)
+    with pytest.raises(CalendarBusy, match=UNFINISHED):
+        await other.people.erase(ANNA.id, now=LATER)
+    await store.journal.close("open", TxState.PAUSED, LATER)
+    with pytest.raises(CalendarBusy, match=UNFINISHED):
+        await other.people.erase(ANNA.id, now=LATER)
+    assert {**(await dump(store)), "sync_tx": []} == {**before, "sync_tx": []}
+
+
+async def test_nothing_is_erased_while_the_calendar_is_held(both: Both) -> None:
+    store, other = both
+    await tell(store, ANNA)
+    lease = await store.journal.acquire(ANNA.calendar_key, "engine", now=LATER, seconds=60)
+    assert lease is not None
+    with pytest.raises(CalendarBusy, match=UNFINISHED):
+        await other.people.erase(ANNA.id, now=LATER)
+    await store.journal.release(lease)
+    assert await other.people.erase(ANNA.id, now=LATER) == EVERYTHING
+
+
+async def test_nothing_is_erased_while_something_of_theirs_is_carried_out(both: Both) -> None:
+    store, other = both
+    await tell(store, ANNA)
+    await tell(store, BORIS)
+    lanes = ("turn", "memory")
+    held = [await store.jobs.claim(lane, "w", now=LATER, lease_seconds=60) for lane in lanes]
+    with pytest.raises(StillAtWork, match=AT_WORK):
+        await other.people.erase(ANNA.id, now=LATER)
+    for job in held:
+        assert job is not None
+        assert await store.jobs.finish(job)
+    counts = await other.people.erase(ANNA.id, now=LATER)
+    assert counts == {**EVERYTHING, "jobs": EVERYTHING["jobs"] - len(lanes)}
+
+
+async def test_on_a_calendar_of_two_only_their_own_writes_and_days_go(both: Both) -> None:
+    """What nobody's session wrote there stays, since nobody knows whose it is; and so does the calendar's name."""
+    store, other = both
+    shared = "local:both"
+    anna = Somebody("quokka", shared, ANNA.day)
+    boris = Somebody("wombat", shared, ANNA.day + timedelta(days=30))
+    await tell(store, boris)
+    await tell(store, anna)
+    counts = await other.people.erase(anna.id, now=LATER)
+    kinds = ("calendar_writes", "calendar_blocks", "event_ids", "calendars")
+    assert [counts.get(kind) for kind in kinds] == [2, 1, 2, None]
+    assert len(await store.journal.history(shared)) == 4
+
+
+async def test_ids_are_whole_names_and_who_is_spoken_of_loses_nothing(both: Both) -> None:
+    """``U0quokka`` is not in ``U0quokkas``, and a job that quotes them is its speaker's."""
+    store, other = both
+    longer = Somebody("quokkas")
+    await tell(store, longer)
+    alone = await dump(store)
+    await tell(store, ANNA)
+    await other.people.erase(ANNA.id, now=LATER)
+    await store.constraints.indexed([task for task in await store.constraints.unindexed() if task.version is None])
+    left = await dump(store)
+    assert {**left, "erasure": []} == alone
+
+
+@pytest.mark.parametrize("user_id", ["", "  ", "U" * 5_000])
+async def test_what_cannot_be_a_person_is_refused(both: Both, user_id: str) -> None:
+    for ask in (both[0].people.held, both[0].people.export):
+        with pytest.raises(BadInput):
+            await ask(user_id)
+    with pytest.raises(BadInput):
+        await both[0].people.erase(user_id, now=LATER)
+
+
+async def test_erasing_and_writing_at_once_leaves_all_or_nothing(both: Both) -> None:
+    """Whoever comes first: a new session with its messages is either gone with the rest or whole."""
+    store, other = both
+    await tell(store, ANNA)
+    again = Somebody("quokka2")
+    await asyncio.gather(other.people.erase(ANNA.id, now=LATER), tell(store, again))
+    assert await other.people.held(again.id) == {**EVERYTHING, "index": 3}

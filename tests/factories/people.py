@@ -1,0 +1,169 @@
+"""A person in every table and file of the program, with words that nobody else uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from tests.contracts import session_examples as sessions
+from tests.contracts.journal_examples import CALENDAR, applied, create, head, transaction
+from tests.factories.agents import NOW, client, proposal
+from tests.factories.constraints import version_of
+from tests.factories.tasks import new_task
+
+from fateforger.adapters.recordings import RecordingFiles
+from fateforger.adapters.store import Store
+from fateforger.adapters.store.tables import metadata
+from fateforger.agents import Asked
+from fateforger.background.letters import letter
+from fateforger.background.memory import write_job
+from fateforger.background.tidying import tidy_job
+from fateforger.journal.model import TxState
+from fateforger.plan import TBPlan
+from fateforger.ports import NewJob, Sent
+from fateforger.session.feedback import Rating
+from fateforger.slack.payloads import command_id
+
+OF_NOBODY = frozenset({"model_usage", "erasure"})
+"""Tables in which no row is about anybody."""
+_DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}'\)$")
+
+
+@dataclass(frozen=True)
+class Somebody:
+    """``word`` is in everything that they say and are called."""
+
+    word: str
+    calendar: str = ""
+    day: date = date(2026, 3, 2)
+
+    @property
+    def id(self) -> str:
+        return f"U0{self.word}"
+
+    @property
+    def session(self) -> str:
+        return f"s{self.word}"
+
+    @property
+    def channel(self) -> str:
+        return f"D0{self.word}"
+
+    @property
+    def calendar_key(self) -> str:
+        return self.calendar or f"{CALENDAR}-{self.word}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a search for them looks for."""
+        return (self.word, self.id, self.session, self.channel)
+
+
+async def tell(store: Store, who: Somebody, folder: Path | None = None) -> None:
+    """Put them into every table, and into the recordings in ``folder``."""
+    await _said(store, who)
+    await _planned(store, who)
+    await _written(store, who)
+    await _agents(store, who)
+    if folder is not None:
+        text = f'{{"runs": [{{"session": {{"user_id": "{who.id}", "notes": "{who.word}"}}}}]}}'
+        await RecordingFiles(folder).keep(f"20260302T070000-{who.word[:2]}.json", text)
+
+
+async def _said(store: Store, who: Somebody) -> None:
+    for n in range(3):
+        said = version_of(f"c{n}{who.word}", user=who.id, description=f"{who.word} {n}. {'so it is. ' * 60}")
+        await store.constraints.write([said], cause=f"c{n} {who.word}")
+    first, _ = await store.tasks.add(
+        who.id, [new_task(f"{who.word} first", key="a"), new_task(who.word, after=("a",))], cause=who.word, now=NOW
+    )
+    await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
+
+
+async def _planned(store: Store, who: Somebody) -> None:
+    plan = TBPlan(date=who.day, tz="Europe/Berlin", events=(sessions.BLOCK.model_copy(update={"name": who.word}),))
+    session = sessions.session(who.session, user_id=who.id, channel=who.channel, plan=plan)
+    outgoing = [sessions.message(f"{n}-{who.word}", f"slot{n}", who.session) for n in range(3)]
+    await store.sessions.save(session, expected=0, outgoing=outgoing)
+    await store.sessions.attach_thread(who.session, who.channel, "1700.1")
+    await store.outbox.sent(outgoing[0].id, Sent(who.channel, "1700.2"), now=NOW)
+    await store.outbox.failed(outgoing[1].id, f"{who.word} was refused", retry_at=None)
+    rating = Rating(session_id=who.session, turn=f"t{who.word}", user_id=who.id, helpful=True, at=NOW)
+    await store.feedbacks.rate(rating)
+    for job in _jobs(who):
+        await store.jobs.enqueue(job, now=NOW)
+    dead = await store.jobs.claim("extract", "w", now=NOW, lease_seconds=1)
+    assert dead is not None
+    await store.jobs.bury(dead, f"{who.word} could not be read")
+
+
+def _jobs(who: Somebody) -> tuple[NewJob, ...]:
+    """One of each form in which a job can be somebody's."""
+    words: Mapping[str, Any] = {"kind": "queue", "user_id": who.id, "text": who.word}
+    return (
+        NewJob("turn", f"queue {who.id}", command_id("click", who.word), words),
+        NewJob("extract", who.session, command_id("message", who.word), {"session_id": who.session}),
+        NewJob("turn", who.session, f"look:{who.session}:1:x", {"session_id": who.session}),
+        write_job([version_of("late", user=who.id, description=who.word)], who.session, f"late-{who.id}"),
+        tidy_job(who.id, who.day, "Europe/Berlin"),
+        letter(sessions.card(who.word), v=f"v-{who.id}", channel=who.channel),
+        NewJob("greeting", f"{who.channel} {who.id}", f"first-{who.id}", {"channel": who.channel, "thread_ts": None}),
+    )
+
+
+async def _written(store: Store, who: Somebody) -> None:
+    """Two days on their calendar, the second one undone, and one from the command line."""
+    for number, context in enumerate([{"session": who.session}, {}]):
+        tx = f"{who.word}{number}"
+        await _write(store, who, tx, who.day + timedelta(days=number), {**context, "said": who.word})
+    await _write(store, who, f"{who.word}9", who.day, {}, kind="undo", undoes=f"{who.word}0")
+    lease = await store.journal.acquire(who.calendar_key, "w", now=NOW, seconds=1)
+    assert lease is not None
+    await store.journal.release(lease)
+
+
+async def _write(store: Store, who: Somebody, tx: str, day: date, context: Mapping[str, Any], **more: Any) -> None:
+    seed = f"{day.isoformat()}|{who.word}|09:00:00|{tx}"
+    op = create(0, tx=tx, day=day).model_copy(update={"summary": who.word, "seed": seed})
+    values = {"calendar": who.calendar_key, "day": day, "cause": f"door-{tx}", "group": who.session}
+    begun = transaction(tx, [op], context=context, **values, **more)
+    await store.journal.begin(begun)
+    note = head(0).model_copy(update={"key": who.word, "day": day})
+    await store.journal.settle(tx, applied(op), head=note)
+    await store.journal.close(tx, TxState.COMMITTED, NOW)
+
+
+async def _agents(store: Store, who: Somebody) -> None:
+    name, number = f"bot-{who.word}", f"p{who.word}"
+    await store.clients.add(client(name, key=f"k{who.word}", user_id=who.id), f"hash {who.word}")
+    asked = Asked(client=name, user_id=who.id, tool="pull", asked=f'{{"said":"{who.word}"}}', at=NOW)
+    await store.calls.begin(asked, since=NOW - timedelta(minutes=1), most=10)
+    await store.proposals.stage(proposal(number, name, user_id=who.id, reason=who.word))
+    await store.proposals.placed(number, who.channel, "1700.3")
+
+
+async def dump(store: Store) -> dict[str, list[str]]:
+    """Every row of every table as text, but for the marks of what Slack sent, which are digests that name nobody."""
+
+    def read(connection: Any) -> dict[str, list[str]]:
+        return {
+            table.name: sorted(row for row in map(_text, connection.execute(select(table))) if not _DIGEST.search(row))
+            for table in metadata.sorted_tables
+        }
+
+    return await store.database.read(read)
+
+
+def _text(row: Any) -> str:
+    return repr(tuple(row))
+
+
+def about(tables: Mapping[str, list[str]], *names: str) -> dict[str, list[str]]:
+    """The rows in which one of these names stands, by table."""
+    found = {table: [row for row in rows if any(name in row for name in names)] for table, rows in tables.items()}
+    return {table: rows for table, rows in found.items() if rows}
