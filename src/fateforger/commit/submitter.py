@@ -206,6 +206,15 @@ class CalendarSubmitter:
             told=told,
         )
 
+    async def find_out(self, transaction_id: str) -> SyncResult | None:
+        """What became of a transaction of which some calls were not answered; ``None`` when there is no such one.
+        Writes nothing to the calendar: what was not done by now is given up. Raises as all calls do, above all while
+        it still cannot be known."""
+        async with self._holding() as hold:
+            await self._settle_open(hold)
+        found = await self._outside.journal.get(transaction_id)
+        return None if found is None else result_of([Carried(found)])
+
     async def recover(self) -> tuple[SyncResult, ...]:
         """Settle what was interrupted, at start-up or when the world is well again: finish what is recent, give up
         the rest of what is old. Calling it again, or crashing inside, does no harm."""

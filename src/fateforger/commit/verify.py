@@ -10,6 +10,8 @@ from fateforger.sync.canonical import canon, is_timed
 from fateforger.sync.model import MANAGED, WRITES, EventImage, Ledger, Snapshot, Verb
 from fateforger.sync.words import quoted
 
+UNCHECKED_TOO = "For the same reason I could not look at your calendar again to check."
+
 
 async def look_again(transaction: Transaction, outside: Outside) -> tuple[bool, tuple[str, ...]]:
     """Whether something differs from what was written, and sentences about it. Not being able to look is said, but
@@ -23,7 +25,8 @@ async def look_again(transaction: Transaction, outside: Outside) -> tuple[bool, 
             outside.calendar, Ledger(), transaction.day, transaction.tz, limits=outside.limits, also=ids
         )
     except CalendarError as error:
-        return False, (f"I could not look at your calendar again to check: {error.message}",)
+        said = any(record.error == error.message for record in transaction.records)
+        return False, (UNCHECKED_TOO if said else f"I could not look at your calendar again to check: {error.message}",)
     sentences = differences(written, snapshot)
     return bool(sentences), sentences
 

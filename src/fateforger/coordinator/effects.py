@@ -46,6 +46,8 @@ class Submitter(Historian, Previewer, Protocol):
     @property
     def read(self) -> Read: ...
 
+    async def find_out(self, transaction_id: str) -> SyncResult | None: ...
+
     async def submit_plan(
         self,
         plan: TBPlan,
@@ -123,6 +125,16 @@ class Effects:
         counts as a wish of its own. Writes nothing to the calendar; when it cannot be done, nothing is lost."""
         with contextlib.suppress(UserError, CalendarError):
             await self._submitter.take_note(plan, cause=cause, group=session.write_group)
+
+    async def find_out(self, session: Session) -> Session:
+        """The session with what became of its latest write, of which nobody knew; as it is while nobody can know."""
+        history = await self._submitter.history(session.date)
+        latest = next((t for t in history if t.context.get("session") == session.id), None)
+        try:
+            result = None if latest is None else await self._submitter.find_out(latest.id)
+        except (UserError, CalendarError):
+            return session
+        return folding.found_out(session, result, await self._submitter.history(session.date))
 
     async def _read(self, effect: ReadCalendar, session: Session) -> Session:
         if not effect.wait:

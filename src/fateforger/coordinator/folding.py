@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator.mirroring import after_writing
 from fateforger.coordinator.reporting import UNCHANGED, counts_words, report_of
-from fateforger.coordinator.standing import with_plan
+from fateforger.coordinator.standing import standing_as, with_plan
 from fateforger.errors import ConfirmationNeeded
+from fateforger.journal import Transaction
 from fateforger.session.model import Notice, RefineUpdate, Session, SyncReport, Written
 from fateforger.session.questions import asked, open_questions, settled
 from fateforger.stages import TimeboxingStage
 from fateforger.sync import mirror
 from fateforger.turn.nodes.refine import taken_back
 
+FOUND_OUT = "Your calendar answers again: now I know what arrived."
 WAITING = "It is in your plan, but not on your calendar yet."
 _BROKEN = frozenset({"partial", "failed"})
 
@@ -41,6 +43,28 @@ def submitted(session: Session, result: SyncResult) -> Session:
         left = asked(session.questions, result.plan, session.snapshot)
         session = settled(session.model_copy(update={"questions": left}))
     return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _told(session, report)
+
+
+def found_out(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
+    """After it was found out what became of the calls of the latest write that were not answered. ``history`` is the
+    day's, the newest first. An undo is to be pressed again, as was said, whatever became of it."""
+    if result is None or result.transaction is None or result.transaction.kind == "undo":
+        report = None if session.last_sync is None else session.last_sync.model_copy(update={"unsure": False})
+        return session.model_copy(update={"last_sync": report})
+    report = report_of(result)
+    changes: dict[str, object] = {
+        "snapshot": after_writing(session.snapshot, result),
+        "last_sync": report,
+        "written": standing_as(session, history, replaced=False).written,
+        "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
+        "notice": Notice(lines=(FOUND_OUT,)),
+    }
+    if result.transaction.undoable and unsigned(session):
+        changes["refine_undo"] = (
+            *session.refine_undo[: -len(unsigned(session))],
+            _joined(unsigned(session), (result.transaction.id,)),
+        )
+    return settled(session.model_copy(update=changes))
 
 
 def stopped(session: Session, needed: ConfirmationNeeded) -> Session:

@@ -13,7 +13,7 @@ from fateforger.coordinator.looking import Look, Looker
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.messages import owed
 from fateforger.coordinator.mirroring import reading_of
-from fateforger.coordinator.noticing import noticed
+from fateforger.coordinator.noticing import in_doubt, noticed
 from fateforger.coordinator.previewing import aged
 from fateforger.errors import StoreError, VersionConflict
 from fateforger.ports import Sessions
@@ -58,8 +58,15 @@ class Later:
             if before is None or command.command_id in before.handled:
                 return
             look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
-            news = None if look is None else noticed(before, look)
+            if look is None:
+                return
+            known = before
+            if look.snapshot is not None and in_doubt(before):
+                known = await self._effects.find_out(before)
+            news = noticed(known, look)
             if news is None:
+                if known != before:
+                    await self._shown(before, known, command)
                 return
             after = await self._shown(before, news.session, command)
             # Only now: a plan that is not saved must not count as known to the engine.

@@ -32,6 +32,12 @@ class Noticed:
     reading: DayReading
 
 
+def in_doubt(session: Session) -> bool:
+    """Whether nobody knows yet what became of the latest write, so that a calendar that answers again is news."""
+    report = session.last_sync
+    return session.status is not SessionStatus.CANCELLED and report is not None and report.unsure
+
+
 def noticed(session: Session, look: Look) -> Noticed | None:
     """What is to be shown after a look; ``None`` when it means nothing to this session: it ended, the look failed or
     was at another day, or neither the plan nor what the card shows would differ."""

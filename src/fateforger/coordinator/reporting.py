@@ -13,6 +13,7 @@ from fateforger.sync.model import WRITES, OwnedId, Verb
 
 MOST_NAMED = 12
 UNCHANGED = "unchanged"
+LOOKING = "I keep looking, and say so here once I know."
 _OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
 _SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
 
@@ -43,7 +44,7 @@ def _unfinished(report: SyncReport, result: SyncResult) -> SyncReport:
     missing = _blocks(result, _OPEN)
     lines = (
         (f"On your calendar now: {_listed(done)}.",) if done else (),
-        (f"I do not know yet whether this arrived: {_listed(unsure)}.",) if unsure else (),
+        (f"I do not know yet whether this arrived: {_listed(unsure)}. {LOOKING}",) if unsure else (),
         (f"Not there yet: {_listed(missing)}.",) if missing else (),
     )
     sentences = (*(sentence for line in lines for sentence in line), *report.sentences[1:])

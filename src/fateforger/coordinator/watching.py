@@ -12,7 +12,7 @@ from typing import Protocol
 
 from fateforger.background.turns import look_job
 from fateforger.coordinator.looking import Look, Read
-from fateforger.coordinator.noticing import noticed
+from fateforger.coordinator.noticing import in_doubt, noticed
 from fateforger.errors import StoreError, WorldError
 from fateforger.plan import local_day, zone
 from fateforger.ports import Clock, Jobs, Sessions
@@ -169,7 +169,7 @@ class Watcher:
         same = known is not None and (known.version, known.look) == (session.version, look)
         if same and known is not None and (known.until is None or now < known.until):
             return
-        told = noticed(session, look) is not None
+        told = in_doubt(session) or noticed(session, look) is not None
         self._judged[session.id] = _Judged(session.version, look, now + ASK_AGAIN if told else None)
         if told:
             command_id = f"look:{session.id}:{session.version}:{now.isoformat()}"

@@ -19,8 +19,13 @@ from tests.fakes.google_mcp import Does, Google, GoogleMcp, Hangs, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 from tests.unit.coordinator.person import AMSTERDAM, House, Person, meeting, open_house_at
+from tests.unit.coordinator.test_watching import Watch
 
 from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
+from fateforger.commit.verify import UNCHECKED_TOO
+from fateforger.coordinator.folding import FOUND_OUT
+from fateforger.coordinator.reporting import LOOKING
+from fateforger.coordinator.watching import ASK_AGAIN
 from fateforger.ports import Calendar
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -191,7 +196,8 @@ async def test_a_calendar_that_vanishes_in_the_middle_of_a_commit(ready: Scene) 
     assert (ready.anna.card.text, len(ready.created)) == (PART, 1)
     assert "On your calendar now: “" in said
     assert "Not there yet: “" in said
-    assert f": {NOT_THERE}" in said
+    assert f"- “Mail” and “Lunch”: {NOT_THERE}\n- {UNCHECKED_TOO}\n" in said
+    assert said.count(NOT_THERE) == 1
     await ready.anna.press("Undo")
     assert f"⚠️ I could not take it back: {NOT_THERE}\nNothing has changed." in ready.anna.words
     ready.server.tools.calendars["primary"] = gone
@@ -318,4 +324,27 @@ async def test_a_restart_after_a_hang_makes_nothing_twice(ready: Scene) -> None:
     await ready.house.submitter.recover()
     assert (ready.events, ready.created) == (DAY, sorted(DAY))
     await ready.try_again()
+    await ready.ends_well()
+
+
+@hasty
+async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: Scene) -> None:
+    """No answer to any call: the card says so. As soon as the calendar answers again it says what arrived, and offers
+    Undo, without a click; meanwhile nobody writes."""
+    watch = Watch(ready.house, ready.anna)
+    ready.server.inject(Hangs(), tool="create-event", applied=True, times=3)
+    ready.server.inject(Hangs(), tool="get-event", times=ALWAYS)
+    async with asyncio.timeout(60):
+        said = await ready.commit()
+    assert "I do not know yet whether this arrived: “Report” 09:00–10:00, “Mail” 10:10–11:10" in said
+    assert LOOKING in said
+    assert "Undo" not in ready.anna.labels()
+    assert await watch.after() == 0
+    ready.server.calm()
+    calls = len(ready.server.asked("create-event"))
+    await watch.after(ASK_AGAIN.total_seconds())
+    assert ready.anna.card.text == WHOLE
+    assert ready.anna.root == "Monday 2 March: on your calendar, 3 blocks"
+    assert ready.anna.words.startswith(f"{WHOLE[:-1]}\n{FOUND_OUT}\n**3 created, 0 updated, 0 deleted, 0 unchanged**")
+    assert len(ready.server.asked("create-event")) == calls
     await ready.ends_well()
