@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.google_calendar import Fail, Race
+from tests.fakes.google_calendar import Answer, Fail, LoseAnswer, Race
 from tests.unit.coordinator.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting, open_house_at
 from tests.unit.coordinator.test_person_edits import drag, event
 
+from fateforger.coordinator.folding import FOUND_OUT
 from fateforger.coordinator.looking import Read
-from fateforger.coordinator.watching import SLOW_SECONDS, WATCH_SECONDS, Watcher, pace
+from fateforger.coordinator.reporting import LOOKING
+from fateforger.coordinator.watching import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, pace
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.plan import resolve
+from fateforger.ports import Unknown
 from fateforger.session.commands import COMMAND
-from fateforger.session.model import Session, SessionStatus
+from fateforger.session.model import Session, SessionStatus, Written
 from fateforger.stages import TimeboxingStage
 
 DOWN = CalendarUnreachable("The calendar does not answer.")
@@ -502,3 +505,29 @@ async def test_a_calendar_that_answers_again_fills_in_what_was_missing(watch: Wa
     assert "Your calendar answers again." in anna.words
     assert "- **09:30–10:00** Standup" in anna.words
     assert "could not read" not in anna.words
+
+
+async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Person) -> None:
+    """What did not arrive can be tried again; what did belongs to the change, and is taken back with it."""
+    house = watch.house
+    await anna.to_refine("Report", "Mail")
+    for nth in range(2):
+        house.calendar.inject(LoseAnswer(), verb="create", nth=nth)
+    house.calendar.inject(Answer(Unknown("no answer")), verb="create", nth=2)
+    for nth in range(40):
+        house.calendar.inject(Fail(DOWN), verb="get", nth=nth)
+    await anna.choose("Report", "15 min later")
+    assert (LOOKING in anna.words, await watch.after()) == (True, 0)
+    house.calendar.calm()
+    before = len(house.calendar.writes)
+    await watch.after(ASK_AGAIN.total_seconds())
+    assert (FOUND_OUT in anna.words, LOOKING in anna.words) == (True, False)
+    assert len(house.calendar.writes) == before
+    session = await anna.session()
+    assert [len(step.transactions) for step in session.refine_undo] == [1]
+    assert session.written == Written(created=2)
+    assert await watch.after(ASK_AGAIN.total_seconds()) == 0
+    await anna.press("Try again")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:15-11:15", "Lunch": "12:30-13:15"}
+    await anna.press("Undo last update")
+    assert house.on_calendar() == {}
