@@ -71,6 +71,7 @@ ALLOWED = {
     "slack/letters.py::bring": "finds a message in Slack by its mark",
     "coordinator/clicks.py::_bring_along": "ids that one button carries",
     "coordinator/dispositor/forms.py::criteria_of": "a field with one thing a line",
+    "coordinator/forms/task.py::_criteria": "a field with one thing a line",
     "coordinator/executor/forms.py::_lines": "a field with one thing a line",
     "coordinator/executor/days.py::blocked_by_now": "takes the place that a task of ours goes on at apart",
     "coordinator/executor/watching.py::_settle": "takes the place that a task of ours goes on at apart",

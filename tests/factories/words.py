@@ -50,11 +50,12 @@ def wanting(wants: str, **more: Any) -> Answer:
 
 
 def new(title: str, minutes: int | None = None, **more: Any) -> Answer:
-    return {"title": title, "minutes": minutes, "depth": None, "one_thing": False, "notes": "", **more}
+    return {"title": title, "minutes": minutes, "depth": None, "one_thing": False, "notes": "", "done_when": [], **more}
 
 
 def change(number: int, **more: Any) -> Answer:
     nothing = {"title": None, "minutes": None, "depth": None, "one_thing": None, "in_pieces": None, "notes": None}
+    nothing["done_when"] = None
     return {"number": number, **nothing, **more}
 
 

@@ -267,7 +267,7 @@ def _as_piece(task: Task) -> Piece:
         minutes=length(work),
         type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
         splittable=splittable(work),
-        notes=task.notes,
+        notes=work.notes,
     )
 
 

@@ -21,6 +21,7 @@ from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Session, SessionStatus, Sketch, Task
 from fateforger.session.recall import drafting
+from fateforger.session.tasks import with_success
 from fateforger.stages import TimeboxingStage
 
 
@@ -146,6 +147,6 @@ def work_of(task: Task) -> Work:
         task.minutes,
         task.depth is Depth.DEEP,
         task.one_thing,
-        task.notes,
+        with_success(task),
         pieces=task.in_pieces,
     )

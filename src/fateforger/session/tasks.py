@@ -72,3 +72,11 @@ def _place(inputs: InputFacts, task_id: str) -> int:
         if task.id == task_id:
             return place
     raise BadInput("That task is not on the list any more.")
+
+
+def with_success(task: Task) -> str:
+    """The notes of a task as its blocks carry them: what makes it a success comes last."""
+    if not task.done_when:
+        return task.notes
+    criteria = "\n".join(("Done when:", *(f"- {each}" for each in task.done_when)))
+    return f"{task.notes}\n\n{criteria}" if task.notes else criteria

@@ -17,16 +17,16 @@ from fateforger.turn.reading.facts import Row, Table
 
 VERSIONS: Mapping[str, int] = {
     "ask": 3,
-    "date": 4,
+    "date": 5,
     "decide": 6,
     "decompose": 1,
     "draft": 2,
-    "facts": 5,
+    "facts": 6,
     "memory": 4,
     "patch": 7,
     "replan": 1,
     "rules": 4,
-    "start": 4,
+    "start": 5,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
 version they were made with."""

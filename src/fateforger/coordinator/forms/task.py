@@ -16,6 +16,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands import RemoveTask, SessionCommand, UpdateTask
 from fateforger.session.model import Depth, Session, Task
+from fateforger.session.model.facts import MOST_CRITERIA, MOST_CRITERION
 from fateforger.session.tasks import task_named
 
 
@@ -45,6 +46,15 @@ def form(session: Session, request: FormRequest) -> Form:
                 value=task.depth.value,
             ),
             FlagField(name="one_thing", label="This is the one thing that matters", value=task.one_thing),
+            TextField(
+                name="done_when",
+                label="Done when",
+                optional=True,
+                value="\n".join(task.done_when),
+                multiline=True,
+                max_length=MOST_CRITERIA * (MOST_CRITERION + 1),
+                placeholder="What makes it a success? Two or three things, one a line.",
+            ),
             FlagField(name="in_pieces", label="It may be done in pieces", value=task.in_pieces),
             TextField(
                 name="notes",
@@ -53,7 +63,7 @@ def form(session: Session, request: FormRequest) -> Form:
                 value=task.notes,
                 multiline=True,
                 max_length=MAX_NOTES,
-                hint="They go into the calendar event. What would make this task a success?",
+                hint="They go into the calendar event.",
             ),
             FlagField(name="remove", label="Take it off the list"),
         ),
@@ -68,6 +78,7 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
     title = filled.text("title", MAX_TITLE, needed="A task needs a title.")
     minutes = filled.minutes("minutes")
     notes = filled.text("notes", MAX_NOTES)
+    done_when = _criteria(filled)
     if filled.errors:
         return FormErrors(errors=filled.errors)
     task = Task(
@@ -78,5 +89,17 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
         one_thing=filled.flag("one_thing"),
         in_pieces=filled.flag("in_pieces"),
         notes=notes,
+        done_when=done_when,
     )
     return UpdateTask(**filled.envelope, task=task)
+
+
+def _criteria(filled: Filled) -> tuple[str, ...]:
+    """One a line; empty lines count for nothing."""
+    text = filled.text("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
+    lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+    if len(lines) > MOST_CRITERIA:
+        filled.errors["done_when"] = f"Keep the {MOST_CRITERIA} lines that matter most; the rest has room in the notes."
+    elif any(len(line) > MOST_CRITERION for line in lines):
+        filled.errors["done_when"] = f"A line has room for {MOST_CRITERION} characters."
+    return lines

@@ -5,13 +5,18 @@ from __future__ import annotations
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import time
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.plan import TBPlan
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+MOST_CRITERIA = 3
+MOST_CRITERION = 200
+"""Characters of a criterion of success."""
 
 
 class Depth(StrEnum):
@@ -33,6 +38,10 @@ class Task(BaseModel):
     in_pieces: bool = False
     """It may be split where work of its kind and length would not be."""
     notes: str = Field("", max_length=3000)
+    done_when: tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...] = Field(
+        (), max_length=MOST_CRITERIA
+    )
+    """What makes it a success, in two or three things that can be told (S209)."""
 
 
 class FrameFacts(BaseModel):

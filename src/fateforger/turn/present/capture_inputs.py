@@ -11,6 +11,7 @@ from fateforger.session.model import Depth, Session, Task
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present.collect_constraints import free_minutes
+from fateforger.turn.present.commitment import asking, done_when
 from fateforger.turn.present.offering import from_outside, from_queue, left_over, waiting
 from fateforger.turn.present.parts import move_row, said
 from fateforger.turn.present.rules import rules
@@ -30,6 +31,7 @@ def card(session: Session) -> Card:
             *said(session),
             *(_row(task) for task in tasks[:MOST_ROWS]),
             *_more(tasks[MOST_ROWS:]),
+            *asking(session),
             *left_over(session),
             *from_queue(session),
             *from_outside(session),
@@ -53,8 +55,9 @@ def _row(task: Task) -> Prose:
         choices.append(Choice(label="Make it the one thing", value="task.one_thing"))
     choices.append(Choice(label="Leave it for another day", value="task.defer"))
     choices.append(Choice(label="Remove", value="task.remove"))
+    success = f"\n{done_when(task.done_when)}" if task.done_when else ""
     return Prose(
-        text=f"{star}**{plain(task.title)}** · {_length(task)} · {task.depth.value}",
+        text=f"{star}**{plain(task.title)}** · {_length(task)} · {task.depth.value}{success}",
         control=Menu(choices=tuple(choices), target=task.id),
     )
 

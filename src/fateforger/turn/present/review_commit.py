@@ -9,6 +9,7 @@ from fateforger.session.overview import overview
 from fateforger.session.pictured import picture
 from fateforger.stages import Move
 from fateforger.turn.present import history
+from fateforger.turn.present.commitment import commitment
 from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
 from fateforger.turn.present.questions import questions, questions_words
 from fateforger.turn.present.replanning import course, refit
@@ -45,6 +46,7 @@ def card(session: Session) -> Card:
             Heading(text=title),
             *said(session),
             *_report(session, report),
+            *(commitment(session) if done else ()),
             *questions(session),
             *_since(session, report),
             *picture(session),

@@ -130,6 +130,7 @@ def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
         depth=Depth.SHALLOW if words.depth == "shallow" else Depth.DEEP,
         one_thing=words.one_thing,
         notes=words.notes,
+        done_when=words.done_when,
     )
 
 
@@ -157,6 +158,7 @@ def _changed(task: Task, change: TaskChange) -> Task:
         "one_thing": change.one_thing,
         "in_pieces": change.in_pieces,
         "notes": change.notes,
+        "done_when": change.done_when,
     }
     return task.model_copy(update={name: value for name, value in said.items() if value is not None})
 

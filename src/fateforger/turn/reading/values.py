@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 
 from fateforger.ops import TBPatch
+from fateforger.session.model.facts import MOST_CRITERIA, MOST_CRITERION
 from fateforger.tasks.hydrated import Haste, Purpose
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
@@ -109,6 +110,11 @@ class FrameWords(BaseModel):
     no_lunch: bool
 
 
+Criteria = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...], Field(max_length=MOST_CRITERIA)
+]
+
+
 class TaskWords(BaseModel):
     """Something to do. ``minutes`` stays null unless the person says how long."""
 
@@ -118,6 +124,7 @@ class TaskWords(BaseModel):
     depth: Literal["deep", "shallow"] | None
     one_thing: bool
     notes: Annotated[str, Field(max_length=3000)]
+    done_when: Criteria
 
 
 class TaskChange(BaseModel):
@@ -131,6 +138,7 @@ class TaskChange(BaseModel):
     one_thing: bool | None
     in_pieces: bool | None
     notes: Annotated[str, Field(max_length=3000)] | None
+    done_when: Criteria | None
 
 
 class InputWords(BaseModel):

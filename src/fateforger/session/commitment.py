@@ -1,0 +1,43 @@
+"""What the person commits to with a plan: the one thing and when it is done by, and for each big item what makes it a
+success (S209). Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from fateforger.drafting.naming import USUAL_DEEP, task_of
+from fateforger.session.edits import by_time
+from fateforger.session.model import Depth, Session, Task
+
+BIG = 60
+"""Minutes of undisturbed work from which a task is a big item."""
+
+
+class Promise(NamedTuple):
+    """A big item of the plan, and the local time at which its last block ends."""
+
+    task: Task
+    by: datetime
+
+
+def is_big(task: Task) -> bool:
+    """Whether a task wants to be told when it is a success: the one thing, and any longer piece of deep work."""
+    return task.one_thing or (task.depth is Depth.DEEP and (task.minutes or USUAL_DEEP) >= BIG)
+
+
+def promises(session: Session) -> tuple[Promise, ...]:
+    """The big items that the plan has a place for, the one thing first, then by time."""
+    big = {task.id: task for task in session.inputs.tasks if is_big(task)}
+    ends: dict[str, datetime] = {}
+    for block in by_time(session.plan) if session.plan else ():
+        owner = task_of(block.key, big)
+        if owner is not None and (owner not in ends or ends[owner].astimezone(UTC) < block.end.astimezone(UTC)):
+            ends[owner] = block.end
+    kept = (Promise(big[task_id], end) for task_id, end in ends.items())
+    return tuple(sorted(kept, key=lambda each: (not each.task.one_thing, each.by.astimezone(UTC))))
+
+
+def untold(session: Session) -> tuple[Task, ...]:
+    """The big items of which nobody said yet what makes them a success."""
+    return tuple(task for task in session.inputs.tasks if is_big(task) and not task.done_when)

@@ -1,0 +1,170 @@
+"""What the product promises of its own structure, read off the code (the import contracts hold the rest)."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fateforger import __version__
+from fateforger.cli.main import doors
+from fateforger.ports import Prompt
+from fateforger.turn.patcher import patch_schema
+from fateforger.turn.reading.values import PatchWords
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "fateforger"
+
+AT_HOME = {
+    "mem0": ("adapters/memory/",),
+    "qdrant_client": ("adapters/memory/",),
+    "notion_client": ("adapters/notion/",),
+    "radicale": ("local/calendar/",),
+    "autogen_ext": ("adapters/model/",),
+    "sqlalchemy": ("adapters/store/", "adapters/memory/", "adapters/mirror.py"),
+    "sqlmodel": ("adapters/store/",),
+    "mcp.client": ("adapters/calendar/", "adapters/tasklists/"),
+}
+"""Who may speak to what is outside, and to its database."""
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module of the program by its path below ``fateforger``."""
+    return {str(p.relative_to(SOURCE)): ast.parse(p.read_text()) for p in sorted(SOURCE.rglob("*.py"))}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def imports() -> dict[str, frozenset[str]]:
+    return {name: frozenset(imported(tree)) for name, tree in modules().items()}
+
+
+def importers(package: str) -> list[str]:
+    """The modules that import a package, or something of it."""
+    return [
+        name
+        for name, found in imports().items()
+        if any(each == package or each.startswith(f"{package}.") for each in found)
+    ]
+
+
+def calls_of(function: str) -> list[str]:
+    """The modules that call something of that name."""
+    return [
+        name
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None)) == function
+    ]
+
+
+def test_models_get_no_tools() -> None:
+    """K3, S96, S103: a request has no place for one, and nothing that asks a model passes any; so none can be loose."""
+    assert set(Prompt.__dataclass_fields__) == {"name", "role", "system", "user", "schema", "history"}
+    passing = [
+        f"{name}:{node.lineno}"
+        for name, tree in modules().items()
+        if name.startswith(("turn/", "adapters/model/", "coordinator/", "background/"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg in {"tools", "tool_choice", "workbench", "handoffs"}
+    ]
+    assert passing == []
+    assert importers("autogen_core.tools") == importers("autogen_ext.tools") == []
+
+
+def test_context_is_put_together_in_one_room() -> None:
+    """S108: what a turn is given is assembled by the coordinator, and a prompt by the turn; nobody else does either."""
+    assert {name.partition("/")[0] for name in calls_of("TurnInput")} == {"coordinator"}
+    assert {name.partition("/")[0] for name in calls_of("prompt_for")} == {"turn"}
+
+
+@pytest.mark.parametrize("package", AT_HOME)
+def test_what_is_outside_is_spoken_to_in_one_place(package: str) -> None:
+    """S110: clients of calendars, of the index and of databases live behind the adapter for it."""
+    found = importers(package)
+    assert found
+    assert [name for name in found if not name.startswith(AT_HOME[package])] == []
+
+
+def test_retrieval_is_in_one_place() -> None:
+    """S110: how constraints are asked for is one pure module, and one class asks the store for a turn."""
+    homes = {
+        name: [path for path, tree in modules().items() if name in _defined(tree)]
+        for name in ("query_types", "query_constraints", "ConstraintRetriever")
+    }
+    assert {name: len(paths) for name, paths in homes.items()} == dict.fromkeys(homes, 1)
+    assert calls_of("ConstraintRetriever") == ["coordinator/memory.py"]
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {node.name for node in tree.body if isinstance(node, kinds)}
+
+
+def test_what_a_person_told_comes_from_one_store() -> None:
+    """K2, S37: the running program reads constraints through the port; Notion and the table of an earlier planner are
+    read by the migration only."""
+    assert importers("fateforger.ports.memory") != []
+    for source in ("notion", "mirror"):
+        outside = [n for n in importers(f"fateforger.adapters.{source}") if not n.startswith(f"adapters/{source}")]
+        assert outside == ["bootstrap/migration.py"]
+
+
+def test_the_only_plan_that_a_model_sees() -> None:
+    """S111: blocks in their wire form; rows of the database are known to the store alone."""
+    kinds = set(patch_schema(PatchWords)["$defs"])
+    ops = {"AddEvents", "RemoveEvent", "UpdateEvent", "MoveEvent", "ReplaceEvents"}
+    assert kinds == {"TBEvent", "ET", "AfterPrevious", "BeforeNext", "FixedStart", "FixedWindow"} | ops
+    rows = [name for name in importers("fateforger.adapters.store.tables") if not name.startswith("adapters/store/")]
+    assert rows == []
+
+
+def test_rules_check_and_do_not_solve() -> None:
+    """K6, S170: the room of rules knows nothing that makes, changes or writes a plan, and keeps nothing."""
+    known = {
+        found.split(".")[1]
+        for name, there in imports().items()
+        if name.startswith("workflow/")
+        for found in there
+        if found.startswith("fateforger.")
+    }
+    assert known == {"workflow", "plan", "errors"}
+
+
+def test_nothing_old_is_kept_beside_the_new() -> None:
+    """S125: no code waits to be removed, and nothing is there twice for the sake of an earlier version."""
+    marks = re.compile(r"\b(TODO|FIXME|XXX|(?i:deprecated|legacy|backwards?[- ]compat\w*))\b")
+    lines = [
+        f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if marks.search(line)
+    ]
+    assert lines == []
+
+
+def test_the_version_that_is_shown_is_that_of_the_file() -> None:
+    """S191: there is one file with the version, which packages are built with and every door shows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["project"]["dynamic"] == ["version"]
+    file = (ROOT / project["tool"]["hatch"]["version"]["path"]).read_text()
+    (written,) = re.findall(r'^__version__ = "([^"]+)"$', file, re.MULTILINE)
+    assert written == __version__
+    assert CliRunner().invoke(doors, ["--version"]).output == f"fateforger, version {written}\n"
+    elsewhere = [name for name in modules() if name != "__init__.py" and f'"{written}"' in (SOURCE / name).read_text()]
+    assert elsewhere == []
