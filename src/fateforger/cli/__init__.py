@@ -1,5 +1,23 @@
 """The doors a person or a program types: ``fateforger COMMAND``."""
 
-from fateforger.cli.main import main
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from fateforger.cli.requirements import missing, refusal
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit with its status (3 when something it needs is not installed)."""
+    lacking = missing()
+    if lacking:
+        as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+        print(refusal(lacking, as_json=as_json), file=sys.stdout if as_json else sys.stderr)
+        sys.exit(3)
+    from fateforger.cli.main import main as run  # noqa: PLC0415  only now is all there that it imports
+
+    run(arguments)

@@ -9,6 +9,7 @@ from fateforger.cli.constraints_index import reindex_door
 from fateforger.cli.constraints_list import list_door
 from fateforger.cli.constraints_migrate import migrate_door
 from fateforger.cli.constraints_query import query_door
+from fateforger.cli.constraints_story import story_door
 from fateforger.cli.constraints_writing import add_door, archive_door, supersede_door
 
 
@@ -21,6 +22,7 @@ for door in (
     add_door,
     list_door,
     query_door,
+    story_door,
     archive_door,
     supersede_door,
     import_door,

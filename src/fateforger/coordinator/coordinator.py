@@ -8,6 +8,7 @@ from datetime import datetime
 
 from fateforger.coordinator import clicks, forms, starting
 from fateforger.coordinator.alone import Alone
+from fateforger.coordinator.chronicle import chronicled
 from fateforger.coordinator.context import contradicting, needs_day, withheld_words
 from fateforger.coordinator.dispositor.clicks import read_queue_click
 from fateforger.coordinator.drafts import Drafts
@@ -363,6 +364,7 @@ class PlanningCoordinator:
         if self._tasks is not None:
             await self._tasks.planned.follow(before, after)
         after = await self._sessions.save(after, expected=before.version, outgoing=messages)
+        chronicled(before, after, command.command_id)
         self._drafts.prepare(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.snapshot is None and after.snapshot_error is None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from fateforger.coordinator.chronicle import chronicled
 from fateforger.coordinator.closing import closed, left_alone
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects
@@ -114,6 +115,7 @@ class Later:
         after = after.touched(command.command_id, before.touched_at)
         after, messages = owed(before, after, command.command_id)
         saved = await self._sessions.save(after, expected=before.version, outgoing=messages)
+        chronicled(before, saved, command.command_id)
         self._drafts.prepare(saved)
         return after
 

@@ -34,6 +34,9 @@ def hydrated(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queu
             simple=words.work.simple,
             haste=words.work.haste,
         )
+    if words.wants in _OF_ONE and words.number is not None and named is None:
+        # A task that is not there is no reason to begin, or end, another one: the queue is shown instead (S223).
+        return Hydrated(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
     if words.wants is Purpose.DONE and named is None:
         return None
     if path is ExecutionPath.ENQUEUE or (words.wants in _TALK and not words.answer):
@@ -41,6 +44,7 @@ def hydrated(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queu
     return Hydrated(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
 
 
+_OF_ONE = frozenset({Purpose.PULL, Purpose.DONE})
 _TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
 
 

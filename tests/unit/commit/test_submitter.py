@@ -50,13 +50,17 @@ async def states(world: World) -> list[tuple[str, str]]:
 
 
 async def test_reads_writes_deletions_and_another_look(world: World) -> None:
-    """S83: and no more calls than needed."""
+    """S83, S113: fetched, planned, carried out, logged; and no more calls than needed."""
     await world.submitter().submit_plan(PLAN, cause="1")
     since = len(world.calendar.calls)
     result = await world.submitter().submit_plan(NEXT, cause="2")
     assert verbs(world, since) == ["window", "update", "update", "create", "delete", "window"]
     assert result.sentences == ("I added 1 block, changed 2 blocks and removed 1 block on your calendar.",)
     assert (result.created, result.updated, result.deleted) == (1, 2, 1)
+    newest = (await world.journal.history(world.calendar.key))[0]
+    assert newest.id == result.transactions[0].id
+    done = [record.op.verb for record in newest.records if record.state is OpState.APPLIED]
+    assert sorted(done) == ["create", "delete", "update", "update"]
 
 
 async def test_an_unchanged_plan_costs_one_read(world: World) -> None:

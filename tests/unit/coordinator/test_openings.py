@@ -140,3 +140,15 @@ async def test_what_follows_in_the_thread_counts_once_the_session_runs(talk: Beg
     assert await anna.opens("that one, yes", "1.0", addressed=False, command_id="m2") is True
     assert (await anna.person.session()).stage.number == 1
     assert anna.model.asked == ["start", "decide"]
+
+
+async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> None:
+    """What is said once the day is being planned is."""
+    anna = await talk(opening(date="2026-03-03"), wants("answer"), day())
+    anna.house.extractor = ScriptedModel(by=lambda _: None)
+    anna.house.model = anna.model
+    anna.house.restart()
+    assert await anna.opens("plan tomorrow, and never before ten") is True
+    assert await anna.house.waiting() == 0
+    await anna.person.says("never before ten")
+    assert await anna.house.waiting() == 1

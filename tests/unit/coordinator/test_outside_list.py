@@ -64,7 +64,7 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
 
 
 async def test_no_reply_waits_for_it(house: House, anna: Person, server: TaskServer) -> None:
-    """While it does not answer there is nothing to offer, and nothing to say."""
+    """S224: while it does not answer there is nothing to offer, and nothing to say."""
     server.stalled = True
     listed = subscribed(house, server.url)
     await anna.to_tasks()

@@ -62,6 +62,7 @@ def uids(reading: MemoryReading) -> list[str]:
 
 
 async def test_it_gives_what_applies_and_what_may_later() -> None:
+    """S172: the stage and the day say what is asked for, fields filter, the rest is ranked into its budget."""
     async with retrieving(*RULES, version_of("theirs", user="U2"), version_of("sundays", days_of_week=["SU"])) as (
         at,
         _,

@@ -531,3 +531,11 @@ async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Per
     assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:15-11:15", "Lunch": "12:30-13:15"}
     await anna.press("Undo last update")
     assert house.on_calendar() == {}
+
+
+@pytest.mark.parametrize("reach", ["to_tasks", "to_refine", "to_committed"])
+async def test_nobody_is_nudged(watch: Watch, anna: Person, reach: str) -> None:
+    """S219: while a session goes on, nothing arrives that the person did not bring about; there are no nudges."""
+    await getattr(anna, reach)()
+    hours = (0.1, 0.5, 1, 2, 6, 12)
+    assert [await watch.after(3600 * each) for each in hours] == [0] * len(hours)

@@ -10,8 +10,9 @@ from tests.unit.turn.sessions import MORNING, session, task
 
 from fateforger.errors import BadInput
 from fateforger.session.model import InputFacts, Session, Unplaced, Written
-from fateforger.session.offering import bringing, carried_over
+from fateforger.session.offering import MOST_OFFERED, bringing, carried_over, with_outside
 from fateforger.stages import TimeboxingStage
+from fateforger.tasks.outside import OutsideTask
 
 TODAY = date(2026, 3, 2)
 TASKS = {name.casefold(): task(name, 30) for name in ("Taxes", "Plants", "Mail")}
@@ -65,6 +66,14 @@ def test_neither_what_is_old_nor_what_is_to_come_nor_what_the_day_has() -> None:
     assert offered(day(14, deferred="mail")) == [("mail", "deferred", 14)]
     has = NOW.model_copy(update={"inputs": InputFacts(tasks=(TASKS["mail"],)), "deferred": (TASKS["taxes"],)})
     assert offered(day(1, deferred="mail taxes plants"), now=has) == [("plants", "deferred", 1)]
+
+
+def test_s224_what_is_open_elsewhere_is_bounded_and_nothing_while_it_is_not_known() -> None:
+    many = [OutsideTask(id=f"t{n:03}", title=f"Task {n}") for n in range(100)]
+    shown = with_outside(NOW, (), many)
+    assert [each.task.id for each in shown] == [f"t{n:03}" for n in range(MOST_OFFERED)]
+    assert with_outside(NOW, (), None) == ()
+    assert with_outside(NOW.model_copy(update={"offered": shown}), (), []) == ()
 
 
 def test_bringing_some_along_leaves_the_others_on_offer() -> None:

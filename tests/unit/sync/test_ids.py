@@ -66,7 +66,7 @@ def test_an_id_is_traced_to_its_seed() -> None:
 
 @pytest.mark.parametrize("bad", ["fftb_x", "fftb", "fftb" + "z" * 32, "fftb" + "0" * 32 + "_20250616T080000Z", "x"])
 def test_what_is_no_id_of_ours(bad: str) -> None:
-    """S75"""
+    """S75, S203: no write takes the id of a foreign event, and nothing that anybody could permit changes that."""
     assert not OwnedId.is_one(bad)
     with pytest.raises(ValueError, match="not the id of an event made by fateforger"):
         OwnedId(bad)

@@ -251,6 +251,7 @@ def test_too_many_to_look_at() -> None:
 
 
 def test_an_event_of_another_calendar_has_nothing_of_ours() -> None:
+    """S204: it keeps which calendar and which event it is, in an id that no write takes."""
     image = EventImage(
         id="x", start=NINE, end=NINE + HOUR, series_id="s", properties=marker().properties(), raw={"a": 1}
     )

@@ -111,7 +111,7 @@ async def test_what_changes_nothing_is_not_put_into_the_queue(talk: Begin) -> No
 
 
 async def test_conversation_is_answered_or_gets_the_welcome(talk: Begin) -> None:
-    """S150"""
+    """S150, S223: what is unclear counts as conversation and stays here."""
     anna = await talk(wanting("conversation", answer="Gern geschehen!"), wanting("conversation"))
     assert await anna.says("Danke dir") is True
     assert anna.words.startswith("Gern geschehen!")
@@ -128,6 +128,16 @@ async def test_a_pull_in_words_names_its_task_by_its_row(talk: Begin) -> None:
     await anna.says("c'est fait", "2.0")
     assert (await anna.task(second.id)).state is TaskState.DONE
     await anna.says("what is left?", "3.0")
+    assert "1 task in your queue" in anna.words
+
+
+@pytest.mark.parametrize("wants", ["pull", "done"])
+async def test_what_names_no_task_that_is_there_starts_nothing(talk: Begin, wants: str) -> None:
+    """S223: a hand-over needs its target; where that is not there the queue is shown, and all stays as it is."""
+    anna = await talk(wanting(wants, number=7))
+    task = await anna.adds("First")
+    await anna.says("begin the seventh")
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
     assert "1 task in your queue" in anna.words
 
 

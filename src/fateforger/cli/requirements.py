@@ -1,0 +1,56 @@
+"""What has to be installed for anything to run, looked at before anything of it is imported (S222)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+
+NEEDED = {
+    "aiohttp": "aiohttp",
+    "alembic": "alembic",
+    "autogen-agentchat": "autogen_agentchat",
+    "autogen-core": "autogen_core",
+    "autogen-ext": "autogen_ext",
+    "click": "click",
+    "httpx": "httpx",
+    "icalendar": "icalendar",
+    "jinja2": "jinja2",
+    "mcp": "mcp",
+    "mem0ai": "mem0",
+    "notion-client": "notion_client",
+    "psycopg": "psycopg",
+    "pydantic": "pydantic",
+    "pydantic-settings": "pydantic_settings",
+    "python-dateutil": "dateutil",
+    "pyyaml": "yaml",
+    "qdrant-client": "qdrant_client",
+    "radicale": "radicale",
+    "recurring-ical-events": "recurring_ical_events",
+    "resvg-py": "resvg_py",
+    "slack-bolt": "slack_bolt",
+    "slack-sdk": "slack_sdk",
+    "sqlalchemy": "sqlalchemy",
+    "sqlmodel": "sqlmodel",
+    "starlette": "starlette",
+    "toon-format": "toon_format",
+    "tzdata": "tzdata",
+    "uvicorn": "uvicorn",
+    "websockets": "websockets",
+}
+"""The packages of ``pyproject.toml``, each with the module that it is imported as."""
+
+
+def missing(find: Callable[[str], object | None] = find_spec) -> tuple[str, ...]:
+    """The packages that are not installed, by the names that an installer knows. Nothing is imported for it."""
+    return tuple(package for package, module in NEEDED.items() if find(module) is None)
+
+
+def refusal(packages: tuple[str, ...], *, as_json: bool = False) -> str:
+    """All of them at once, and what to do; for people, or as the one JSON document that a program reads."""
+    count = "a package that is" if len(packages) == 1 else f"{len(packages)} packages that are"
+    message = (
+        f"fateforger needs {count} not installed here: {', '.join(packages)}."
+        " In its folder, make install (or pip install -r requirements.lock) installs everything."
+    )
+    return json.dumps({"error": {"kind": "not_installed", "message": message, "where": None}}) if as_json else message
