@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
+from fateforger.cli.lines import block_line
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.model import Draft
+from fateforger.drafting.model import Draft, Left
 from fateforger.drafting.solve import STEPS, draft_instance
 from fateforger.drafting.writing import write_draft
 from fateforger.plan import resolve
@@ -28,16 +29,23 @@ def tell(document: Any, days: int | None, steps: int | None, budget: int | None)
     for plan in (draft.plan, *draft.later):
         click.echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")
         for block in resolve(plan):
-            kind = block.event.type.words
-            click.echo(f"{block.start:%H:%M}–{block.end:%H:%M}  {block.event.name}  ({kind}, {block.minutes} min)")
+            click.echo(block_line(block))
     for left in draft.unplaced:
-        click.echo(f"✗ {left.title}: {left.reason}. {' · '.join(choice.label for choice in left.choices)}")
+        ways = " · ".join(choice.label for choice in left.choices)
+        click.echo(f"✗ {_named(left, draft)}: {left.reason}. {ways}")
     if draft.conflict is not None:
         click.echo(f"! {draft.conflict.sentence}")
     for broken in draft.broken:
         click.echo(f"• {broken.text}")
     if not draft.finished:
         click.echo("→ Time was up; this is the best day found so far.")
+
+
+def _named(left: Left, draft: Draft) -> str:
+    """Its title; with the day, where each of several days asks for the like of it."""
+    days = [plan.date for plan in (draft.plan, *draft.later)]
+    day = next((day for day in days if left.id.endswith(f"-{day.isoformat()}")), None)
+    return left.title if day is None or len(days) == 1 else f"{left.title} on {day:%A}"
 
 
 def _draft(document: Any, days: int | None, steps: int | None, budget: int | None, *, bar: bool = False) -> Draft:

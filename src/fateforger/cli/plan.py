@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from fateforger.cli.documents import parse_json, read_document, read_lines, write_json
+from fateforger.cli.lines import block_line
 from fateforger.cli.options import as_json
 from fateforger.errors import BadInput, FateforgerError, PlanInvalid
 from fateforger.ops import apply_wire, read_patch, to_wire, write_patch
@@ -53,7 +54,7 @@ def resolve_door(plan: str | None, batch: str | None, as_json: bool) -> None:
     day = read_plan(document)
     click.echo(f"{day.date:%A %d %B %Y}, {day.tz}")
     for block in resolve_strict(day):
-        click.echo(_line(block))
+        click.echo(block_line(block))
 
 
 @command.command("patch")
@@ -71,7 +72,7 @@ def patch_door(plan: str, patch: str, as_json: bool) -> None:
         write_json({"plan": write_plan(applied.plan), "inverse": inverse})
         return
     for block in resolve_strict(applied.plan):
-        click.echo(_line(block))
+        click.echo(block_line(block))
 
 
 @command.command("draw")
@@ -124,6 +125,8 @@ def check(document: Any, said: Any = None) -> dict[str, Any]:
     Mistakes inside a block are errors of the plan, and so is a must of ``said`` that it does not keep; any other
     constraint that it does not keep is a finding. A document that is no plan at all raises ``PlanInvalid``.
     """
+    if isinstance(document, dict) and "frame" in document:
+        raise BadInput("This is an instance, which plan draft takes; plan check takes a plan.", where="frame")
     errors: list[dict[str, Any]] = []
     resolved: tuple[Resolved, ...] = ()
     day: TBPlan | None = None
@@ -187,7 +190,9 @@ def _judged(day: TBPlan | None, resolved: Sequence[Resolved], said: Any) -> tupl
         end = min((max((b.end for b in resolved), key=_instant), begin + LONGEST_DAY), key=_instant)
     frame = {"start": begin.isoformat(), "end": end.isoformat()}
     records = [] if said is None else records_of(said)
-    instance = read_instance({"date": day.date.isoformat(), "tz": day.tz, "frame": frame, "constraints": records})
+    # A plan names no tasks, so nobody can say here which of them is the one thing.
+    document = {"date": day.date.isoformat(), "tz": day.tz, "frame": frame, "constraints": records}
+    instance = read_instance({**document, "policy": {"one_thing_early": False}})
     quality = graded(instance, day)
     elsewhere = {Criterion.OVERLAP, Criterion.MUST, Criterion.SHOULD, Criterion.WISH}
     findings = [
@@ -218,8 +223,3 @@ def _each_line(source: str, answer: Callable[[Any], dict[str, Any]]) -> None:
             write_json(answer(parse_json(line, where)))
         except FateforgerError as error:
             write_json({"error": {"kind": error.kind, "message": error.message, "where": error.where or where}})
-
-
-def _line(block: Resolved) -> str:
-    end = f"{block.end:%H:%M}" + ("⁺¹" if block.end.date() > block.start.date() else "")
-    return f"{block.start:%H:%M}–{end:<7} {block.event.name}  ({block.event.type.words}, {block.minutes} min)"

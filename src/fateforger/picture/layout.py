@@ -16,7 +16,7 @@ from fateforger.picture.metrics import flat
 from fateforger.picture.model import DayView, Meeting, PlannedBlock
 from fateforger.picture.scale import Scale
 from fateforger.picture.scene import Arrow, Box, Look, Rect, Scene
-from fateforger.picture.words import change_words, clock_words, kind_words, length_words
+from fateforger.picture.words import change_words, clock_words, ends_words, kind_words, length_words
 from fateforger.plan import ET
 
 WIDTH, WITH_BEFORE = 520.0, 590.0
@@ -138,7 +138,7 @@ def _shown(words: str) -> str:
 
 def _times(view: DayView, start: datetime, end: datetime) -> str:
     """``09:00–10:30``; a weekday says what is on another day."""
-    return f"{clock_words(view, start)}–{clock_words(view, end)}".replace(" on ", " ")
+    return "–".join(ends_words(view, start, end)).replace(" on ", " ")
 
 
 def _arrows(boxes: Sequence[Box], changes: Changes) -> tuple[Arrow, ...]:

@@ -13,6 +13,8 @@ LEAST = 22.0
 """Height of a box with one line."""
 _SPINE, _MARK, _AIR = 6.0, 13.0, 6.0
 _TWO_LINES = 39.0
+_NARROW = 60.0
+"""With less room than this for letters beside the mark, the title takes its place, word under word."""
 
 
 def lettered(
@@ -27,6 +29,8 @@ def lettered(
     mark = (place.x + _SPINE + _AIR + _MARK / 2 - 1, first - TITLE * 0.36)
     if place.width < _SPINE + _MARK + _AIR:
         return (), None, None
+    if right - left < _NARROW:
+        return _stacked(place, title), None, None
     badge = _pill(pill, right, first, left)
     if badge is not None:
         right = badge.place.x - _AIR
@@ -44,6 +48,17 @@ def lettered(
     detail = next((words for words in details if width(words, DETAIL) <= under), details[-1] if details else "")
     texts.append(_text(left, first + len(lines) * LINE - 1, detail, DETAIL, under))
     return tuple(text for text in texts if text.text), badge, mark
+
+
+def _stacked(place: Rect, title: str) -> tuple[Text, ...]:
+    left, line = place.x + _SPINE + _AIR / 2, DETAIL + 3
+    room = max(0.0, place.right - 2 - left)
+    many = max(1, int((place.height - _AIR) // line))
+    words = title.split(" ")
+    words = [*words[: many - 1], " ".join(words[many - 1 :])] if len(words) > many else words
+    first = place.y + min(LINE, place.height / 2 + DETAIL * 0.36)
+    texts = (_text(left, first + n * line, word, DETAIL, room) for n, word in enumerate(words))
+    return tuple(text for text in texts if text.text)
 
 
 def _one_line(x: float, y: float, room: float, title: str, details: Sequence[str], *, struck: bool) -> list[Text]:

@@ -51,8 +51,15 @@ def clock_words(view: DayView, moment: datetime) -> str:
 
 
 def span_words(view: DayView, start: datetime, end: datetime) -> str:
-    """``09:00 to 10:30``."""
-    return f"{clock_words(view, start)} to {clock_words(view, end)}"
+    """``09:00 to 10:30``; another day than the picture's is named once."""
+    return " to ".join(ends_words(view, start, end))
+
+
+def ends_words(view: DayView, start: datetime, end: datetime) -> tuple[str, str]:
+    """Both clock times; where both are on the same other day, only the second one names it."""
+    first, second = clock_words(view, start), clock_words(view, end)
+    days = {moment.astimezone(view.zone).date() for moment in (start, end)}
+    return (first.split(" on ")[0] if len(days) == 1 else first), second
 
 
 def _is_twice(local: datetime) -> bool:

@@ -121,9 +121,11 @@ def graded(session: Session) -> Session:
 
 def measure(session: Session) -> Instance:
     """The session's day as a plan for it is judged: by all that makes a good day, but for a lunch that the person does
-    not want. Raises ``BadInput`` when the frame is a mistake."""
+    not want. Once the plan is on the calendar nobody is asked to name the one thing, which may be done by then. Raises
+    ``BadInput`` when the frame is a mistake."""
     day = instance_in(session)
-    return day.model_copy(update={"policy": Policy(lunch=day.policy.lunch)})
+    one = session.written is None or any(task.one_thing for task in day.tasks)
+    return day.model_copy(update={"policy": Policy(lunch=day.policy.lunch, one_thing_early=one)})
 
 
 def left_of(session: Session) -> tuple[Left, ...]:

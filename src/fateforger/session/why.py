@@ -57,6 +57,7 @@ def told_why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tu
     reasons = why(session, key, placement)
     block = next(each for each in by_time(session.plan or TBPlan(date=session.date, tz=session.tz)) if each.key == key)
     lines = [reason.sentence for reason in reasons[:MOST_REASONS]] or [NO_RULE]
-    if len(reasons) > MOST_REASONS:
-        lines.append(f"{len(reasons) - MOST_REASONS} more of your rules are about it; Memory lists them.")
+    more = len(reasons) - MOST_REASONS
+    if more > 0:
+        lines.append("There is one more reason." if more == 1 else f"There are {more} more reasons.")
     return (f"“{block.event.name}”, {span(block.start, block.end)}:", *lines)

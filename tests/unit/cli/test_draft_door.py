@@ -88,6 +88,22 @@ def test_several_days() -> None:
     assert all(plan["events"] for plan in result["plans"])
 
 
+def test_for_people_nights_and_changed_clocks_are_marked_and_each_day_is_named() -> None:
+    """S230, S231: where a clock time alone would mislead."""
+    night = {**DAY, "date": "2026-10-25", "frame": {"start": "00:00", "end": "04:00"}, "immovables": []}
+    watch = {**night, "tasks": [{"id": "w", "title": "Watch", "minutes": 210}]}
+    assert "02:10 CEST–02:40 CET Watch (2/2)  (deep work, 90 min)" in run(watch).output
+    late = {**DAY, "frame": {"start": "21:00", "end": "2026-03-03T03:00:00+01:00"}, "immovables": []}
+    assert (
+        "21:00–02:00⁺¹ Watch  (deep work, 300 min)"
+        in run({**late, "tasks": [{"id": "w", "title": "Watch", "minutes": 300, "splittable": False}]}).output
+    )
+    full = {**DAY, "tasks": [{"id": f"t{n}", "title": "T", "minutes": 30} for n in range(12)]}
+    shut = run({**full, "policy": {"lunch": None, "shutdown": 30}}, "--days", "2").output
+    left = [line.partition(":")[0] for line in shut.splitlines() if line.startswith("✗ Shut down")]
+    assert left == ["✗ Shut down on Monday", "✗ Shut down on Tuesday"]
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -156,6 +172,17 @@ def check(plan: Any, said: Any, tmp_path: Path) -> Any:
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     arguments = ["check", str(tmp_path / "plan.json"), "--constraints", str(tmp_path / "said.json"), "--json"]
     return json.loads(CliRunner().invoke(command, arguments).stdout)
+
+
+def test_check_asks_a_plan_for_nothing_that_only_an_instance_has() -> None:
+    """S50: a plan names no tasks, so none can be the one thing; and an instance is told where it belongs."""
+    plan = json.dumps(drafted(DAY)["plan"])
+    result = CliRunner().invoke(command, ["check", "-", "--json"], input=plan)
+    told = [finding["message"] for finding in json.loads(result.stdout)["findings"]]
+    assert [text for text in told if "one thing" in text] == []
+    wrong = CliRunner().invoke(command, ["check", "-"], input=json.dumps(DAY)).exception
+    assert isinstance(wrong, FateforgerError)
+    assert wrong.message == "This is an instance, which plan draft takes; plan check takes a plan."
 
 
 def test_check_holds_a_plan_to_what_was_said(tmp_path: Path) -> None:

@@ -125,13 +125,19 @@ async def test_rules_that_contradict_each_other_are_named_and_one_click_lets_one
         "- On 2 March 2026 you said: “Two hours of focus”.\n"
         "For now the draft does without “Focus after two”. Which one shall not count today?"
     ) in anna.words
+    assert "“Focus after two” (must; the plan does without it), “Two hours of focus” (must)." in anna.words
     assert offers(anna) == ["Today without “Focus after two”", "Today without “Two hours of focus”"]
     await anna.press("Today without “Focus after two”")
     assert shown(await anna.session()) == FREE
     assert "cannot all be kept" not in anna.words
+    assert "Not counting today" not in anna.words
     assert (await anna.session()).clash is None
     await anna.press("Undo")
     assert "cannot all be kept" in anna.words
+    await anna.press("Today without “Focus after two”")
+    await anna.press("Refine")
+    assert "**Not counting today:** “Focus after two”." in anna.words
+    assert "Your rules" in anna.labels()
 
 
 async def test_a_rule_that_cannot_be_kept_at_all_says_so(anna: Person) -> None:
@@ -147,19 +153,19 @@ LEFT = ["Another day", "Drop it", "Make it 30 min", "End the day at 18:50", "Tod
 
 
 @pytest.mark.parametrize(
-    ("label", "mail"),
+    ("label", "mail", "said"),
     [
-        ("Another day", None),
-        ("Drop it", None),
-        (LEFT[2], "10:00-10:30"),
-        (LEFT[3], "17:00-18:00"),
-        (LEFT[4], "17:00-18:00"),
+        ("Another day", None, "“Mail” waits for another day; I offer it again when you plan one."),
+        ("Drop it", None, "“Mail” is off your list."),
+        (LEFT[2], "10:00-10:30", "“Mail” takes 30 min now.\n“Mail” has a place now."),
+        (LEFT[3], "17:00-18:00", "Your day ends at 18:50 now.\n“Mail” has a place now."),
+        (LEFT[4], "17:00-18:00", "“Mail” has a place now."),
     ],
 )
 async def test_what_does_not_fit_has_a_way_out_for_each_button(
-    anna: Person, house: House, label: str, mail: str | None
+    anna: Person, house: House, label: str, mail: str | None, said: str
 ) -> None:
-    """Pressing one drafts the day anew, and everything that is left has its place."""
+    """Pressing one drafts the day anew, says what came of it, and everything that is left has its place."""
     meeting(house, "Workshop", "13:30", "17:00")
     await anna.to_tasks()
     await anna.fill("rule_new", words="Nothing before ten", kind="avoid_window", times="0-10", necessity="must")
@@ -178,6 +184,8 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
     session = await anna.session()
     times = {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.plan)} if session.plan else {}
     assert times.get("Mail") == mail
+    assert session.notice is not None
+    assert "\n".join(session.notice.lines) == said
     assert (session.unplaced, offers(anna)) == ((), [])
 
 
@@ -201,6 +209,7 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     await anna.press("In pieces")
     session = await anna.session()
     assert shown(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:15 Mail (2/2)"]
+    assert "“Mail” may be done in pieces now.\n“Mail” has a place now." in anna.words
     assert (session.unplaced, offers(anna)) == ((), [])
     await anna.press("Back")
     await anna.choose("Mail", "Leave it for another day")

@@ -95,6 +95,7 @@ async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: 
     assert house.on_calendar() == {**WRITTEN, "Write report": "09:00-09:20"}
     assert [t.title for t in after.inputs.tasks] == ["Review plans", "Mail"]
     assert "“Write report” is done." in anna.words
+    assert "Say which task is the one thing" not in anna.words
 
 
 async def test_not_today_is_offered_on_the_next_day(anna: Person, house: House) -> None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.factories.days import DAY, TZ, block, plan_of
 from tests.factories.pictures import before_and_after, views
 
+import fateforger.plan as planning
 from fateforger.picture import DayView, describe, draw, planned_blocks
 from fateforger.picture.changes import changes_of
 from fateforger.picture.layout import laid_out
@@ -102,6 +103,18 @@ def test_thirty_blocks_and_a_block_of_five_minutes_are_all_readable() -> None:
     scene = laid_out(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks))))
     written = [box.texts[0].text for box in scene.boxes]
     assert written == [f"Task number {n}" for n in range(30)]
+
+
+def test_narrow_boxes_in_the_background_have_their_title_word_under_word() -> None:
+    blocks = [
+        block("m", "09:00", 180, name="Music on", kind=planning.ET.BACKGROUND),
+        block("l", "09:00", 5, name="Laundry", kind=planning.ET.BACKGROUND),
+    ]
+    scene = laid_out(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks))))
+    assert {box.name: [text.text for text in box.texts] for box in scene.boxes} == {
+        "block:m": ["Music", "on"],
+        "block:l": ["Laundry"],
+    }
 
 
 def test_a_change_is_told_by_words_and_places() -> None:

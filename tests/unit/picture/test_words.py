@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from tests.factories.days import DAY, TZ, block, plan_of
 from tests.factories.pictures import before_and_after
 
 from fateforger.picture import DayView, describe, planned_blocks
+from fateforger.plan import ET, AfterPrevious, TBEvent
 
 
 def test_the_day_in_words() -> None:
@@ -37,5 +40,10 @@ def test_nights_and_empty_days() -> None:
     night = planned_blocks(plan_of(block("n", "22:30", 150, name="Night train"), block("e", "23:00", 60, name="Read")))
     assert describe(DayView(date=DAY, tz=TZ, blocks=night)) == (
         "Monday 2 March: 2 blocks. 22:30 to 01:00 on Tuesday Night train, deep work. 23:00 to 24:00 Read, deep work."
+    )
+    late = block("a", "23:00", 90, name="Late")
+    watch = TBEvent(name="Watch", type=ET.SHALLOW_WORK, timing=AfterPrevious(duration=timedelta(hours=4)), key="w")
+    assert describe(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(late, watch)))).endswith(
+        " 00:30 to 04:30 on Tuesday Watch, shallow work."
     )
     assert describe(DayView(date=DAY, tz=TZ, all_day=("Holiday",))) == "Monday 2 March: 0 blocks. All day: Holiday."

@@ -8,6 +8,7 @@ from __future__ import annotations
 from fateforger.plan import TBPlan
 from fateforger.session.model import Notice, RefineUpdate, Session, Sketch
 from fateforger.session.overview import overview
+from fateforger.session.redrafting import room_words, taken_words
 from fateforger.session.skeleton import basis, drafted, fingerprint
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
@@ -28,8 +29,11 @@ def run(stage: StageInput) -> StageOutput:
     if after is not None:
         session = after
     if stage.asked is Move.REDO or session.plan is None or session.draft_basis != basis(session):
-        effects = (DraftDay(over=session.plan, another=stage.asked is Move.REDO),)
-        session = _anew(session, session.plan)
+        over = session.plan
+        effects = (DraftDay(over=over, another=stage.asked is Move.REDO),)
+        session = _anew(session, over)
+        if over is not None and after is not None and stage.command is not None:
+            session = _saying(session, (*taken_words(stage.session, stage.command), *room_words(over, session)))
     elif stage.arrived is not None and session.refine_undo:
         session = session.model_copy(update={"notice": Notice(lines=(KEPT,))})
     return StageOutput(session=session.model_copy(update={"overview": overview(session)}), effects=effects)
@@ -44,6 +48,7 @@ def renewed(stage: StageInput, output: StageOutput) -> StageOutput:
     if session.set_aside == stage.session.set_aside or fingerprint(session) == session.draft_basis:
         return output
     drawn = _anew(session, session.plan)
+    drawn = _saying(drawn, room_words(session.plan, drawn))
     draft = DraftDay(over=session.plan, another=False)
     fresh = drawn.model_copy(update={"overview": overview(drawn)})
     return StageOutput(session=fresh, effects=(*output.effects, draft))
@@ -55,14 +60,20 @@ def redrawn(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
         return session
     lines = () if session.notice is None else session.notice.lines
     if sketch.plan is not None:
+        ours = () if asked.over is None else room_words(asked.over, session)
         session = _anew(session.model_copy(update={"notice": None}), asked.over, sketch)
         anew = () if session.notice is None else session.notice.lines
-        lines = (*anew, *(line for line in lines if line != ANEW))
+        lines = (*anew, *(line for line in lines if line != ANEW and line not in ours))
     lines = (*lines, *sketch.mended)
     if sketch.trouble is not None:
         lines = (*lines, sketch.trouble)
     session = session.model_copy(update={"notice": Notice(lines=lines) if lines else None})
     return session.model_copy(update={"overview": overview(session), "sketch": None})
+
+
+def _saying(session: Session, lines: tuple[str, ...]) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    return session.model_copy(update={"notice": Notice(lines=(*said, *lines))}) if lines else session
 
 
 def _anew(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -> Session:

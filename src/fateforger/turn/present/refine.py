@@ -63,6 +63,8 @@ def card(session: Session) -> Card:
             *questions(session),
             *(unread_note(session) if session.problem is None else ()),
             *missing(session),
+            *warnings(session),
+            *refit(session),
             *rows,
             *_more(chain[MOST_ROWS:]),
             Controls(
@@ -77,8 +79,6 @@ def card(session: Session) -> Card:
             *course(session),
             *picture(session, changed=True),
             *_meetings(session),
-            *warnings(session),
-            *refit(session),
             *unkept_rules(session),
             *fitting.choices(session),
             *quality_note(session.quality),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.constraints import ConstraintRecord
+from fateforger.constraints import Answer, ConstraintRecord, Why
 from fateforger.constraints.kinds import Necessity, Scope, Source
 from fateforger.constraints.sections import needs_confirmation
 from fateforger.constraints.wording import day_words
@@ -83,13 +83,15 @@ def _shaping(session: Session) -> tuple[Part, ...]:
     parts: list[Part] = []
     if trouble is not None:
         parts.append(Note(text=f"I cannot look up your rules just now, so I go by what I know: {plain(trouble, 200)}"))
-    named = [_named(item.record) for item in answer.applicable[:MOST_NAMED]]
+    let_go = () if session.clash is None else session.clash.let_go
+    named = [_named(item.record, let_go=item.uid in let_go) for item in answer.applicable[:MOST_NAMED]]
     more = len(answer.applicable) - len(named)
     left_out = len(answer.cut) + (0 if session.recalled is None else session.recalled.left_out)
     if named:
         rest = f"; {more} more" if more else ""
         out = f"; {left_out} left out, as there is no room for more" if left_out else ""
         parts.append(Note(text=f"**Your rules for this day:** {', '.join(named)}{rest}{out}."))
+    parts += _put_aside(session, answer)
     asked = len(session.memory_questions)
     if asked:
         questions = "One question" if asked == 1 else f"{asked} questions"
@@ -98,6 +100,17 @@ def _shaping(session: Session) -> tuple[Part, ...]:
     return (*parts, Controls(items=(YOURS, REVIEW))) if parts else ()
 
 
-def _named(record: ConstraintRecord) -> str:
+def _put_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
+    """The rules that the person set aside for the day, once that is no news any more."""
+    aside = [item.version.record for item in answer.excluded if item.why is Why.SET_ASIDE]
+    if not aside or any(write.fresh for write in session.memory_writes):
+        return ()
+    named = [f"“{plain(record.name, 60)}”" for record in aside[:MOST_NAMED]]
+    rest = f"; {len(aside) - MOST_NAMED} more" if len(aside) > MOST_NAMED else ""
+    return (Note(text=f"**Not counting today:** {', '.join(named)}{rest}."),)
+
+
+def _named(record: ConstraintRecord, *, let_go: bool) -> str:
     mark = f", {CONFIRM}" if needs_confirmation(record) else ""
+    mark += "; the plan does without it" if let_go else ""
     return f"“{plain(record.name, 60)}” ({HOW[record.necessity]}{mark})"
