@@ -2,67 +2,45 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from fateforger.coordinator import clicks, forms, starting
+from fateforger.coordinator import clicks, starting
 from fateforger.coordinator.alone import Alone
-from fateforger.coordinator.chronicle import chronicled
-from fateforger.coordinator.context import contradicting, needs_day, withheld_words
+from fateforger.coordinator.beginning import Beginnings
 from fateforger.coordinator.dispositor.clicks import read_queue_click
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects, Submitter
-from fateforger.coordinator.keeping import ended, told
+from fateforger.coordinator.formdesk import FormDesk
 from fateforger.coordinator.later import Later
-from fateforger.coordinator.logbook import Entry, Logbook
-from fateforger.coordinator.looking import Look, Looker
+from fateforger.coordinator.logbook import Logbook
+from fateforger.coordinator.looking import Looker
 from fateforger.coordinator.memory import MemoryDesk
-from fateforger.coordinator.messages import aside, only_beside, owed, rateable
-from fateforger.coordinator.mirroring import reading_of
-from fateforger.coordinator.offering import offered
-from fateforger.coordinator.opening import begun_just_now, first_turn, reply_to
 from fateforger.coordinator.outside import OutsideList
-from fateforger.coordinator.previewing import aged
-from fateforger.coordinator.stopping import not_stopped, stopped
 from fateforger.coordinator.taskdesk import FORMS as TASK_FORMS
 from fateforger.coordinator.taskdesk import TaskDesk
-from fateforger.coordinator.telling import TellingModel
-from fateforger.coordinator.underway import Course, TurnStopped, Underway
-from fateforger.errors import BadInput, StoreError, VersionConflict
+from fateforger.coordinator.turns import Turns
+from fateforger.errors import BadInput
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session import commands
-from fateforger.session.advice import advised
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Command, Queued, SessionCommand, Start, Unasked
 from fateforger.session.commands.queue import ForQueue, QueueCommand
-from fateforger.session.memory import known
-from fateforger.session.model import CalendarWrite, Session, SessionStatus
-from fateforger.session.progress import Doing, Progress, Tell, untold
-from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
-from fateforger.session.rulebook import RuleBook, said_by
-from fateforger.session.skeleton import without_stale_sketch
-from fateforger.tasks.hydrated import Hydrated
-from fateforger.turn.constants import CALENDAR_WAIT, REREAD_WAIT
-from fateforger.turn.model import GoBack, ReadCalendar, TurnInput
-from fateforger.turn.nodes.besides import LOOKS
-from fateforger.turn.present import ended_reply, home_card, not_yours, welcome_card
-
-log = logging.getLogger(__name__)
+from fateforger.session.model import CalendarWrite
+from fateforger.session.progress import Tell, untold
+from fateforger.turn.constants import CALENDAR_WAIT
+from fateforger.turn.present import home_card, welcome_card
 
 NO_QUEUE = "There is no queue of tasks here."
-TRIES = 4
-"""How often a command is tried when background work saved the session in between."""
 
 
 class PlanningCoordinator:
-    """Carries out commands, one at a time per session (the caller sees to that), each once.
+    """The door of the house: takes commands, one at a time per session (the caller sees to that), and has each carried
+    out once, by what it is about: a session's turn, the queue, or a person's rules.
 
-    It loads the session, assembles everything that the turn needs to know (S108), runs the turn, carries out the
-    effects it asks for, and saves. Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many
-    seconds a reply waits for a look at the calendar; then it goes out without. ``model`` reads what is said in words,
-    ``memory`` knows the person's constraints, ``outside`` a list of tasks that they keep elsewhere. The ``logbook``
-    notes each turn.
+    Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many seconds a reply waits for a look
+    at the calendar; then it goes out without. ``model`` reads what is said in words, ``memory`` knows the person's
+    constraints, ``outside`` a list of tasks that they keep elsewhere. The ``logbook`` notes each turn.
     """
 
     def __init__(
@@ -83,19 +61,39 @@ class PlanningCoordinator:
         self._logbook = logbook or Logbook(clock)
         self._sessions = sessions
         self._model = model
-        self._calendar_write = calendar_write
         self._calendar_owner = calendar_owner
         self._looker = Looker(submitter.read, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
         self._tasks = tasks
         self._outside = outside
-        self._effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
         self._alone = Alone(sessions, memory, clock)
-        self._later = Later(
-            sessions=sessions, looker=self._looker, effects=self._effects, drafts=self._drafts, memory=memory
+        self._forms = FormDesk(sessions, memory, self._alone)
+        effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
+        self._later = Later(sessions=sessions, looker=self._looker, effects=effects, drafts=self._drafts, memory=memory)
+        self._turns = Turns(
+            sessions=sessions,
+            looker=self._looker,
+            effects=effects,
+            drafts=self._drafts,
+            later=self._later,
+            logbook=self._logbook,
+            model=model,
+            memory=memory,
+            tasks=tasks,
+            outside=outside,
         )
-        self._underway = Underway()
+        self._beginnings = Beginnings(
+            sessions=sessions,
+            turns=self._turns,
+            looker=self._looker,
+            logbook=self._logbook,
+            calendar_write=calendar_write,
+            model=model,
+            memory=memory,
+            tasks=tasks,
+            outside=outside,
+        )
 
     def on_owing(self, owing: Callable[[], None]) -> None:
         """``owing`` is called when work in the background, and not a command, has queued a message."""
@@ -131,11 +129,11 @@ class PlanningCoordinator:
             case _ if not command.session_id:
                 await self._alone.carry_out(command)
             case _:
-                await self._turn(command, tell)
+                await self._turns.carry_out(command, tell)
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
         """See :meth:`Door.stop`."""
-        return self._underway.stop(session_id, asked_at)
+        return self._turns.stop(session_id, asked_at)
 
     def _queue(self) -> TaskDesk:
         if self._tasks is None:
@@ -143,24 +141,8 @@ class PlanningCoordinator:
         return self._tasks
 
     async def on_start(self, start: Start) -> None:
-        """Begin a session, and look at its day in the background. In a thread whose session goes on, show where it
-        stands instead."""
-        running = None
-        if start.thread_ts is not None:
-            running = await self._sessions.in_thread(start.channel, start.thread_ts)
-        if running is not None and running.status is SessionStatus.ACTIVE:
-            if start.command_id not in running.handled:
-                after, messages = owed(None, running.touched(start.command_id, start.at), start.command_id)
-                await self._sessions.save(after, expected=running.version, outgoing=messages)
-            return
-        if await self._sessions.load(starting.session_id(start)) is not None:
-            return
-        session = starting.begun(
-            start, await self._sessions.of_user(start.user_id), calendar_write=self._calendar_write
-        )
-        self._look_ahead(session)
-        session, messages = owed(None, session.touched(start.command_id, start.at), start.command_id)
-        await self._sessions.save(session, expected=0, outgoing=messages)
+        """Begin a session; in a thread whose session goes on, show where it stands instead."""
+        await self._beginnings.start(start)
 
     @property
     def reads_words(self) -> bool:
@@ -168,43 +150,20 @@ class PlanningCoordinator:
         return self._model is not None
 
     async def opened(self, opening: commands.Opening) -> bool:
-        """See :meth:`Door.opened`. What is not addressed to us is never read."""
-        earlier = await self._sessions.of_user(opening.user_id)
-        running = await self._sessions.in_thread(opening.channel, opening.thread_ts)
-        if running is None and opening.addressed:
-            running = begun_just_now(opening, earlier)
-        if running is not None:
-            if opening.addressed or running.user_id == opening.user_id:
-                await self.on_user_reply(reply_to(running.id, opening))
-            return True
-        if not opening.addressed or not opening.text:
-            return not opening.addressed
-        if self._tasks is not None and await self._tasks.typed(opening):
-            return True
-        if self._model is None:
-            return False
-        model = TellingModel(self._model, Course(opening.at), untold)
-        queue = () if self._tasks is None else await self._tasks.queue(opening.user_id)
-        session = await first_turn(opening, earlier, queue, model, self._logbook, calendar_write=self._calendar_write)
-        if session is None or isinstance(session, Hydrated):
-            return session is not None and self._tasks is not None and await self._tasks.route(opening, session)
-        self._look_ahead(session)
-        session, messages = owed(None, session.touched(opening.command_id, opening.at), opening.command_id)
-        messages = rateable(messages, opening.command_id, model.prompts)
-        await self._sessions.save(session, expected=0, outgoing=messages)
-        return True
+        """See :meth:`Door.opened`."""
+        return await self._beginnings.opened(opening)
 
     async def on_commit_date(self, command: commands.TimeboxingCommitDate, tell: Tell = untold) -> None:
         """The day is right: on to Stage 1."""
-        await self._turn(command, tell)
+        await self._turns.carry_out(command, tell)
 
     async def on_user_reply(self, command: commands.TimeboxingUserReply, tell: Tell = untold) -> None:
         """A message in the thread."""
-        await self._turn(command, tell)
+        await self._turns.carry_out(command, tell)
 
     async def on_stage_action(self, command: commands.StageAction, tell: Tell = untold) -> None:
         """A stage button."""
-        await self._turn(command, tell)
+        await self._turns.carry_out(command, tell)
 
     def read_click(self, click: Click) -> SessionCommand | QueueCommand:
         """See :meth:`Door.read_click`."""
@@ -212,19 +171,13 @@ class PlanningCoordinator:
 
     async def open_form(self, request: FormRequest) -> Form:
         """See :meth:`Door.open_form`."""
-        if request.form in TASK_FORMS:
-            return await self._queue().open_form(request)
-        if request.form in forms.RULES:
-            return forms.open_rules(await self._rulebook(request.session_id, request.user_id, request.done), request)
-        return forms.open_form(await self._known(request.session_id), request)
+        return await (self._queue().open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
         """See :meth:`Door.read_form`."""
-        if submission.form in TASK_FORMS:
-            return await self._queue().read_form(submission)
-        if submission.form in forms.RULES:
-            return forms.read_rules(await self._rulebook(submission.session_id, submission.user_id), submission)
-        return forms.read_form(await self._known(submission.session_id), submission)
+        return await (
+            self._queue().read_form(submission) if submission.form in TASK_FORMS else self._forms.read(submission)
+        )
 
     async def carried_out(self, command: Command) -> bool:
         """See :meth:`Door.carried_out`. A session that is gone carries out nothing any more."""
@@ -276,136 +229,3 @@ class PlanningCoordinator:
         if self._memory is not None:
             await self._memory.aclose()
         await self._logbook.aclose()
-
-    # --- one turn ---
-
-    async def _turn(self, command: SessionCommand, tell: Tell) -> None:
-        with self._underway.course(command) as course:
-            for attempt in range(1, TRIES + 1):
-                try:
-                    async with self._drafts.turn(command.session_id):
-                        await self._attempt(command, course, tell)
-                except VersionConflict:
-                    if attempt == TRIES:
-                        raise
-                else:
-                    return
-
-    async def _attempt(self, command: SessionCommand, course: Course, tell: Tell) -> None:
-        before = await self._sessions.load(command.session_id)
-        if before is None or command.command_id in before.handled:
-            return
-        if command.user_id != before.user_id:
-            await self._answer(before, command, not_yours())
-        elif before.status is SessionStatus.CANCELLED:
-            await self._answer(before, command, ended_reply(before))
-        else:
-            if self._memory is not None:
-                # Before the turn: should the program die in it, the reply is read all the same.
-                await self._memory.overhear(command)
-            try:
-                await self._noted(before, command, course, tell)
-            except TurnStopped:
-                if await self._effects.past.caused(before, command.command_id):
-                    # An earlier try of this command was interrupted while it wrote: only whole is it right again.
-                    course.act(whatever=True)
-                    await self._noted(before, command, course, tell)
-                else:
-                    after = stopped(before).touched(command.command_id, command.at)
-                    after, messages = owed(before, after, command.command_id)
-                    await self._sessions.save(after, expected=before.version, outgoing=messages)
-
-    async def _noted(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
-        with self._logbook.turn(command, before) as entry:
-            await self._go_on(before, command, course, tell, entry)
-
-    async def _go_on(self, before: Session, command: SessionCommand, course: Course, tell: Tell, entry: Entry) -> None:
-        look = await course.unless_stopped(self._look(before, command, tell))
-        reading = None if look is None else reading_of(before, look, command)
-        model = None if self._model is None else TellingModel(self._model, course, tell)
-        memory = None if self._memory is None else await self._memory.look(before, command)
-        queue = None if self._tasks is None else self._tasks.planned
-        more, trouble = await offered(self._sessions, before, queue, self._outside)
-        turn = TurnInput(
-            session=before,
-            command=command,
-            reading=reading,
-            memory=memory,
-            lines=withheld_words(command),
-            offered=more,
-            offer_trouble=trouble,
-        )
-        outcome = await entry.run(turn, model)
-        asking = None if look is None else contradicting(turn, look, outcome)
-        if asking is not None:
-            reading, outcome = asking.reading, await entry.run(asking)
-        after = await course.unless_stopped(self._drafts.carried_out(outcome, tell))
-        course.act()
-        if reading is not None and reading.plan is not None:
-            await self._effects.note(reading.plan, before, f"{command.command_id}/seen")
-        for effect in outcome.effects:
-            doing = self._effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
-            after = await entry.effect(effect, after, doing)
-        if course.stop_asked:
-            after = not_stopped(after, outcome.effects)
-        if after.plan is not None and after.questions != before.questions:
-            await self._effects.note(after.plan, after, f"{command.command_id}/settled")
-        if after.history is not None and outcome.effects:
-            went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
-            after = await self._effects.past.refreshed(after, said=went_back)
-        after = advised(without_stale_sketch(aged(before, after)), command.at).touched(command.command_id, command.at)
-        messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
-        after, messages = messages_of(before, after, command.command_id)
-        after, broke = ended(before, outcome, after, messages)
-        if broke:
-            log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
-            after, messages = owed(before, told(after, broke), command.command_id)
-        messages = rateable(messages, command.command_id, () if model is None else model.prompts)
-        if self._tasks is not None:
-            await self._tasks.planned.follow(before, after)
-        after = await self._sessions.save(after, expected=before.version, outgoing=messages)
-        chronicled(before, after, command.command_id)
-        self._drafts.prepare(after)
-        waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
-        if waits and after.snapshot is None and after.snapshot_error is None:
-            self._later.take_in(after)
-
-    async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:
-        """Say something to the one who acted, and change nothing."""
-        known = session.touched(command.command_id, session.touched_at)
-        message = aside(session, command.command_id, card, to=command.user_id)
-        await self._sessions.save(known, expected=session.version, outgoing=(message,))
-
-    def _look_ahead(self, session: Session) -> None:
-        """Begin to read what Stage 1 shows, before anybody asks (S39, S102)."""
-        self._looker.begin(session.date, session.tz)
-        if self._outside is not None:
-            self._outside.begin()
-        if self._memory is not None:
-            self._memory.begin(session.user_id)
-
-    async def _look(self, session: Session, command: SessionCommand, tell: Tell) -> Look | None:
-        """A fresh look at the day for commands that draft, change or write a plan, if the calendar answers in time."""
-        if not needs_day(session, command, words=self._model is not None):
-            return None
-        tell(Progress(doing=Doing.LOOKING))
-        return await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
-
-    async def _rulebook(self, session_id: str, user_id: str, done: str | None = None) -> RuleBook:
-        """The person's rules, as far as they can be looked up now; with what the command ``done`` did."""
-        if not session_id:
-            return await self._alone.book(user_id, done)
-        session = await self._known(session_id)
-        lines = said_by(session, done)
-        try:
-            stored = () if self._memory is None else await self._memory.versions(session.user_id)
-        except StoreError as error:
-            log.warning("a form without the stored constraints of %s: %s", session.user_id, error.message)
-            stored, lines = (), (*lines, NOT_ALL_RULES)
-        return RuleBook(session, (*stored, *known(session)), lines)
-
-    async def _known(self, session_id: str) -> Session:
-        session = await self._sessions.load(session_id)
-        if session is None:
-            raise BadInput("I don't know that session any more; start a new one with /timebox.")
-        return session

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.coordinator.person import House, Person, open_house_at
 
-from fateforger.coordinator import coordinator
+from fateforger.coordinator import turns
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 def kept(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """No turn of any test breaks a rule of the session: after each the program checks that itself, and logs it."""
     yield
-    told = [record.getMessage() for record in caplog.get_records("call") if record.name == coordinator.__name__]
+    told = [record.getMessage() for record in caplog.get_records("call") if record.name == turns.__name__]
     assert [line for line in told if " broke " in line] == []
 
 

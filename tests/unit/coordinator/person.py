@@ -27,7 +27,7 @@ from fateforger.coordinator.outside import OutsideList
 from fateforger.coordinator.searching import Finder
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.understanding import understanding
-from fateforger.ports import Calendar, Constraints, Model, OpenTasks, Sent, Tasks
+from fateforger.ports import Calendar, Constraints, Model, OpenTasks, Sent, Sessions, Tasks
 from fateforger.session.cards import (
     Button,
     Card,
@@ -73,6 +73,8 @@ class House:
     calendar_write: CalendarWrite = "refine"
     model: Model | None = None
     kept: Kept | None = None
+    sessions: Sessions | None = None
+    """What stands in for the store's own sessions, in the coordinator."""
     constraints: Constraints | None = None
     """What stands in for the store's own."""
     tasks: Tasks | None = None
@@ -119,7 +121,7 @@ class House:
         self.desk = TaskDesk(tools, EXECUTOR)
         self.outside = None if self.elsewhere is None else OutsideList(self.elsewhere, self.clock)
         self.coordinator = PlanningCoordinator(
-            sessions=self.store.sessions,
+            sessions=self.sessions or self.store.sessions,
             submitter=self.submitter,
             clock=self.clock,
             calendar_write=self.calendar_write,

@@ -179,9 +179,11 @@ async def test_a_change_that_was_seen_survives_a_crash_before_the_card(house: Ho
     """S200, S242: the engine has noted the person's own change, the session was not saved; it is theirs all the same."""
     await anna.to_committed("Report", "Mail")
     drag(house, "Mail", 240)
-    house.coordinator._sessions = FullDisk(house.store.sessions)
+    house.sessions = FullDisk(house.store.sessions)
+    house.restart()
     with pytest.raises(StoreUnavailable):
         await anna.press("Back to refine")
+    house.sessions = None
     house.restart()
     await anna.press("Back to refine")
     await anna.choose("Report", "15 min later")

@@ -1,0 +1,60 @@
+"""The forms of a session and of a person's rules: shown with what is known now, and read back into commands."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from fateforger.coordinator import forms
+from fateforger.coordinator.alone import Alone
+from fateforger.coordinator.memory import MemoryDesk
+from fateforger.errors import BadInput, StoreError
+from fateforger.ports import Sessions
+from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.commands import SessionCommand
+from fateforger.session.memory import known
+from fateforger.session.model import Session
+from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
+from fateforger.session.rulebook import RuleBook, said_by
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FormDesk:
+    """``alone`` knows the rules of a person outside of any session. Touches nothing outside the database."""
+
+    sessions: Sessions
+    memory: MemoryDesk | None
+    alone: Alone
+
+    async def open(self, request: FormRequest) -> Form:
+        """The form that was asked for. Raises ``UserError`` when it makes no sense now."""
+        if request.form in forms.RULES:
+            return forms.open_rules(await self._rulebook(request.session_id, request.user_id, request.done), request)
+        return forms.open_form(await self._known(request.session_id), request)
+
+    async def read(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
+        """What a filled form asks for; or another form in its place, or what cannot be used."""
+        if submission.form in forms.RULES:
+            return forms.read_rules(await self._rulebook(submission.session_id, submission.user_id), submission)
+        return forms.read_form(await self._known(submission.session_id), submission)
+
+    async def _rulebook(self, session_id: str, user_id: str, done: str | None = None) -> RuleBook:
+        """The person's rules, as far as they can be looked up now; with what the command ``done`` did."""
+        if not session_id:
+            return await self.alone.book(user_id, done)
+        session = await self._known(session_id)
+        lines = said_by(session, done)
+        try:
+            stored = () if self.memory is None else await self.memory.versions(session.user_id)
+        except StoreError as error:
+            log.warning("a form without the stored constraints of %s: %s", session.user_id, error.message)
+            stored, lines = (), (*lines, NOT_ALL_RULES)
+        return RuleBook(session, (*stored, *known(session)), lines)
+
+    async def _known(self, session_id: str) -> Session:
+        session = await self.sessions.load(session_id)
+        if session is None:
+            raise BadInput("I don't know that session any more; start a new one with /timebox.")
+        return session
