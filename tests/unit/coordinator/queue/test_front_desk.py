@@ -15,7 +15,17 @@ from fateforger.session.cards import Button
 from fateforger.tasks import BlockTime, TaskState
 
 PACKAGE = Path(fateforger.__file__).parent
-EXECUTING = ("executor", "effects", "taskdesk", "coordinator.coordinator", "commit", "background", "adapters")
+EXECUTING = (
+    "executor",
+    "effects",
+    "taskdesk",
+    "coordinator.coordinator",
+    "turns",
+    "beginning",
+    "commit",
+    "background",
+    "adapters",
+)
 
 
 def test_of_the_queue_it_can_add_and_look_and_nothing_else() -> None:
