@@ -9,9 +9,10 @@ from fateforger.drafting import in_words
 from fateforger.plan import ET, Resolved
 from fateforger.session.cards import plain
 from fateforger.session.days import weekday
-from fateforger.session.edits import by_time, span
+from fateforger.session.differences import span
 from fateforger.session.meetings import Meeting, busy_meetings, on_calendar
 from fateforger.session.model import Session
+from fateforger.session.placing import by_time
 
 MOST_MEETINGS = 40
 """Meetings listed one by one; a fuller calendar than that is counted instead."""

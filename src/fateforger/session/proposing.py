@@ -13,7 +13,8 @@ from fateforger.ops import Patch
 from fateforger.plan import Resolved, TBPlan, resolve
 from fateforger.session.commands import ApplyPatch, Approved
 from fateforger.session.days import local_today
-from fateforger.session.edits import Edited, changes, edited, span
+from fateforger.session.differences import changes, span
+from fateforger.session.edits import Edited, edited
 from fateforger.session.knowledge import Memory, Taken
 from fateforger.session.memory_rows import rows_of
 from fateforger.session.model import Session, SessionStatus

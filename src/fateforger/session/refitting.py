@@ -17,11 +17,12 @@ from fateforger.drafting.replan import begun_at, done_early, from_now, running_l
 from fateforger.errors import BadInput
 from fateforger.plan import ET, Resolved, TBPlan, resolve
 from fateforger.session import commands
-from fateforger.session.edits import by_time, differences, resolved_block
+from fateforger.session.differences import differences
 from fateforger.session.fitting import ways_out
 from fateforger.session.frame import day_window
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Unplaced
+from fateforger.session.placing import by_time, resolved_block
 from fateforger.session.skeleton import basis, instance_in, work_of
 from fateforger.session.tasks import left_for_later
 

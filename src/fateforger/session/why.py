@@ -10,8 +10,9 @@ from fateforger.drafting.standing import why_there
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.plan import TBPlan
 from fateforger.session.day_rules import unkept
-from fateforger.session.edits import by_time, span
+from fateforger.session.differences import span
 from fateforger.session.model import Session
+from fateforger.session.placing import GONE, by_time
 from fateforger.session.recall import following
 from fateforger.session.skeleton import instance_in
 
@@ -26,7 +27,7 @@ def why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[R
     blocks = by_time(session.plan) if session.plan is not None else ()
     block = next((each for each in blocks if each.key == key), None)
     if block is None:
-        raise PatchInvalid("That block is not in the plan any more.")
+        raise PatchInvalid(GONE)
     shown = {reason.uid for reason in placement if reason.uid is not None}
     rules = reasons_for(block, following(session).applicable, blocks)
     broken = tuple(reason for reason in rules if reason.stand is Stand.BROKEN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -192,3 +193,9 @@ Arrival = (
     | MessagesOpened
     | Ignored
 )
+
+
+def command_id(kind: str, *parts: str) -> str:
+    """An id that is the same for repetitions of one deed, and short whatever the parts are."""
+    digest = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+    return f"{kind}-{digest[:32]}"

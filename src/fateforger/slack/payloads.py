@@ -2,63 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, assert_never
 
 from pydantic import ValidationError
 
-from fateforger.coordinator.commands import Click
 from fateforger.session.cards import FormRequest
-from fateforger.session.feedback import Rating
-from fateforger.slack.addresses import (
-    COMMAND_NAME,
-    FEEDBACK,
-    FORM_PREFIX,
-    MORE,
-    PROPOSAL_PREFIX,
-    PULL_COMMAND,
-    QUEUE_PREFIX,
-    SAVE_AS_TASK,
-    SAY,
-    START,
-    STOP,
-    TASKS_COMMAND,
-    TURN_PREFIX,
-    VALUE_ACTION,
-    WELCOME,
-    Address,
-    Deed,
-    FormAddress,
-    MessageAddress,
-    Vote,
-    action_of,
-    field_name,
-    unpacked,
-)
+from fateforger.slack.actions import read_action
+from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND, MessageAddress
 from fateforger.slack.arrivals import (
-    Answered,
     Arrival,
-    Clicked,
     FormAsked,
-    FormPressed,
-    FormTurned,
     HomeOpened,
     Ignored,
     MessagesOpened,
-    OpenForm,
     Place,
     QueueAsked,
-    Rated,
     Said,
     StartAsked,
     StopAsked,
+    command_id,
 )
-from fateforger.slack.inputs import below, chosen, filled
+from fateforger.slack.inputs import filled
 from fateforger.slack.mrkdwn import typed
 from fateforger.slack.shapes import (
-    Action,
     BlockActions,
     EventCallback,
     HomeEvent,
@@ -68,7 +36,6 @@ from fateforger.slack.shapes import (
     Shortcut,
     Slash,
     StopEvent,
-    View,
     ViewSubmission,
 )
 
@@ -97,7 +64,7 @@ def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
         case EventCallback():
             return _event(payload)
         case BlockActions():
-            return _action(payload, at)
+            return read_action(payload, at)
         case ViewSubmission():
             return filled(payload, at, command_id("submit", payload.view.id, payload.view.hash))
         case Slash():
@@ -108,12 +75,6 @@ def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
             return _saved(payload)
         case _:
             assert_never(payload)
-
-
-def command_id(kind: str, *parts: str) -> str:
-    """An id that is the same for repetitions of one deed, and short whatever the parts are."""
-    digest = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
-    return f"{kind}-{digest[:32]}"
 
 
 def _slash(payload: Slash) -> Arrival:
@@ -183,153 +144,3 @@ def _message(event: Message, payload: EventCallback) -> Arrival:
         mention=event.type == "app_mention" or any(f"<@{bot}>" in event.text for bot in bots),
         opens=event.thread_ts is None,
     )
-
-
-def _action(payload: BlockActions, at: datetime) -> Arrival:
-    action = payload.actions[0]
-    if payload.view is not None and payload.view.type == "modal":
-        return _in_form(payload, payload.view, action, at)
-    if action_of(action.action_id) == FEEDBACK:
-        return _vote(payload, action, at)
-    found = _use(action)
-    if found is None:
-        return Ignored(f"the control {action.action_id}")
-    address, deed, value = found
-    # The card stands in a thread, or at the root of the thread that the answer belongs to.
-    container = payload.container
-    place = Place(payload.channel.id if payload.channel else None, container.thread_ts or container.message_ts)
-    once = command_id(
-        "click",
-        container.message_ts or container.view_id or "",
-        action.action_id,
-        address.packed(),
-        deed.packed(),
-        "" if value is None else str(value),
-    )
-    if deed.action == START:
-        once = command_id("start", once, payload.user.id)  # anybody may press it, each for themselves
-        if address.v == WELCOME:
-            return StartAsked(once, payload.user.id, place, by_button=True, welcome_ts=container.message_ts)
-        return StartAsked(once, payload.user.id, Place(place.channel), by_button=True)
-    if deed.action == STOP:
-        # The same button may stand there for the next turn, so the turn is part of what makes the click.
-        once = command_id("stop", address.session, deed.target)
-        return StopAsked(once, payload.user.id, place, address.session)
-    if deed.action.startswith(PROPOSAL_PREFIX):
-        answer = deed.action.removeprefix(PROPOSAL_PREFIX)
-        # Who may answer is looked up later, so a click of somebody else must not stand for the owner's.
-        once = command_id("answer", once, payload.user.id)
-        return Answered(once, payload.user.id, place, proposal_id=deed.target, answer=answer)
-    if deed.action == SAY:
-        return _said_by_button(once, payload, deed.target, place)
-    if deed.action.startswith(FORM_PREFIX):
-        request = FormRequest(
-            form=deed.action.removeprefix(FORM_PREFIX),
-            session_id=address.session,
-            user_id=payload.user.id,
-            # A select that asks for a form says with its value what the form is about.
-            target=value if isinstance(value, str) else deed.target,
-        )
-        return FormAsked(request, payload.trigger_id, place)
-    click = Click(
-        command_id=once,
-        user_id=payload.user.id,
-        at=at,
-        session_id=address.session,
-        action=deed.action,
-        target=deed.target,
-        value=value,
-    )
-    return Clicked(click, place, container.message_ts if deed.action.startswith(QUEUE_PREFIX) else None)
-
-
-def _said_by_button(once: str, payload: BlockActions, words: str, place: Place) -> Arrival:
-    ts = payload.container.message_ts
-    if place.channel is None or place.thread_ts is None or ts is None:
-        return Ignored("words on a button outside of any conversation")
-    return Said(
-        command_id=once,
-        user_id=payload.user.id,
-        channel=place.channel,
-        thread_ts=place.thread_ts,
-        ts=ts,
-        text=words,
-        event="block_actions",
-        direct=True,
-        mention=True,
-        opens=False,
-    )
-
-
-def _vote(payload: BlockActions, action: Action, at: datetime) -> Arrival:
-    vote = unpacked(Vote, action.value)
-    if vote is None:
-        return Ignored(f"the control {action.action_id}")
-    rating = Rating(
-        session_id=vote.session,
-        turn=vote.turn,
-        user_id=payload.user.id,
-        helpful=vote.helpful,
-        prompts=vote.prompts,
-        at=at,
-    )
-    container = payload.container
-    channel = payload.channel.id if payload.channel else None
-    return Rated(rating, Place(channel, container.thread_ts or container.message_ts))
-
-
-def _use(action: Action) -> tuple[Address, Deed, Any] | None:
-    """The address, the deed and the value chosen, if any; ``None`` for what is not a control of ours."""
-    name = action_of(action.action_id)
-    if action.type == "button":
-        address = unpacked(Address, action.value)
-        return None if address is None else (address, Deed(action=name, target=address.target), None)
-    address = unpacked(Address, action.block_id)
-    if address is None:
-        return None
-    if action.selected_option is not None:
-        deed = unpacked(Deed, action.selected_option.value)
-        if deed is not None:
-            return address, deed, None
-        return address, Deed(action=name), action.selected_option.value
-    value = action.selected_date or action.selected_time
-    return None if value is None else (address, Deed(action=name), value)
-
-
-def _in_form(payload: BlockActions, view: View, action: Action, at: datetime) -> Arrival:
-    address = unpacked(FormAddress, view.private_metadata)
-    if address is None:
-        return Ignored(f"the control {action.action_id} of a form")
-    here = OpenForm(address, view.id, view.hash, below(view, address))
-    request = FormRequest(
-        form=address.form, session_id=address.session, user_id=payload.user.id, target=address.target, size=address.size
-    )
-    name = action_of(action.action_id)
-    if name == MORE:
-        return FormTurned(request.model_copy(update={"size": address.size + 1}), here)
-    if name == VALUE_ACTION and field_name(action.block_id) is not None:
-        return FormTurned(request.model_copy(update={"chosen": chosen(view)}), here)
-    found = _use(action)
-    if found is None:
-        return Ignored(f"the control {action.action_id} of a form")
-    _, deed, value = found
-    target = deed.target if value is None else str(value)
-    if deed.action.startswith(TURN_PREFIX):
-        choice = {deed.action.removeprefix(TURN_PREFIX): target}
-        return FormTurned(request.model_copy(update={"chosen": chosen(view) | choice}), here)
-    if deed.action.startswith(FORM_PREFIX):
-        other = request.model_copy(
-            update={"form": deed.action.removeprefix(FORM_PREFIX), "target": target, "size": 0},
-        )
-        return FormAsked(other, payload.trigger_id, Place(None), below=address)
-    click = Click(
-        # The same button of a view that was shown anew since is another one.
-        command_id=command_id("click", view.id, view.hash, action.action_id, deed.packed(), target),
-        user_id=payload.user.id,
-        at=at,
-        session_id=address.session,
-        action=deed.action,
-        target=deed.target,
-        value=value,
-    )
-    return FormPressed(click, here)

@@ -11,8 +11,8 @@ from tests.unit.turn.sessions import event, session, task
 
 from fateforger.drafting.day_rules import expressed
 from fateforger.session.day_rules import unkept
-from fateforger.session.edits import by_time
 from fateforger.session.model import Depth, InputFacts, Session
+from fateforger.session.placing import by_time
 from fateforger.session.skeleton import drafted
 from fateforger.stages import TimeboxingStage
 

@@ -11,8 +11,9 @@ from tests.unit.turn.sessions import event, planned, said, session, task
 
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, UserError
 from fateforger.plan import ET, AfterPrevious, FixedStart, FixedWindow, TBEvent, TBPlan, overlaps, resolve
-from fateforger.session.edits import by_time, edited
+from fateforger.session.edits import edited
 from fateforger.session.model import FrameFacts, Session
+from fateforger.session.placing import by_time
 from fateforger.stages import TimeboxingStage
 
 REFINE = TimeboxingStage.REFINE

@@ -17,9 +17,10 @@ from fateforger.constraints import Version
 from fateforger.constraints.kinds import Necessity
 from fateforger.errors import PlanInvalid, UserError
 from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, resolve
-from fateforger.session.edits import by_time, edited, patch_for, unchecked
+from fateforger.session.edits import edited, patch_for
 from fateforger.session.keeping import against
 from fateforger.session.model import Session
+from fateforger.session.placing import by_time, unchecked
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.model import EventImage
 

@@ -41,9 +41,10 @@ from fateforger.slack.arrivals import (
     Said,
     Shown,
     StartAsked,
+    command_id,
 )
 from fateforger.slack.forms import modal
-from fateforger.slack.payloads import command_id, recognise
+from fateforger.slack.payloads import recognise
 from fateforger.slack.render import render
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)

@@ -7,9 +7,9 @@ from tests.unit.turn.rules import knowing, stored
 from tests.unit.turn.sessions import event, planned, said, task, turn
 
 from fateforger.session.cards import Button, Card, Controls, Prose
-from fateforger.session.edits import by_time
 from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import Session
+from fateforger.session.placing import by_time
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn
 from fateforger.turn.nodes.refine import ANYWAY, GOES_AGAINST, NOT_MADE

@@ -11,8 +11,8 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.turn.sessions import event, planned, said, session, task, turn
 
 from fateforger.errors import ModelAuthFailed, ModelTimedOut, ModelUnreachable
-from fateforger.session.edits import by_time
 from fateforger.session.model import Depth, InputFacts, Notice, Session, SessionStatus, Written
+from fateforger.session.placing import by_time
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn
 from fateforger.turn.hearing import NOTHING, REMEDY

@@ -11,8 +11,8 @@ from tests.unit.turn.rules import CALLS, DEEP, LUNCH, QUIET, avoiding, knowing, 
 from tests.unit.turn.sessions import event, planned, said, session, task, turn
 
 from fateforger.constraints import Version
-from fateforger.session.edits import by_time
 from fateforger.session.model import Session
+from fateforger.session.placing import by_time
 from fateforger.session.why import NO_RULE
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn

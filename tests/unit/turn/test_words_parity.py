@@ -25,10 +25,11 @@ from fateforger.session.advice import advised
 from fateforger.session.cards import FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand
 from fateforger.session.commands.envelope import InSession
-from fateforger.session.edits import by_time, edited
+from fateforger.session.edits import edited
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Unplaced, Written
 from fateforger.session.moves import seen
+from fateforger.session.placing import by_time
 from fateforger.session.questions import address, open_questions, token
 from fateforger.session.recall import nameable, recall
 from fateforger.session.views import HistoryView, PreviewView

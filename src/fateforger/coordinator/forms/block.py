@@ -23,10 +23,10 @@ from fateforger.session.cards import (
     TimeField,
 )
 from fateforger.session.commands import AddBlock, EditBlock, RemoveBlock, SessionCommand
-from fateforger.session.edits import by_time, resolved_block
 from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Session
+from fateforger.session.placing import by_time, resolved_block
 
 USUAL = 30
 KINDS = {"deep": "Deep work", "shallow": "Shallow work", "other": "Something else: an errand, sport, a habit"}

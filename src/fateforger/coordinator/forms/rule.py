@@ -7,7 +7,7 @@ from fateforger.constraints.applicability import applicability
 from fateforger.constraints.kinds import Scope, Status
 from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.sections import reminder_of
-from fateforger.coordinator.forms import rule_fields
+from fateforger.coordinator.forms import rule_fields, rule_record
 from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, clash_with
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
@@ -68,7 +68,7 @@ def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | 
     seen, uid = addressed(submission.target)
     _, version = book.rule(uid)
     filled = Filled(submission)
-    record = rule_fields.record(filled, version.record, tz=None if book.session is None else book.session.tz)
+    record = rule_record.record(filled, version.record, tz=None if book.session is None else book.session.tz)
     if record is None:
         return FormErrors(errors=filled.errors)
     if version.seq != seen:
@@ -77,7 +77,7 @@ def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | 
         return FormErrors(errors={DAY_RULE: clash})
     if record == version.record:
         return JudgeConstraint(**filled.envelope, uid=uid, verdict="accept", seen=seen)
-    return ReviseConstraint(**filled.envelope, uid=uid, record=rule_fields.confirmed(record), seen=seen)
+    return ReviseConstraint(**filled.envelope, uid=uid, record=rule_record.confirmed(record), seen=seen)
 
 
 def day_form(book: RuleBook, request: FormRequest) -> Form:
@@ -110,7 +110,7 @@ def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | For
     """What to remember, in the place of another rule if so wished."""
     old = _replaced(book, submission.target)
     filled = Filled(submission)
-    record = rule_fields.record(filled, None, tz=None if book.session is None else book.session.tz)
+    record = rule_record.record(filled, None, tz=None if book.session is None else book.session.tz)
     if record is None:
         return FormErrors(errors=filled.errors)
     if book.session is not None and old is None and filled.choice("reach") == "day":
@@ -118,7 +118,7 @@ def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | For
     supersedes = None if old is None else old.uid
     if (clash := clash_with(book, record, submission, but=supersedes)) is not None:
         return FormErrors(errors={DAY_RULE: clash})
-    return RememberConstraint(**filled.envelope, record=rule_fields.confirmed(record), supersedes=supersedes)
+    return RememberConstraint(**filled.envelope, record=rule_record.confirmed(record), supersedes=supersedes)
 
 
 def address(seq: int, uid: str) -> str:

@@ -7,7 +7,8 @@ from fateforger.constraints.kinds import Necessity
 from fateforger.plan import TBPlan
 from fateforger.session import commands
 from fateforger.session.commands import Replan, ResolveConflict
-from fateforger.session.edits import BlockCommand, edited, told_difference
+from fateforger.session.differences import told_difference
+from fateforger.session.edits import BlockCommand, edited
 from fateforger.session.keeping import against
 from fateforger.session.keys import minted
 from fateforger.session.model import Held, Notice, RefineUpdate, Session

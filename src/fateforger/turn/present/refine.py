@@ -6,12 +6,13 @@ from fateforger.drafting import in_words
 from fateforger.plan import Resolved
 from fateforger.session.cards import Button, Card, Choice, Controls, Heading, Menu, Note, Part, Prose, Select, plain
 from fateforger.session.days import day_words
-from fateforger.session.edits import by_time, span
+from fateforger.session.differences import span
 from fateforger.session.gates import block_words
 from fateforger.session.meetings import on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clipped
 from fateforger.session.pictured import picture
+from fateforger.session.placing import by_time
 from fateforger.session.questions import open_questions
 from fateforger.session.writing import at_once
 from fateforger.stages import Move

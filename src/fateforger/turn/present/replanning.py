@@ -6,9 +6,10 @@ from datetime import UTC
 
 from fateforger.plan import ET, Resolved
 from fateforger.session.cards import Button, Choice, Controls, Part, Select
-from fateforger.session.edits import by_time, span
+from fateforger.session.differences import span
 from fateforger.session.model import Session
 from fateforger.session.overview import collisions
+from fateforger.session.placing import by_time
 
 LATE = ((0, "What is on now begins only now"), (15, "15 min"), (30, "30 min"), (45, "45 min"), (60, "1 h"))
 MOST_ASKED = 100

@@ -1,0 +1,142 @@
+"""The record that the fields of a rule come to. What a form does not ask about stays as it was."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from fateforger.constraints import ConstraintRecord
+from fateforger.constraints.kinds import WEEK, Necessity, RuleKind, Scope, Source, Status, WindowKind
+from fateforger.constraints.record import Applicability, Payload, ScalarParams, Window
+from fateforger.coordinator.forms.clocks import minutes_typed, typed_minutes, typed_windows, windows_typed
+from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, day_rule_payload, spoken_rule
+from fateforger.coordinator.forms.reading import Filled
+from fateforger.coordinator.forms.rule_fields import (
+    LENGTHS,
+    MAX_NAME,
+    MAX_WORDS,
+    WINDOWS,
+    Part,
+    clocks_of,
+    kind_of,
+    length_of,
+    rule_kind,
+    speaks_for_itself,
+)
+from fateforger.errors import BadInput
+from fateforger.plan import ET
+
+SHORT = 60
+"""Characters of the name that a rule gets from its words."""
+
+
+def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -> ConstraintRecord | None:
+    """The record that was filled in, or ``None`` when something is wrong; then ``filled`` has a sentence for each
+    field. Nothing but what was changed differs from ``before``. Without ``tz`` its times are the planned day's own."""
+    payload = _payload(filled, filled.choice("kind") or kind_of(before), before)
+    words = _words(filled, before, spoken=spoken_rule(payload))
+    name = _name(filled, words, before)
+    when = _when(filled, before, tz)
+    if filled.errors or payload is None or when is None:
+        return None
+    base = before or ConstraintRecord(name=name, scope=Scope.PROFILE)
+    necessity = filled.choice("necessity")
+    lasting = Scope.PROFILE if when.end_date is None else Scope.DATESPAN
+    return base.model_copy(
+        update={
+            "name": name,
+            "description": words,
+            "necessity": base.necessity if necessity is None else Necessity(necessity),
+            "applicability": when,
+            "payload": payload,
+            "applies_event_types": () if payload.day_rule else tuple(ET(code) for code in filled.many("blocks")),
+            "scope": base.scope if base.scope is Scope.SESSION else lasting,
+        }
+    )
+
+
+def confirmed(record: ConstraintRecord) -> ConstraintRecord:
+    """What a person wrote down themselves is certain."""
+    return record.model_copy(update={"status": Status.LOCKED, "source": Source.USER, "confidence": 1.0})
+
+
+def _words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:
+    """Words longer than the form can show stay whole, unless their beginning was changed. What a rule over the order of
+    the day says is ``spoken`` where the person gave it no words."""
+    needed = None if spoken or DAY_RULE in filled.errors else "Please say what the rule is, like “No calls before 10”."
+    words = filled.text("words", MAX_WORDS, needed=needed)
+    if before is not None and words and words == before.words[:MAX_WORDS].strip():
+        return before.description
+    return words or spoken
+
+
+def _name(filled: Filled, words: str, before: ConstraintRecord | None) -> str:
+    name = filled.text("name", MAX_NAME)
+    if before is None:
+        return name or _short(words)
+    if name and name != before.name[:MAX_NAME].strip():
+        return name
+    return _short(words) if speaks_for_itself(before) and before.name == _short(before.words) else before.name
+
+
+def _short(words: str) -> str:
+    flat = " ".join(words.split())
+    return flat if len(flat) <= SHORT else f"{flat[: SHORT - 1].rstrip()}…"
+
+
+def _payload(filled: Filled, about: str, before: ConstraintRecord | None) -> Payload | None:
+    kind = rule_kind(about)
+    base = before.payload if before is not None and kind_of(before) == about else Payload(rule_kind=kind)
+    if about == DAY_RULE:
+        return day_rule_payload(filled, base)
+    try:
+        if kind in WINDOWS:
+            return _with_times(filled, base, WINDOWS[kind])
+        if kind in LENGTHS:
+            return _with_length(filled, base, kind)
+    except BadInput as error:
+        filled.errors[Part.TIMES if kind in WINDOWS else Part.LENGTH] = error.message
+        return None
+    return base
+
+
+def _with_times(filled: Filled, base: Payload, wanted: WindowKind) -> Payload:
+    typed = filled.text(Part.TIMES, MAX_WORDS, needed="Please say which times, like 9-12, 14:30-16.")
+    if typed == windows_typed(clocks_of(base)):
+        return base
+    windows = tuple(Window(kind=wanted, start=start, end=end) for start, end in typed_windows(typed))
+    if len(windows) > 20:
+        raise BadInput("Please keep it to 20 times.")
+    return base.model_copy(update={"windows": windows})
+
+
+def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
+    typed = filled.text(Part.LENGTH, MAX_NAME, needed="Please say how long, like 30 min or 7 h 30.")
+    length = length_of(base, kind)
+    if not typed or (length is not None and typed == minutes_typed(length)):
+        return base
+    minutes = typed_minutes(typed, bare="h" if kind is RuleKind.MIN_SLEEP else "min")
+    bound = "duration_max" if kind is RuleKind.CAPACITY else "duration_min"
+    known = base.scalar_params.model_dump(exclude_none=True)
+    return base.model_copy(update={"scalar_params": ScalarParams.model_validate({**known, bound: minutes})})
+
+
+def _when(filled: Filled, before: ConstraintRecord | None, tz: str | None) -> Applicability | None:
+    base = Applicability(timezone=tz) if before is None else before.applicability
+    start, end = filled.day("start_date"), filled.day("end_date")
+    if start is not None and end is not None and end < start:
+        filled.errors["end_date"] = f"The last day, {_day(end)}, is before the first, {_day(start)}."
+        return None
+    days = filled.many("days")
+    week = tuple(day for day in WEEK if day.value in days)
+    same_week = set(base.days_of_week) == set(week)
+    return base.model_copy(
+        update={
+            "start_date": start,
+            "end_date": end,
+            "days_of_week": base.days_of_week if same_week else week,
+        }
+    )
+
+
+def _day(day: date) -> str:
+    return day.isoformat()
