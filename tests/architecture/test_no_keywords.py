@@ -100,7 +100,7 @@ ALLOWED = {
     "turn/patcher.py::_recognised": "the same title is the same block, whichever it is",
     "turn/sketching.py::_proposed": "the same title is the same block, whichever it is",
     "turn/nodes/refine.py::_made": "the same title is the same task, whichever it is",
-    "turn/memorytools.py::_mentions": "looks for a text in what is stored, when a program asks for that; reads no message",
+    "turn/memorytools/calls.py::_mentions": "looks for a text in what is stored, when a program asks for that; reads no message",
     "turn/present/left.py": "a text of ours without its marks",
     "turn/present/root.py": "a text of ours without its marks",
     "turn/present/parts.py::paragraphs": "splits a text of ours between lines",

@@ -27,7 +27,7 @@ from fateforger.journal.model import TxState
 from fateforger.plan import TBPlan
 from fateforger.ports import NewJob, Sent
 from fateforger.session.feedback import Rating
-from fateforger.slack.payloads import command_id
+from fateforger.slack.arrivals import command_id
 
 OF_NOBODY = frozenset({"model_usage", "erasure"})
 """Tables in which no row is about anybody."""

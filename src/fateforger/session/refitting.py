@@ -1,28 +1,27 @@
-"""The rest of a session's day, fitted anew: after how it went so far, or a way out for what has no room. Pure."""
+"""The rest of a session's day, fitted anew: after how it went so far, or a way out for what has no room."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from fateforger.drafting import Left
 from fateforger.drafting.draft import length, splittable
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.instance import Task as Piece
-from fateforger.drafting.minutes import GRID, ceil, instant
 from fateforger.drafting.naming import task_of
 from fateforger.drafting.refit import refitted
-from fateforger.drafting.replan import begun_at, done_early, from_now, running_late
+from fateforger.drafting.replan import done_early, from_now
 from fateforger.errors import BadInput
 from fateforger.plan import ET, Resolved, TBPlan, resolve
 from fateforger.session import commands
 from fateforger.session.differences import differences
+from fateforger.session.elapsed import delayed, kept_task, left_of, missed_from_now, whose
 from fateforger.session.fitting import ways_out
 from fateforger.session.frame import day_window
-from fateforger.session.meetings import busy_meetings
-from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Unplaced
-from fateforger.session.placing import by_time, resolved_block
+from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
+from fateforger.session.placing import resolved_block
 from fateforger.session.skeleton import basis, instance_in, work_of
 from fateforger.session.tasks import left_for_later
 
@@ -32,7 +31,6 @@ OVER = "That day is over, so there is nothing left of it to plan anew."
 NO_PLAN = "There is no plan to fit anew yet."
 GONE = "That is not open any more; please look at the newest card."
 STANDS = "Nothing has to move; the rest of your day stands as it is."
-
 FACTS = tuple(Facts.model_fields)
 
 
@@ -68,8 +66,8 @@ def replanned(session: Session, command: commands.Replan, now: datetime) -> Refi
     instance = from_now(instance_in(session), plan, now)
     said: list[str] = []
     for key in dict.fromkeys((*command.done, *command.not_today)):
-        task = _whose(session, resolved_block(session.plan or plan, key))
-        rest = _left_of(session, plan, task, at, whole=key in command.not_today)
+        task = whose(session, resolved_block(session.plan or plan, key))
+        rest = left_of(session, plan, task, at, whole=key in command.not_today)
         instance = done_early(instance, plan, now, task)
         plan = instance.previous or plan
         title = resolved_block(session.plan or plan, key).event.name if rest is None else rest.title
@@ -79,9 +77,9 @@ def replanned(session: Session, command: commands.Replan, now: datetime) -> Refi
         elif key in command.done:
             said.append(f"“{title}” is done.")
         day = _without(day, task)
-    plan = _behind(plan, command, at)
+    plan = missed_from_now(plan, command, at)
     if command.late:
-        day, instance, plan = _late(day, instance, plan, command.late, now)
+        day, instance, plan = delayed(day, instance, plan, command.late, now)
     return _fitted(session, day, plan, instance, at, said)
 
 
@@ -142,98 +140,6 @@ def _fitted(before: Session, day: Session, plan: TBPlan, instance: Instance, at:
     return Refit(day, result.plan, lines or (STANDS,))
 
 
-# --- how the day went ---
-
-
-def _behind(plan: TBPlan, command: commands.Replan, at: datetime) -> TBPlan:
-    """The plan with what should have been done by now, and is not, from now on."""
-    missed = [key for key in command.missed if key not in {*command.done, *command.not_today}]
-    under_way = _under_way(plan, at)
-    if command.late == 0 and under_way is not None and under_way.key not in missed:
-        missed.append(under_way.key)
-    start = instant(ceil(at))
-    for key in sorted(dict.fromkeys(missed), key=lambda key: resolved_block(plan, key).start.astimezone(UTC)):
-        block = resolved_block(plan, key)
-        if block.start.astimezone(UTC) >= at:
-            continue
-        plan = begun_at(plan, key, start)
-        start += timedelta(minutes=-(-block.minutes // GRID) * GRID)
-    return plan
-
-
-def _late(
-    day: Session, instance: Instance, plan: TBPlan, minutes: int, now: datetime
-) -> tuple[Session, Instance, TBPlan]:
-    """What is under way takes longer, or what comes next begins later. A meeting ends what is under way; what is left
-    of it then is still to be done."""
-    at = now.astimezone(UTC)
-    under_way = _under_way(plan, at)
-    if under_way is not None:
-        room = _until_meeting(day, under_way)
-        rest = 0 if room is None else max(0, minutes - room)
-        late = running_late(instance, plan, now, under_way.key, minutes - rest)
-        return _with_rest(day, plan, under_way, rest), late, late.previous or plan
-    following = next((b for b in by_time(plan) if b.start.astimezone(UTC) >= at and _movable(b)), None)
-    if following is None:
-        raise BadInput("Nothing is left on your plan that could be late.")
-    start = following.start.astimezone(UTC) + timedelta(minutes=minutes)
-    return day, instance, begun_at(plan, following.key, start)
-
-
-def _until_meeting(session: Session, block: Resolved) -> int | None:
-    """The minutes between the end of a block and the next meeting; ``None`` when none comes."""
-    end = block.end.astimezone(UTC)
-    starts = [m.start.astimezone(UTC) for m in busy_meetings(session) if m.end.astimezone(UTC) > end]
-    return max(0, (min(starts) - end) // timedelta(minutes=1)) if starts else None
-
-
-def _with_rest(session: Session, plan: TBPlan, block: Resolved, minutes: int) -> Session:
-    """The session with what is left of a block among what has no place yet."""
-    if not minutes:
-        return session
-    stem, used = _whose(session, block), {e.block_key for e in plan.events} | {u.task_id for u in session.unplaced}
-    key = next(key for n in range(2, 1000) if (key := f"{stem}-{n}") not in used)
-    task = _as_kept(block, minutes).model_copy(update={"id": key})
-    rest = Unplaced(task_id=key, title=task.title, reason="the day is full", task=task)
-    return session.model_copy(update={"unplaced": (*session.unplaced, rest)})
-
-
-def _under_way(plan: TBPlan, at: datetime) -> Resolved | None:
-    there = [b for b in by_time(plan) if b.start.astimezone(UTC) < at < b.end.astimezone(UTC) and _movable(b)]
-    return there[-1] if there else None
-
-
-def _movable(block: Resolved) -> bool:
-    return block.event.type not in {ET.BACKGROUND, ET.MEETING}
-
-
-def _whose(session: Session, block: Resolved) -> str:
-    """The task of a block; a block of the person's own is its own."""
-    return task_of(block.key, (task.id for task in session.inputs.tasks)) or block.key
-
-
-def _left_of(session: Session, plan: TBPlan, task: str, at: datetime, *, whole: bool) -> Task | None:
-    """What is still to be done of a task after ``at``, as one to be kept; ``None`` when nothing is. ``whole``: what
-    lies behind was not done."""
-    mine = [b for b in resolve(plan) if task_of(b.key, [task]) == task]
-    minutes = sum((_after(block, at) for block in mine), start=timedelta()) // timedelta(minutes=1)
-    known = next((each for each in session.inputs.tasks if each.id == task), None)
-    if minutes < 1 and not whole:
-        return None
-    if minutes < 1:
-        minutes = sum(block.minutes for block in mine)
-    if known is not None:
-        return known.model_copy(update={"minutes": known.minutes and min(minutes, 24 * 60)})
-    return _as_kept(mine[0], minutes)
-
-
-def _after(block: Resolved, at: datetime) -> timedelta:
-    return max(timedelta(), block.end.astimezone(UTC) - max(at, block.start.astimezone(UTC)))
-
-
-# --- what has no room ---
-
-
 def _task_of(session: Session, unplaced: Unplaced) -> Task | None:
     """What is to be put on the plan when there is room for it; ``None`` for what is no task, like lunch."""
     listed = (task for task in session.inputs.tasks if task.id == unplaced.task_id)
@@ -243,7 +149,7 @@ def _task_of(session: Session, unplaced: Unplaced) -> Task | None:
 def _unplaced(session: Session, left: Left, blocks: dict[str, Resolved], known: dict[str, Task]) -> Unplaced:
     task = known.get(left.id)
     if task is None and left.id in blocks:
-        task = _as_kept(blocks[left.id], blocks[left.id].minutes)
+        task = kept_task(blocks[left.id], blocks[left.id].minutes)
     listed = any(each == task for each in session.inputs.tasks)
     return Unplaced(
         task_id=left.id,
@@ -252,12 +158,6 @@ def _unplaced(session: Session, left: Left, blocks: dict[str, Resolved], known: 
         offers=ways_out(session, left.choices),
         task=None if listed else task,
     )
-
-
-def _as_kept(block: Resolved, minutes: int) -> Task:
-    depth = Depth.DEEP if block.event.type is ET.DEEP_WORK else Depth.SHALLOW
-    title, notes = block.event.name[:300], block.event.description[:3000]
-    return Task(id=block.key, title=title, minutes=max(1, min(minutes, 24 * 60)), depth=depth, notes=notes)
 
 
 def _as_piece(task: Task) -> Piece:

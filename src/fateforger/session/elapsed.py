@@ -1,0 +1,109 @@
+"""What became of the day so far: what lies behind and was not done, what runs late, what is left of a task."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from fateforger.drafting.instance import Instance
+from fateforger.drafting.minutes import GRID, ceil, instant
+from fateforger.drafting.naming import task_of
+from fateforger.drafting.replan import begun_at, running_late
+from fateforger.errors import BadInput
+from fateforger.plan import ET, Resolved, TBPlan, resolve
+from fateforger.session import commands
+from fateforger.session.meetings import busy_meetings
+from fateforger.session.model import Depth, Session, Task, Unplaced
+from fateforger.session.placing import by_time, resolved_block
+
+
+def missed_from_now(plan: TBPlan, command: commands.Replan, at: datetime) -> TBPlan:
+    """The plan with what should have been done by now, and is not, from now on."""
+    missed = [key for key in command.missed if key not in {*command.done, *command.not_today}]
+    under_way = _under_way(plan, at)
+    if command.late == 0 and under_way is not None and under_way.key not in missed:
+        missed.append(under_way.key)
+    start = instant(ceil(at))
+    for key in sorted(dict.fromkeys(missed), key=lambda key: resolved_block(plan, key).start.astimezone(UTC)):
+        block = resolved_block(plan, key)
+        if block.start.astimezone(UTC) >= at:
+            continue
+        plan = begun_at(plan, key, start)
+        start += timedelta(minutes=-(-block.minutes // GRID) * GRID)
+    return plan
+
+
+def delayed(
+    day: Session, instance: Instance, plan: TBPlan, minutes: int, now: datetime
+) -> tuple[Session, Instance, TBPlan]:
+    """What is under way takes longer, or what comes next begins later. A meeting ends what is under way; what is left
+    of it then is still to be done."""
+    at = now.astimezone(UTC)
+    under_way = _under_way(plan, at)
+    if under_way is not None:
+        room = _until_meeting(day, under_way)
+        rest = 0 if room is None else max(0, minutes - room)
+        late = running_late(instance, plan, now, under_way.key, minutes - rest)
+        return _with_rest(day, plan, under_way, rest), late, late.previous or plan
+    following = next((b for b in by_time(plan) if b.start.astimezone(UTC) >= at and _movable(b)), None)
+    if following is None:
+        raise BadInput("Nothing is left on your plan that could be late.")
+    start = following.start.astimezone(UTC) + timedelta(minutes=minutes)
+    return day, instance, begun_at(plan, following.key, start)
+
+
+def whose(session: Session, block: Resolved) -> str:
+    """The task of a block; a block of the person's own is its own."""
+    return task_of(block.key, (task.id for task in session.inputs.tasks)) or block.key
+
+
+def left_of(session: Session, plan: TBPlan, task: str, at: datetime, *, whole: bool) -> Task | None:
+    """What is still to be done of a task after ``at``, as one to be kept; ``None`` when nothing is. ``whole``: what
+    lies behind was not done."""
+    mine = [b for b in resolve(plan) if task_of(b.key, [task]) == task]
+    minutes = sum((_after(block, at) for block in mine), start=timedelta()) // timedelta(minutes=1)
+    known = next((each for each in session.inputs.tasks if each.id == task), None)
+    if minutes < 1 and not whole:
+        return None
+    if minutes < 1:
+        minutes = sum(block.minutes for block in mine)
+    if known is not None:
+        return known.model_copy(update={"minutes": known.minutes and min(minutes, 24 * 60)})
+    return kept_task(mine[0], minutes)
+
+
+def kept_task(block: Resolved, minutes: int) -> Task:
+    """A block of the person's own as a task of so many minutes, which keeps the block's key."""
+    depth = Depth.DEEP if block.event.type is ET.DEEP_WORK else Depth.SHALLOW
+    title, notes = block.event.name[:300], block.event.description[:3000]
+    return Task(id=block.key, title=title, minutes=max(1, min(minutes, 24 * 60)), depth=depth, notes=notes)
+
+
+def _until_meeting(session: Session, block: Resolved) -> int | None:
+    """The minutes between the end of a block and the next meeting; ``None`` when none comes."""
+    end = block.end.astimezone(UTC)
+    starts = [m.start.astimezone(UTC) for m in busy_meetings(session) if m.end.astimezone(UTC) > end]
+    return max(0, (min(starts) - end) // timedelta(minutes=1)) if starts else None
+
+
+def _with_rest(session: Session, plan: TBPlan, block: Resolved, minutes: int) -> Session:
+    """The session with what is left of a block among what has no place yet."""
+    if not minutes:
+        return session
+    stem, used = whose(session, block), {e.block_key for e in plan.events} | {u.task_id for u in session.unplaced}
+    key = next(key for n in range(2, 1000) if (key := f"{stem}-{n}") not in used)
+    task = kept_task(block, minutes).model_copy(update={"id": key})
+    rest = Unplaced(task_id=key, title=task.title, reason="the day is full", task=task)
+    return session.model_copy(update={"unplaced": (*session.unplaced, rest)})
+
+
+def _under_way(plan: TBPlan, at: datetime) -> Resolved | None:
+    there = [b for b in by_time(plan) if b.start.astimezone(UTC) < at < b.end.astimezone(UTC) and _movable(b)]
+    return there[-1] if there else None
+
+
+def _movable(block: Resolved) -> bool:
+    return block.event.type not in {ET.BACKGROUND, ET.MEETING}
+
+
+def _after(block: Resolved, at: datetime) -> timedelta:
+    return max(timedelta(), block.end.astimezone(UTC) - max(at, block.start.astimezone(UTC)))
