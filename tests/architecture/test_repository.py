@@ -36,6 +36,23 @@ def test_every_room_is_described() -> None:
     assert [room for room in rooms() if not re.search(rf"\b{room}(/|\.py|`)", text)] == []
 
 
+def test_the_way_of_a_message_can_be_followed() -> None:
+    """Each step names where to begin reading, and that is there."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    steps = re.findall(r"^\| \d+ \|.*$", text, re.MULTILINE)
+    places = [re.findall(r"`([\w/]+\.py)::(\w+)`", step) for step in steps]
+    assert len(steps) == 10
+    assert [step for step, found in zip(steps, places, strict=True) if not found] == []
+    gone = [
+        f"{file}::{name}"
+        for found in places
+        for file, name in found
+        if not (SOURCE / file).is_file()
+        or not re.search(rf"^(?:async )?(?:def|class) {name}\b", (SOURCE / file).read_text(), re.MULTILINE)
+    ]
+    assert gone == []
+
+
 def test_every_setting_is_in_the_example() -> None:
     """Each setting with the sentence that describes it, and no setting that does not exist."""
     example = (ROOT / ".env.example").read_text()

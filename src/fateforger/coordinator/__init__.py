@@ -1,4 +1,4 @@
-"""One command in, cards out: loads and saves the session, runs the turn, carries out what it asks for."""
+"""One command in, cards out: a session is loaded, its turn run, what that asks for carried out, and all of it saved."""
 
 from fateforger.coordinator.coordinator import PlanningCoordinator
 

@@ -1,4 +1,4 @@
-"""One command in; the session and the messages it owes are saved together."""
+"""Every command comes in here, and is carried out once by whoever it is for."""
 
 from __future__ import annotations
 

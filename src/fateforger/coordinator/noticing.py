@@ -99,9 +99,7 @@ def _meetings(before: Session, after: Session) -> tuple[str, ...]:
     old, new = ({meeting.id: meeting for meeting in day.timed} for day in (known, shown))
     lines = [_came(meeting, after) for key, meeting in new.items() if key not in old]
     lines += [line for key, was in old.items() if key in new and (line := _changed(was, new[key], after)) is not None]
-    lines += [
-        f"{quoted(was.title)}, {_when(was, after)}, is off your calendar." for k, was in old.items() if k not in new
-    ]
+    lines += [_went(was, after) for k, was in old.items() if k not in new]
     lines += [f"New on your calendar: {quoted(title)}, all day." for title in _without(shown.all_day, known.all_day)]
     lines += [f"{quoted(title)}, all day, is off your calendar." for title in _without(known.all_day, shown.all_day)]
     if lines and after.stage is TimeboxingStage.SKELETON:
