@@ -6,22 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 
-from fateforger.coordinator.commands import (
-    AddTasks,
-    ChooseDate,
-    Click,
-    Command,
-    ForQueue,
-    Opening,
-    Queued,
-    SessionCommand,
-    SetFrame,
-    StageAction,
-    Start,
-    TimeboxingCommitDate,
-    TimeboxingUserReply,
-    Unasked,
-)
 from fateforger.errors import BadInput, StoreError
 from fateforger.picture import DayView
 from fateforger.ports import Sessions
@@ -48,6 +32,22 @@ from fateforger.session.cards import (
     TextField,
     plain,
 )
+from fateforger.session.commands import (
+    AddTasks,
+    ChooseDate,
+    Click,
+    Command,
+    Opening,
+    Queued,
+    SessionCommand,
+    SetFrame,
+    StageAction,
+    Start,
+    TimeboxingCommitDate,
+    TimeboxingUserReply,
+    Unasked,
+)
+from fateforger.session.commands.queue import ForQueue
 from fateforger.session.model import Outgoing, Session, Task
 from fateforger.session.progress import Tell, untold
 from fateforger.stages import Move

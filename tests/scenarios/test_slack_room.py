@@ -16,10 +16,10 @@ from tests.scenarios.store_faults import Failing
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.background.turns import APOLOGY
-from fateforger.coordinator.commands import Queued, Start
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.local.workspace import RATE_LIMITED, Fault, Workspace
 from fateforger.session.cards import Card, Prose
+from fateforger.session.commands import Queued, Start
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
 from fateforger.slack.app import open_room

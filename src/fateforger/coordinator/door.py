@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.coordinator.commands import Click, Command, Opening, Queued
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.commands import Click, Command, Opening, Queued
 from fateforger.session.progress import Tell
 
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from fateforger.drafting.naming import USUAL_DEEP, task_of
-from fateforger.session.edits import by_time
 from fateforger.session.model import Depth, Session, Task
+from fateforger.session.placing import by_time
 
 BIG = 60
 """Minutes of undisturbed work from which a task is a big item."""

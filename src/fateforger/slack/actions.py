@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from fateforger.coordinator.commands import Click
 from fateforger.session.cards import FormRequest
+from fateforger.session.commands import Click
 from fateforger.session.feedback import Rating
 from fateforger.slack.addresses import (
     FEEDBACK,

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fateforger.coordinator.commands import Click
 from fateforger.session.cards import FormRequest, FormSubmission
+from fateforger.session.commands import Click
 from fateforger.session.feedback import Rating
 from fateforger.slack.addresses import FormAddress
 

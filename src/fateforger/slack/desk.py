@@ -8,18 +8,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.background.turns import command_job
 from fateforger.constraints.credentials import taken_out
-from fateforger.coordinator.commands import (
-    ForQueue,
-    Opening,
-    PullTask,
-    QueueCommand,
-    SessionCommand,
-    Start,
-    TimeboxingUserReply,
-)
 from fateforger.coordinator.door import Door
 from fateforger.errors import StoreUnavailable, UserError
 from fateforger.ports import Clock, Feedbacks, Jobs, Sent
+from fateforger.session.commands import Opening, SessionCommand, Start, TimeboxingUserReply
+from fateforger.session.commands.queue import ForQueue, PullTask, QueueCommand
 from fateforger.slack import phrases
 from fateforger.slack.arrivals import (
     Answered,

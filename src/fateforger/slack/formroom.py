@@ -9,10 +9,10 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.coordinator.commands import Command
 from fateforger.coordinator.door import Door
 from fateforger.errors import StoreError, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest, Prose
+from fateforger.session.commands import Command
 from fateforger.slack import phrases
 from fateforger.slack.addresses import FormAddress, field_block
 from fateforger.slack.arrivals import FormAsked, FormFilled, FormPressed, FormTurned, Place, Shown

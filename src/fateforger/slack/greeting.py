@@ -7,10 +7,10 @@ import logging
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
-from fateforger.coordinator.commands import Opening
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
 from fateforger.session.cards import Button, Card, Controls
+from fateforger.session.commands import Opening
 from fateforger.slack import phrases
 from fateforger.slack.addresses import SAY, WELCOME
 from fateforger.slack.arrivals import MessagesOpened, Said

@@ -7,9 +7,10 @@ from uuid import uuid4
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.coordinator.commands import ForQueue, Opening, Queued
 from fateforger.coordinator.door import Door
 from fateforger.errors import StoreError
+from fateforger.session.commands import Opening, Queued
+from fateforger.session.commands.queue import ForQueue
 from fateforger.session.progress import Tell
 from fateforger.slack.calling import SlackTrouble, called
 from fateforger.slack.errands import Errands

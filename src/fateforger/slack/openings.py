@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fateforger.constraints.credentials import taken_out
-from fateforger.coordinator.commands import Opening, Queued
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Jobs
+from fateforger.session.commands import Opening, Queued
 from fateforger.session.progress import Tell
 from fateforger.slack.arrivals import Said
 from fateforger.slack.greeting import greeting

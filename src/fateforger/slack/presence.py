@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fateforger.coordinator.commands import ForQueue, Opening, Queued, Start, Unasked
 from fateforger.errors import StoreError
 from fateforger.ports import Clock, Outbox, Sessions
+from fateforger.session.commands import Opening, Queued, Start, Unasked
+from fateforger.session.commands.queue import ForQueue
 from fateforger.session.progress import Progress, Tell, untold
 from fateforger.slack import phrases
 from fateforger.slack.errands import Errands

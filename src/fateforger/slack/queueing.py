@@ -6,8 +6,8 @@ import logging
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.coordinator.commands import AtHome, EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.ports import Clock
+from fateforger.session.commands.queue import AtHome, EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.slack import phrases
 from fateforger.slack.addresses import PULL_COMMAND
 from fateforger.slack.arrivals import QueueAsked

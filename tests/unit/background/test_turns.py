@@ -13,16 +13,9 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.lane import LanePolicy
 from fateforger.background.letters import LETTER_LANE
 from fateforger.background.turns import APOLOGY, TURN_LANE, Handle, look_job, turn_workers
-from fateforger.coordinator.commands import (
-    COMMAND,
-    LookAgain,
-    Opening,
-    Queued,
-    Start,
-    TimeboxingUserReply,
-)
 from fateforger.errors import StoreUnavailable
 from fateforger.ports import NewJob
+from fateforger.session.commands import COMMAND, LookAgain, Opening, Queued, Start, TimeboxingUserReply
 from fateforger.session.commands.queue import ForQueue, ShowTasks
 from fateforger.session.model import Session
 

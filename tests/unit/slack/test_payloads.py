@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from fateforger.coordinator.commands import Click
 from fateforger.session.cards import (
     Button,
     Card,
@@ -24,6 +23,7 @@ from fateforger.session.cards import (
     TextField,
     TimePick,
 )
+from fateforger.session.commands import Click
 from fateforger.slack.addresses import WELCOME, FormAddress
 from fateforger.slack.arrivals import (
     Answered,
