@@ -78,5 +78,5 @@ def with_success(task: Task) -> str:
     """The notes of a task as its blocks carry them: what makes it a success comes last."""
     if not task.done_when:
         return task.notes
-    criteria = "\n".join(("Done when:", *(f"- {each}" for each in task.done_when)))
+    criteria = f"Done when: {'; '.join(task.done_when)}"
     return f"{task.notes}\n\n{criteria}" if task.notes else criteria

@@ -12,7 +12,7 @@ from tests.unit.coordinator.person import House, Person, meeting, open_house_at
 from fateforger.errors import ModelRejected
 from fateforger.session.cards import FormErrors
 
-ASKED = "What would make “Report” (and 1 more) a success? Edit… has room for two or three lines."
+ASKED = "What would make “Report” (and 1 more) a success? Edit… in its menu has room to say so."
 CRITERIA = "Figures are checked\n\n  Bo has the draft  "
 
 
@@ -45,8 +45,8 @@ async def test_from_criteria_to_the_commitment(house: House, anna: Person) -> No
         "Review, by 11:40.\nDone when: Three comments."
     ) in anna.words
     notes = {event.summary: event.description for event in house.calendar.store.shown().values()}
-    assert notes["Report"] == "Done when:\n- Figures are checked\n- Bo has the draft"
-    assert notes["Review"] == "With Eva\n\nDone when:\n- Three comments"
+    assert notes["Report"] == "Done when: Figures are checked; Bo has the draft"
+    assert notes["Review"] == "With Eva\n\nDone when: Three comments"
 
 
 async def test_the_sentence_follows_the_plan(house: House, anna: Person) -> None:

@@ -28,7 +28,7 @@ def asking(session: Session) -> tuple[Part, ...]:
     if not tasks:
         return ()
     more = f" (and {len(tasks) - 1} more)" if len(tasks) > 1 else ""
-    text = f"What would make “{plain(tasks[0].title, 80)}”{more} a success? Edit… has room for two or three lines."
+    text = f"What would make “{plain(tasks[0].title, 80)}”{more} a success? Edit… in its menu has room to say so."
     return (Note(text=text),)
 
 
