@@ -27,7 +27,7 @@ class Dossiers:
         """How much there is of each kind. Raises ``StoreError``, ``BadInput`` for what cannot be a person."""
         counts = await self.people.held(user_id, calendar=self._calendar_of(user_id))
         recorded = {} if self.recordings is None else await self.recordings.of(user_id)
-        return in_order({**counts, "recordings": len(recorded)})
+        return _in_order({**counts, "recordings": len(recorded)})
 
     async def export(self, user_id: str) -> dict[str, Any]:
         """All of it as one JSON document (docs/privacy.md). Raises as :meth:`held`."""
@@ -48,20 +48,15 @@ class Dossiers:
         index follows by itself. Raises as :meth:`held`, and as :meth:`fateforger.ports.People.erase`."""
         counts = await self.people.erase(user_id, now=self.clock.now(), calendar=self._calendar_of(user_id))
         recorded = 0 if self.recordings is None else await self.recordings.forget(user_id)
-        return in_order({**counts, "recordings": recorded})
+        return _in_order({**counts, "recordings": recorded})
 
     def _calendar_of(self, user_id: str) -> str | None:
         return self.calendar if self.owner == user_id else None
 
 
-def in_order(counts: Counts) -> Counts:
+def _in_order(counts: Counts) -> Counts:
     """The kinds that there are, in the order in which they are told."""
     return {kind: counts[kind] for kind in KINDS if counts.get(kind)}
-
-
-def counted(counts: Counts) -> tuple[str, ...]:
-    """The same in words, one kind each."""
-    return tuple(f"{count} {KINDS[kind]}" for kind, count in counts.items())
 
 
 def _document(text: str) -> Mapping[str, Any] | str:

@@ -116,7 +116,8 @@ async def _slack(settings: Settings) -> Check:
 def _without_pictures(settings: Settings, headers: Mapping[str, str]) -> str:
     """What to do when days cannot be shown as pictures, although they should."""
     from fateforger.slack.connection import scopes_in  # noqa: PLC0415  heavy
-    from fateforger.slack.pictures import NO_SCOPE, SCOPE  # noqa: PLC0415  heavy
+    from fateforger.slack.files import SCOPE  # noqa: PLC0415  heavy
+    from fateforger.slack.pictures import NO_SCOPE  # noqa: PLC0415  heavy
 
     scopes = scopes_in(headers)
     return NO_SCOPE if settings.picture == "on" and scopes is not None and SCOPE not in scopes else ""

@@ -28,6 +28,7 @@ from fateforger.bootstrap.lists import configured_list
 from fateforger.bootstrap.memory import configured_memory
 from fateforger.bootstrap.mind import configured_model, counted, model_words
 from fateforger.bootstrap.notes import logbook_of
+from fateforger.bootstrap.people import dossiers
 from fateforger.bootstrap.pulse import Pulse
 from fateforger.bootstrap.remembering import remembering
 from fateforger.bootstrap.web import WebServer
@@ -135,6 +136,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             clock=clock,
             painter=ResvgPainter() if settings.picture == "on" else None,
             approvals=approvals,
+            dossiers=dossiers(settings, store, clock, calendar=engine.calendar_key),
         )
         stack.push_async_callback(room.close)
         pulse.room = room
@@ -177,6 +179,7 @@ def _indexing(stack: AsyncExitStack, settings: Settings, store: Store) -> Indexi
     stack.push_async_callback(memory.aclose)
     indexing = Indexing(store.constraints, memory)
     store.constraints.on_write(indexing.wake)
+    store.people.on_erase(indexing.wake)
     return indexing
 
 

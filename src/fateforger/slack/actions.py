@@ -12,6 +12,7 @@ from fateforger.slack.addresses import (
     FEEDBACK,
     FORM_PREFIX,
     MORE,
+    PERSON_PREFIX,
     PROPOSAL_PREFIX,
     QUEUE_PREFIX,
     SAY,
@@ -29,6 +30,7 @@ from fateforger.slack.addresses import (
     unpacked,
 )
 from fateforger.slack.arrivals import (
+    AboutAsked,
     Answered,
     Arrival,
     Clicked,
@@ -76,8 +78,8 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
         # The same button may stand there for the next turn, so the turn is part of what makes the click.
         once = command_id("stop", address.session, deed.target)
         return StopAsked(once, payload.user.id, place, address.session)
-    if deed.action.startswith(PROPOSAL_PREFIX):
-        return _answered(once, payload, deed, place)
+    if deed.action.startswith((PROPOSAL_PREFIX, PERSON_PREFIX)):
+        return _of_whoever(once, payload.user.id, deed, place)
     if deed.action == SAY:
         return _said_by_button(once, payload, deed.target, place)
     if deed.action.startswith(FORM_PREFIX):
@@ -101,11 +103,13 @@ def _started(once: str, payload: BlockActions, address: Address, place: Place) -
     return StartAsked(once, payload.user.id, Place(place.channel), by_button=True)
 
 
-def _answered(once: str, payload: BlockActions, deed: Deed, place: Place) -> Arrival:
-    # Who may answer is looked up later, so a click of somebody else must not stand for the owner's.
-    once = command_id("answer", once, payload.user.id)
+def _of_whoever(once: str, user_id: str, deed: Deed, place: Place) -> Answered | AboutAsked:
+    """What anybody may press: who may have it done is looked up later, so one person's click never stands for
+    another's."""
+    if deed.action.startswith(PERSON_PREFIX):
+        return AboutAsked(command_id("about", once, user_id), user_id, deed.action)
     answer = deed.action.removeprefix(PROPOSAL_PREFIX)
-    return Answered(once, payload.user.id, place, proposal_id=deed.target, answer=answer)
+    return Answered(command_id("answer", once, user_id), user_id, place, proposal_id=deed.target, answer=answer)
 
 
 def _click(once: str, payload: BlockActions, at: datetime, session: str, deed: Deed, value: Any) -> Click:

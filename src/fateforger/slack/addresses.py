@@ -39,6 +39,9 @@ PROPOSAL_PREFIX = "proposal."
 """A control whose action begins so answers another agent's proposal, with what the rest says; its target is the
 proposal."""
 
+PERSON_PREFIX = "person."
+"""A control whose action begins so is about all that is held about the person who uses it."""
+
 FEEDBACK = "feedback"
 """The action of the thumbs; what was said travels in the value."""
 

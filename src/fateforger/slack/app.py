@@ -8,12 +8,14 @@ import logging
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
+from fateforger.background.erasing import Dossiers
 from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.background.turns import turn_workers
 from fateforger.coordinator.approving import Approvals
 from fateforger.coordinator.door import Door
 from fateforger.errors import WorldError
 from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Painter, Sessions
+from fateforger.slack.aboutyou import AboutYou, about_workers
 from fateforger.slack.asides import Asides
 from fateforger.slack.connection import (
     SLACK_URL,
@@ -66,6 +68,7 @@ class SlackRoom:
         clock: Clock,
         painter: Painter | None,
         approvals: Approvals | None,
+        dossiers: Dossiers | None,
         pace: PacePolicy,
         turns: LanePolicy,
         timing: Timing,
@@ -113,6 +116,9 @@ class SlackRoom:
             showing = Showing(approvals, poster, people)
             proposals = proposal_workers(jobs, approvals, showing, asides, owner=replica, clock=clock)
             self._lanes = (*self._lanes, proposals)
+        if dossiers is not None:
+            about = AboutYou(dossiers, jobs, poster, people, home, client, session)
+            self._lanes = (*self._lanes, about_workers(jobs, about, owner=replica, clock=clock))
         self._sender = sender(jobs, self._dispatcher.run, owner=replica, policy=turns, clock=clock)
 
     @property
@@ -173,13 +179,15 @@ async def open_room(
     clock: Clock,
     painter: Painter | None = None,
     approvals: Approvals | None = None,
+    dossiers: Dossiers | None = None,
     pace: PacePolicy | None = None,
     turns: LanePolicy | None = None,
     timing: Timing | None = None,
 ) -> tuple[SlackRoom, Workspace]:
     """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``replica`` names this program among those on the same
     database, the same after a restart. ``clock`` has to tick: retries and leases live by it.
-    ``painter`` makes the pictures of days; without one there are none. ``approvals`` knows what other agents propose.
+    ``painter`` makes the pictures of days; without one there are none. ``approvals`` knows what other agents propose,
+    ``dossiers`` all that is held about people.
     ``pace`` is by default Slack's for Slack itself, and none for what stands in for it.
 
     Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached; then nothing is
@@ -197,6 +205,7 @@ async def open_room(
         clock=clock,
         painter=painter,
         approvals=approvals,
+        dossiers=dossiers,
         pace=pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED),
         turns=turns or LanePolicy(),
         timing=timing or Timing(),

@@ -92,6 +92,15 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class AboutAsked:
+    """A person asked for all that is held about them, or to be forgotten; ``wish`` is the action of the control."""
+
+    command_id: str
+    user_id: str
+    wish: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rated:
     """A thumb on a card was pressed."""
 
@@ -184,6 +193,7 @@ Arrival = (
     | Clicked
     | StopAsked
     | Answered
+    | AboutAsked
     | Rated
     | FormAsked
     | FormTurned

@@ -14,7 +14,9 @@ from fateforger.ports import Clock, Feedbacks, Jobs, Sent
 from fateforger.session.commands import Opening, SessionCommand, Start, TimeboxingUserReply
 from fateforger.session.commands.queue import ForQueue, PullTask, QueueCommand
 from fateforger.slack import phrases
+from fateforger.slack.aboutyou import about_job
 from fateforger.slack.arrivals import (
+    AboutAsked,
     Answered,
     Clicked,
     MessagesOpened,
@@ -203,6 +205,10 @@ class Desk:
     async def answer(self, answered: Answered) -> None:
         """A button of another agent's proposal was pressed; whose it is, is looked up where it is carried out."""
         await self._jobs.enqueue(answering(answered), now=self._clock.now())
+
+    async def about(self, asked: AboutAsked) -> None:
+        """A person asked for what is held about them, or to be forgotten."""
+        await self._jobs.enqueue(about_job(asked), now=self._clock.now())
 
     async def rate(self, rated: Rated) -> None:
         """A thumb was pressed, by the session's owner."""

@@ -10,7 +10,8 @@ from fateforger.errors import FateforgerError
 from fateforger.ports import Outbox
 from fateforger.session.model import Outgoing
 from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, TooLong
-from fateforger.slack.pictures import Pictures, lacks_scope
+from fateforger.slack.files import lacks_scope
+from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
 from fateforger.slack.turnstile import Turnstile
 

@@ -19,6 +19,7 @@ from slack_bolt.response import BoltResponse
 from fateforger.errors import StoreError
 from fateforger.ports import Clock
 from fateforger.slack.arrivals import (
+    AboutAsked,
     Answered,
     Arrival,
     Clicked,
@@ -110,7 +111,7 @@ class Intake(AsyncMiddleware):
                 return await self._forms.take(arrival) or ""
             case Said():
                 await self._desk.hear(arrival)
-            case Clicked() | StopAsked() | Answered() | Rated():
+            case Clicked() | StopAsked() | Answered() | AboutAsked() | Rated():
                 await self._press(arrival)
             case FormAsked() | FormTurned() | FormPressed():
                 await self._in_form(arrival)
@@ -135,7 +136,7 @@ class Intake(AsyncMiddleware):
             case _:
                 assert_never(arrival)
 
-    async def _press(self, arrival: Clicked | StopAsked | Answered | Rated) -> None:
+    async def _press(self, arrival: Clicked | StopAsked | Answered | AboutAsked | Rated) -> None:
         match arrival:
             case Clicked():
                 await self._desk.click(arrival)
@@ -143,6 +144,8 @@ class Intake(AsyncMiddleware):
                 await self._desk.stop(arrival)
             case Answered():
                 await self._desk.answer(arrival)
+            case AboutAsked():
+                await self._desk.about(arrival)
             case Rated():
                 await self._desk.rate(arrival)
             case _:
@@ -171,7 +174,7 @@ def _conversation(arrival: Arrival) -> str:
             return f"proposal {arrival.proposal_id}"
         case Rated():
             return f"{arrival.rating.session_id} {arrival.rating.turn}"
-        case StartAsked() | QueueAsked() | HomeOpened() | MessagesOpened():
+        case StartAsked() | QueueAsked() | AboutAsked() | HomeOpened() | MessagesOpened():
             return arrival.user_id
         case Ignored():
             return ""

@@ -51,6 +51,29 @@ STOP_TOO_LATE = "That was done before Stop reached me, so there was nothing to s
 SUGGESTIONS = "Say it in your own words, for example:"
 THANKS = "Thank you, noted."
 
+NOTHING_KNOWN = "I know nothing about you: nothing you told me is kept here."
+FORGOTTEN = (
+    "I have forgotten you: nothing you told me is kept here any more. What is on your calendar stays there, and so do"
+    " our messages in Slack; you can delete both where they are. Whenever you like, we start afresh."
+)
+NOT_FORGOTTEN = (
+    "I haven't forgotten you yet: a change to your calendar is not finished, and I would not leave it half done. Please"
+    " finish or undo it in its thread, and then press *Forget me* once more."
+)
+ABOUT_FAILED = "I'm sorry, something went wrong on my side and I couldn't do that. Please press the button once more."
+
+
+def all_i_know(entries: int) -> str:
+    """What the file is that comes with it."""
+    return f"This is everything I keep about you: one file with {entries} {'entry' if entries == 1 else 'entries'}."
+
+
+def no_file(user_id: str) -> str:
+    return (
+        "Slack doesn't let me send you the file. Whoever runs me can make it with"
+        f" `fateforger person export {user_id} --to FILE`."
+    )
+
 
 def doing(progress: Progress | None) -> str:
     """What goes on, in a few words."""

@@ -13,17 +13,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.picture import draw
 from fateforger.ports import Painter
 from fateforger.session.cards import Card, Picture
-from fateforger.slack.calling import LoginTrouble, Passing, Refused, called
+from fateforger.slack.files import SCOPE, upload
 
 log = logging.getLogger(__name__)
 
-SCOPE = "files:write"
 NO_SCOPE = (
     f"Days are shown without pictures: the Slack app has no scope {SCOPE}. Add it as in manifest.yaml and install the"
     " app again, or set FATEFORGER_PICTURE=off."
 )
 MAX_KEPT = 500
-UPLOAD_SECONDS = 20.0
 
 
 class Pictures:
@@ -78,32 +76,9 @@ class Pictures:
             return
         png = await self._painter.png(await asyncio.to_thread(draw, picture.day))
         name = f"{picture.day.date.isoformat()}.png"
-        place = await called(self._client.files_getUploadURLExternal(filename=name, length=len(png)))
-        file_id = str(place["file_id"])
-        await _posted(self._session, str(place["upload_url"]), png, self._client.proxy)
-        await called(self._client.files_completeUploadExternal(files=[{"id": file_id, "title": name}]))
-        self._files[_digest(picture)] = file_id
+        self._files[_digest(picture)] = await upload(self._client, self._session, name, png)
         if len(self._files) > MAX_KEPT:
             self._files.popitem(last=False)
-
-
-async def _posted(session: aiohttp.ClientSession, url: str, content: bytes, proxy: str | None) -> None:
-    headers = {"Content-Type": "application/octet-stream"}
-    timeout = aiohttp.ClientTimeout(total=UPLOAD_SECONDS)
-    try:
-        async with session.post(url, data=content, headers=headers, proxy=proxy, timeout=timeout) as answer:
-            status = answer.status
-    except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise Passing(f"{type(error).__name__}: {error}", unsure=True) from error
-    if status >= 500 or status == 429:
-        raise Passing(f"http_{status}")
-    if status != 200:
-        raise Refused(f"http_{status}")
-
-
-def lacks_scope(trouble: LoginTrouble) -> bool:
-    """Whether Slack refuses files because the app was installed without the scope for them."""
-    return trouble.code == "missing_scope"
 
 
 def _digest(picture: Picture) -> str:

@@ -13,7 +13,20 @@ from fateforger.turn.present.rules import ADD_DAY
 START = Button(label="Plan my day", action="start", style="primary")
 RULES = Button(label="Your rules", action="form.rules")
 ADD_TASK = Button(label="Add a task", action="form.queue_add")
+EXPORT = Button(label="What you know about me", action="person.export")
+ERASE = Button(
+    label="Forget me",
+    action="person.erase",
+    confirm=(
+        "I forget everything you told me: days, rules, tasks, and how to take back what is on your calendar. Events and"
+        " messages stay where they are; to have a day taken back, press Undo in its thread first. This can't be undone."
+    ),
+)
+YOURS = "What I keep about you is yours: to see, and to have erased."
 HELLO = "I plan a day with you, step by step, and put it on your calendar. You can take it back, whole."
+
+
+_KEPT = (Divider(), Note(text=YOURS), Controls(items=(EXPORT, ERASE)))
 
 
 def welcome_card() -> Card:
@@ -22,10 +35,10 @@ def welcome_card() -> Card:
 
 
 def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
-    """The start button, the person's sessions, the last touched first, and their ``queue``."""
+    """The start button, the person's sessions, the last touched first, their ``queue``, and what is kept about them."""
     parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES, ADD_DAY))]
     if sessions:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
         parts.append(Note(text="Each day has its own thread; go on there where you left off."))
     latest = f" Last: {day_words(sessions[0].date)}." if sessions else ""
-    return Card(text=f"Plan a day.{latest}", parts=(*parts, *queue))
+    return Card(text=f"Plan a day.{latest}", parts=(*parts, *queue, *_KEPT))

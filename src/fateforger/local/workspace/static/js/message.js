@@ -74,11 +74,18 @@ export class MessageView {
     this.#blocks?.dispose();
     this.#blocks = null;
     const words = message.text ? h("div", { class: "text" }, mrkdwn(store, message.text)) : null;
-    this.content.replaceChildren(...[words, ...this.#attachments(message)].filter(Boolean));
+    this.content.replaceChildren(...[words, ...this.#attachments(message), ...this.#files(message)].filter(Boolean));
   }
 
   #attachments(message) {
     return (message.attachments ?? []).map(({ fallback, text, title }) => h("blockquote", { class: "attachment" }, mrkdwn(this.desk.store, [title, text ?? fallback].filter(Boolean).join("\n"))));
+  }
+
+  #files(message) {
+    return (message.files ?? []).map(({ id, name, title }) => {
+      const href = `/files/${encodeURIComponent(id)}`;
+      return h("div", { class: "file" }, h("a", { href, download: name, class: "file-link" }, title ?? name));
+    });
   }
 
   #author(message) {

@@ -1,0 +1,127 @@
+"""What a person asks about themself on App Home: to see all that is held, and to be forgotten. On a lane of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import aiohttp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.background.erasing import Dossiers
+from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.errors import CalendarBusy, InternalError
+from fateforger.ports import Clock, Job, Jobs, NewJob
+from fateforger.ports.people import ERASING_LANE
+from fateforger.session.cards import Card, Prose
+from fateforger.slack import phrases
+from fateforger.slack.arrivals import AboutAsked
+from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble
+from fateforger.slack.files import lacks_scope, upload
+from fateforger.slack.home import Home
+from fateforger.slack.people import People
+from fateforger.slack.poster import Poster
+from fateforger.turn.present.home import ERASE, EXPORT
+
+FILE_NAME = "what-i-know-about-you.json"
+BUSY_TRIES = 8
+"""Looks at a calendar that is being written to, before the person is told."""
+
+log = logging.getLogger(__name__)
+
+
+def about_job(asked: AboutAsked) -> NewJob:
+    """The job of doing what the person asked. It names them, so it goes last of all."""
+    payload = {"user_id": asked.user_id, "wish": asked.wish}
+    return NewJob(lane=ERASING_LANE, key=asked.user_id, dedupe=asked.command_id, payload=payload)
+
+
+class AboutYou:
+    """Answers in direct messages, and shows App Home anew."""
+
+    def __init__(
+        self,
+        dossiers: Dossiers,
+        jobs: Jobs,
+        poster: Poster,
+        people: People,
+        home: Home,
+        client: AsyncWebClient,
+        session: aiohttp.ClientSession,
+    ) -> None:
+        self._dossiers = dossiers
+        self._jobs = jobs
+        self._poster = poster
+        self._people = people
+        self._home = home
+        self._client = client
+        self._session = session
+
+    async def perform(self, job: Job) -> None:
+        """Do it, once. Raises as :data:`~fateforger.background.lane.Perform` does."""
+        user_id, wish = str(job.payload["user_id"]), job.payload["wish"]
+        try:
+            if wish == EXPORT.action:
+                await self._export(user_id, job)
+            elif wish == ERASE.action:
+                await self._erase(user_id, job)
+            else:
+                raise InternalError(f"job {job.id} wishes for nothing known")
+        except (Passing, LoginTrouble) as trouble:
+            after = trouble.retry_after if isinstance(trouble, Passing) else None
+            raise TryLater(str(trouble), after) from trouble
+        except SlackTrouble as trouble:
+            log.warning("an answer was not brought: %s", trouble)
+        self._home.show(user_id)
+
+    async def given_up(self, job: Job, _error: str) -> None:
+        """Say so, if that is possible."""
+        try:
+            await self._say(str(job.payload["user_id"]), phrases.ABOUT_FAILED, job)
+        except SlackTrouble as trouble:
+            log.warning("nobody could be told: %s", trouble)
+
+    async def _export(self, user_id: str, job: Job) -> None:
+        document = await self._dossiers.export(user_id)
+        entries = sum(map(len, document["held"].values()))
+        if not entries:
+            await self._say(user_id, phrases.NOTHING_KNOWN, job)
+            return
+        words = phrases.all_i_know(entries)
+        try:
+            await self._send(user_id, document, words)
+        except LoginTrouble as trouble:
+            if not lacks_scope(trouble):
+                raise
+            await self._say(user_id, f"{words} {phrases.no_file(user_id)}", job)
+
+    async def _send(self, user_id: str, document: dict[str, Any], words: str) -> None:
+        content = json.dumps(document, ensure_ascii=False, indent=1).encode()
+        channel = await self._people.direct_channel(user_id)
+        await upload(self._client, self._session, FILE_NAME, content, channel=channel, words=words)
+
+    async def _erase(self, user_id: str, job: Job) -> None:
+        try:
+            await self._dossiers.erase(user_id)
+        except CalendarBusy as busy:
+            if job.attempts < BUSY_TRIES:
+                raise TryLater(busy.message, 1.0) from busy
+            await self._say(user_id, phrases.NOT_FORGOTTEN, job)
+            return
+        await self._say(user_id, phrases.FORGOTTEN, job)
+        # The job names the person as well, so it goes before the files are seen to.
+        await self._jobs.finish(job)
+        await self._dossiers.people.scrub()
+
+    async def _say(self, user_id: str, words: str, job: Job) -> None:
+        channel, v = await self._people.direct_channel(user_id), f"about-{job.id}"
+        if job.attempts > 1 and await self._poster.find(channel, None, v) is not None:
+            return
+        await self._poster.post(channel, None, Card(text=words, parts=(Prose(text=words),)), session="", v=v)
+
+
+def about_workers(jobs: Jobs, about: AboutYou, *, owner: str, clock: Clock) -> LaneWorkers:
+    """Workers that do what people ask about themselves. While something else of theirs is carried out they wait."""
+    policy = LanePolicy(workers=2, tries=100, longest_backoff_seconds=5.0)
+    return LaneWorkers(jobs, ERASING_LANE, about.perform, about.given_up, owner=owner, clock=clock, policy=policy)

@@ -1,0 +1,49 @@
+"""Bringing a file to Slack, in its three steps."""
+
+from __future__ import annotations
+
+import aiohttp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.slack.calling import LoginTrouble, Passing, Refused, called
+
+SCOPE = "files:write"
+UPLOAD_SECONDS = 20.0
+
+
+async def upload(
+    client: AsyncWebClient,
+    session: aiohttp.ClientSession,
+    name: str,
+    content: bytes,
+    *,
+    channel: str | None = None,
+    words: str | None = None,
+) -> str:
+    """The id of the new file. With a ``channel`` it is shown there, under ``words``; else nobody sees it until a
+    message does. Raises ``SlackTrouble``."""
+    place = await called(client.files_getUploadURLExternal(filename=name, length=len(content)))
+    file_id = str(place["file_id"])
+    await _posted(session, str(place["upload_url"]), content, client.proxy)
+    whole = [{"id": file_id, "title": name}]
+    await called(client.files_completeUploadExternal(files=whole, channel_id=channel, initial_comment=words))
+    return file_id
+
+
+def lacks_scope(trouble: LoginTrouble) -> bool:
+    """Whether Slack refuses files because the app was installed without the scope for them."""
+    return trouble.code == "missing_scope"
+
+
+async def _posted(session: aiohttp.ClientSession, url: str, content: bytes, proxy: str | None) -> None:
+    headers = {"Content-Type": "application/octet-stream"}
+    timeout = aiohttp.ClientTimeout(total=UPLOAD_SECONDS)
+    try:
+        async with session.post(url, data=content, headers=headers, proxy=proxy, timeout=timeout) as answer:
+            status = answer.status
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise Passing(f"{type(error).__name__}: {error}", unsure=True) from error
+    if status >= 500 or status == 429:
+        raise Passing(f"http_{status}")
+    if status != 200:
+        raise Refused(f"http_{status}")
