@@ -17,6 +17,7 @@ from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
+from fateforger.background.erasing import Dossiers
 from fateforger.background.lane import LanePolicy
 from fateforger.local.workspace import Workspace, WorkspaceConfig, create_workspace
 from fateforger.local.workspace.listening import listening_socket
@@ -101,6 +102,7 @@ async def chat_at(
     replica: str = "one",
     timing: Timing | None = None,
     painter: Painter | None = None,
+    dossiers: Callable[[Store], Dossiers] | None = None,
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
@@ -119,6 +121,7 @@ async def chat_at(
             turns=FAST,
             timing=timing,
             painter=painter,
+            dossiers=None if dossiers is None else dossiers(store),
         )
         try:
             yield Chat(workspace, store, door, room)

@@ -51,6 +51,7 @@ from fateforger.session.commands.queue import ForQueue
 from fateforger.session.model import Outgoing, Session, Task
 from fateforger.session.progress import Tell, untold
 from fateforger.stages import Move
+from fateforger.turn.present.home import KEPT
 
 WELCOME_TEXT = "Hello! Shall we plan your day?"
 ENDED = "That block is gone."
@@ -221,7 +222,7 @@ class ScriptedDoor:
     async def home(self, user_id: str) -> Card:
         sessions = await self.sessions.of_user(user_id)
         start = Button(label="Plan my day", action="start")
-        return Card(text="Home", parts=(Heading(text=f"{len(sessions)} plans"), Controls(items=(start,))))
+        return Card(text="Home", parts=(Heading(text=f"{len(sessions)} plans"), Controls(items=(start,)), *KEPT))
 
     async def _carry_out(self, command: Queued) -> None:
         if isinstance(command, Start):

@@ -25,7 +25,7 @@ async def upload(
     place = await called(client.files_getUploadURLExternal(filename=name, length=len(content)))
     file_id = str(place["file_id"])
     await _posted(session, str(place["upload_url"]), content, client.proxy)
-    whole = [{"id": file_id, "title": name}]
+    whole: list[dict[str, str | None]] = [{"id": file_id, "title": name}]
     await called(client.files_completeUploadExternal(files=whole, channel_id=channel, initial_comment=words))
     return file_id
 

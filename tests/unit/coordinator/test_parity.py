@@ -209,7 +209,8 @@ async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
     session = await anna.session()
     for card in (welcome_card(), home_card([]), home_card([session]), ended_reply(session)):
         buttons = [b for p in card.parts for b in getattr(p, "items", ())]
-        assert {b.action for b in buttons} - {"form.rules", "form.rule_day", "form.queue_add"} == START
+        others = {"form.rules", "form.rule_day", "form.queue_add", "person.export", "person.erase"}
+        assert {b.action for b in buttons} - others == START
 
 
 async def test_home_lists_the_days(anna: Person) -> None:
@@ -221,6 +222,7 @@ async def test_home_lists_the_days(anna: Person) -> None:
     assert [p.kind for p in empty.parts] == [
         *("heading", "prose", "controls"),
         *("divider", "heading", "prose", "controls"),
+        *("divider", "note", "controls"),
     ]
 
 

@@ -26,7 +26,7 @@ YOURS = "What I keep about you is yours: to see, and to have erased."
 HELLO = "I plan a day with you, step by step, and put it on your calendar. You can take it back, whole."
 
 
-_KEPT = (Divider(), Note(text=YOURS), Controls(items=(EXPORT, ERASE)))
+KEPT = (Divider(), Note(text=YOURS), Controls(items=(EXPORT, ERASE)))
 
 
 def welcome_card() -> Card:
@@ -41,4 +41,4 @@ def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
         parts.append(Note(text="Each day has its own thread; go on there where you left off."))
     latest = f" Last: {day_words(sessions[0].date)}." if sessions else ""
-    return Card(text=f"Plan a day.{latest}", parts=(*parts, *queue, *_KEPT))
+    return Card(text=f"Plan a day.{latest}", parts=(*parts, *queue, *KEPT))
