@@ -123,6 +123,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         )
         await store.jobs.take_back(replica)  # the data directory is ours alone, so whoever claimed these is dead
         await store.tasks.take_back(replica, now=clock.now())
+        await store.people.scrub()  # whoever was erased when the program died is in no file after this
         settling = asyncio.create_task(_settle(engine), name="recovery")
         stack.push_async_callback(_ended, settling)
         room, team = await open_room(
