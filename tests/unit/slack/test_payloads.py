@@ -26,6 +26,7 @@ from fateforger.session.cards import (
 from fateforger.session.commands import Click
 from fateforger.slack.addresses import WELCOME, FormAddress
 from fateforger.slack.arrivals import (
+    AboutAsked,
     Answered,
     Arrival,
     Clicked,
@@ -46,6 +47,7 @@ from fateforger.slack.arrivals import (
 from fateforger.slack.forms import modal
 from fateforger.slack.payloads import recognise
 from fateforger.slack.render import render
+from fateforger.turn.present.home import ERASE
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 Json = dict[str, Any]
@@ -256,6 +258,15 @@ def test_a_start_from_app_home_has_no_channel() -> None:
     arrival = of(used(Button(label="Plan", action="start"), **home))
     assert isinstance(arrival, StartAsked)
     assert arrival.place == Place(None)
+
+
+def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
+    """The same button pressed twice is one wish, and nobody's click is another one's."""
+    asked = [of(used(ERASE, user={"id": user})) for user in ("U1", "U1", "U2")]
+    assert [(one.user_id, one.wish) for one in asked if isinstance(one, AboutAsked)] == [
+        ("U1", "person.erase"), ("U1", "person.erase"), ("U2", "person.erase"),
+    ]  # fmt: skip
+    assert asked[0] == asked[1] != asked[2]
 
 
 # --- controls -------------------------------------------------------------------------------------------------
