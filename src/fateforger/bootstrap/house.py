@@ -121,9 +121,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             said=coordinator.said_alone,
             tz=settings.time_zone,
         )
-        await store.jobs.take_back(replica)  # the data directory is ours alone, so whoever claimed these is dead
-        await store.tasks.take_back(replica, now=clock.now())
-        await store.people.scrub()  # whoever was erased when the program died is in no file after this
+        await _after_the_dead(store, replica, clock)
         settling = asyncio.create_task(_settle(engine), name="recovery")
         stack.push_async_callback(_ended, settling)
         room, team = await open_room(
@@ -172,6 +170,14 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
                 f"State: {'your database' if settings.database_url else settings.data_dir}.",
             ),
         )
+
+
+async def _after_the_dead(store: Store, replica: str, clock: Clock) -> None:
+    """Take back what the program before claimed; the data directory is ours alone, so it is dead. Whoever was being
+    erased when it died is in no file after this."""
+    await store.jobs.take_back(replica)
+    await store.tasks.take_back(replica, now=clock.now())
+    await store.people.scrub()
 
 
 def _indexing(stack: AsyncExitStack, settings: Settings, store: Store) -> Indexing:
