@@ -8,9 +8,10 @@ Between nodes travels a :class:`Step`; what is large in it is left out of the li
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
@@ -71,12 +72,11 @@ class Node(BaseChatAgent):
         return (Message,)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        del cancellation_token  # the turn is cancelled as a task
         step = messages[-1]
         if not isinstance(step, StructuredMessage) or not isinstance(step.content, Step):
             raise TypeError(f"{self.name} was handed a {type(step).__name__}")
         done = self._work(step.content)
-        content = await done if inspect.isawaitable(done) else done
+        content = await cancellation_token.link_future(asyncio.ensure_future(done)) if _waits(done) else done
         return Response(chat_message=Message(content=content, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
@@ -118,14 +118,25 @@ def leading(stage: TimeboxingStage) -> dict[TimeboxingStage, frozenset[Move]]:
 
 
 async def run(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
-    """One run of the graph."""
+    """One run of the graph. Cancelling it ends what a node waits for: the library would let that finish first."""
     task = Message(content=Step(stage=turn.session.stage, turn=turn), source="coordinator")
-    result = await build_timeboxing_graphflow(model).run(task=task)
+    token = CancellationToken()
+    running = asyncio.ensure_future(build_timeboxing_graphflow(model).run(task=task, cancellation_token=token))
+    try:
+        result = await asyncio.shield(running)
+    except asyncio.CancelledError:
+        token.cancel()
+        await asyncio.wait([running])
+        raise
     last = result.messages[-1]
     if not isinstance(last, StructuredMessage) or last.content.outcome is None:
         raise RuntimeError(f"the turn ended at {last.source}, not at the presenter")
     outcome: TurnOutcome = last.content.outcome
     return outcome
+
+
+def _waits(done: Step | Awaitable[Step]) -> TypeGuard[Awaitable[Step]]:
+    return inspect.isawaitable(done)
 
 
 def _edge(builder: DiGraphBuilder, source: str, goal: str, condition: Callable[[Step], bool]) -> None:

@@ -12,6 +12,7 @@ from autogen_agentchat.messages import StructuredMessage
 from autogen_agentchat.teams import GraphFlow
 from tests.unit.turn.sessions import move, planned, said, session, task, turn
 
+from fateforger.ports import Completion, Prompt
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage, target
 from fateforger.turn import run_turn
 from fateforger.turn.graph import (
@@ -136,3 +137,34 @@ def test_autogen_is_imported_with_the_first_turn() -> None:
         "sys.exit(any(name.startswith('autogen') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class Silent:
+    """A model that never answers, and tells when it was asked and when it was let go."""
+
+    def __init__(self) -> None:
+        self.asked, self.let_go = asyncio.Event(), asyncio.Event()
+
+    async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
+        del prompt, seconds
+        self.asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.let_go.set()
+        raise AssertionError
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+async def test_a_turn_that_is_cancelled_ends_its_call_of_the_model() -> None:
+    """As when it takes longer than any turn should, or the program stops."""
+    model = Silent()
+    running = asyncio.create_task(
+        run_turn(turn(planned(TimeboxingStage.REFINE, task("Mail")), said("user_reply", text="make it shorter")), model)
+    )
+    await asyncio.wait_for(model.asked.wait(), 60)
+    running.cancel()
+    await asyncio.wait([running], timeout=60)
+    assert (running.cancelled(), model.let_go.is_set()) == (True, True)
