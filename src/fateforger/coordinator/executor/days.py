@@ -16,7 +16,7 @@ from fateforger.session.gates import committed
 from fateforger.session.keys import minted
 from fateforger.session.model import Session, SessionStatus, Task
 from fateforger.stages import TimeboxingStage
-from fateforger.tasks import BlockTime, Mode, PlanDay, TaskState
+from fateforger.tasks import BlockTime, Mode, PlanDay, QueuedTask, TaskState
 
 PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
@@ -49,7 +49,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
     if session is None or session.status is SessionStatus.CANCELLED:
         start = _start(asker, work.date, key, inputs=(task,))
         await tools.jobs.enqueue(command_job(start, key=start.command_id), now=tools.clock.now())
-        said = f"No plan of {name} was open, so I opened one with this as something to do."
+        said = f"No plan of {name} was open, so I opened one with this as something to do.{_wished(work)}"
         return Carried(TaskState.WAITING, said, f"{starting.session_id(start)} {task.id}")
     if session.stage in PLANNED:
         begin = work.start or first_free(session)
@@ -64,7 +64,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
     more = AddTasks(**asked, session_id=session.id, tasks=(task,))
     await tools.jobs.enqueue(command_job(more, key=session.id), now=tools.clock.now())
     said = f"{name} is being planned, so I added it to what is to be done; it gets its time in the draft."
-    return Carried(TaskState.WAITING, said, f"{session.id} {task.id}")
+    return Carried(TaskState.WAITING, f"{said}{_wished(work)}", f"{session.id} {task.id}")
 
 
 async def planned_by_now(tools: Tools, place: str, day: Date) -> Carried | None:
@@ -82,9 +82,12 @@ async def planned_by_now(tools: Tools, place: str, day: Date) -> Carried | None:
     return None
 
 
-async def blocked_by_now(tools: Tools, place: str) -> Carried | None:
-    """What became of a block that was to be put into a plan; ``None`` while that is not known."""
-    session_id, _, name = place.partition(" ")
+async def blocked_by_now(tools: Tools, task: QueuedTask, work: BlockTime) -> Carried | None:
+    """What became of a block that was to be put into a plan; ``None`` while that is not known. Where nobody knows under
+    which name, as when another agent saw to it, a block of that title is the one."""
+    if not task.place:
+        return await _seen_by_now(tools, task, work)
+    session_id, _, name = task.place.partition(" ")
     session = await tools.sessions.load(session_id)
     if session is None:
         return None
@@ -100,11 +103,27 @@ async def blocked_by_now(tools: Tools, place: str) -> Carried | None:
     return None
 
 
+async def _seen_by_now(tools: Tools, task: QueuedTask, work: BlockTime) -> Carried | None:
+    session = await session_of(tools, task.user_id, work.date)
+    if session is None or session.plan is None or session.written is None:
+        return None
+    if task.spec.title.casefold() not in {event.name.casefold() for event in session.plan.events}:
+        return None
+    return Carried(TaskState.DONE, f"It has its time in the plan of {day_words(session.date)}.", session.id)
+
+
 async def session_of(tools: Tools, user_id: str, day: Date) -> Session | None:
     """The session in which a person plans that day, or has planned it."""
     of_day = [session for session in await tools.sessions.of_user(user_id) if session.date == day]
     running = (session for session in of_day if session.status is SessionStatus.ACTIVE)
     return next(running, next((session for session in of_day if committed(session)), None))
+
+
+def _wished(work: BlockTime) -> str:
+    """A draft does not know of the time that was wished for."""
+    if work.start is None:
+        return ""
+    return f" The draft chooses when: you wanted {work.start:%H:%M}, so move it there in Refine."
 
 
 def _start(asker: Asker, day: Date, key: str, *, inputs: tuple[Task, ...] = (), note: str = "") -> Start:

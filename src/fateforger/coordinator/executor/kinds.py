@@ -53,7 +53,7 @@ async def completed(tools: Tools, task: QueuedTask) -> Carried | None:
         case PlanDay():
             return await planned_by_now(tools, task.place, work.date)
         case BlockTime():
-            return await blocked_by_now(tools, task.place)
+            return await blocked_by_now(tools, task, work)
         case ReviewConstraints():
             seen = await review_rules(tools, task.user_id, tools.tz)
             return seen if seen.state is TaskState.DONE else None

@@ -56,7 +56,7 @@ class Waiting:
         """First it is said, once, and then written down: so nothing that ended by itself goes unsaid."""
         cause = f"{task.id}/{task.version}/{came.state.value}"
         after = came.on(task, cause, task.mode)
-        session = await self._tools.sessions.load(task.place.partition(" ")[0])
+        session = await self._tools.sessions.load(after.place.partition(" ")[0])
         now = self._tools.clock.now()
         if session is not None and session.thread_ts is not None:
             others = [each for each in await self._tools.tasks.of(task.user_id) if each.id != task.id]

@@ -52,6 +52,32 @@ async def test_where_no_draft_is_yet_it_is_something_to_do_on_that_day(anna: Des
     assert (await anna.task(task.id)).outcome == "It has its time in the plan of Monday 2 March."
 
 
+@pytest.mark.parametrize("stage", ["tasks", None])
+async def test_a_time_that_no_draft_keeps_is_not_lost_unsaid(anna: Desk, house: House, stage: str | None) -> None:
+    if stage is not None:
+        await in_stage(house, stage)
+    await anna.adds("Call the bank", work=an_hour("16:00"))
+    await anna.press("Do it now")
+    assert "The draft chooses when: you wanted 16:00, so move it there in Refine." in anna.words
+
+
+async def test_a_block_that_another_agent_saw_to_is_found_by_its_title(anna: Desk, house: House) -> None:
+    """S162: it had said so before anything was there; nobody has to say it again, and it is said in that thread."""
+    task = await anna.adds("Call the bank", work=an_hour())
+    now, waiting = house.clock.now(), {"state": TaskState.WAITING, "outcome": "mcp:robot: Asked for it."}
+    claimed = await house.store.tasks.claim(ANNA, "mcp:robot", now=now, lease_seconds=60, task_id=task.id)
+    assert claimed is not None
+    await house.store.tasks.settle(claimed, lambda it: it.model_copy(update=waiting), now=now)
+    person = await in_stage(house, "refine")
+    await anna.looks()
+    assert (await anna.task(task.id)).state is TaskState.WAITING
+    assert await person.fill("add_block", title="call the bank", start="16:00", minutes=60) is None
+    await anna.looks()
+    after = await anna.task(task.id)
+    assert (after.state, after.place) == (TaskState.DONE, person.session_id)
+    assert "It has its time in the plan of Monday 2 March." in anna.words
+
+
 async def test_where_no_plan_is_open_one_is_opened_with_it(anna: Desk) -> None:
     task = await anna.adds("Call the bank", work=an_hour())
     await anna.pulls()
