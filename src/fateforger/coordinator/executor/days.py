@@ -107,7 +107,7 @@ async def _seen_by_now(tools: Tools, task: QueuedTask, work: BlockTime) -> Carri
     session = await session_of(tools, task.user_id, work.date)
     if session is None or session.plan is None or session.written is None:
         return None
-    if task.spec.title.casefold() not in {event.name.casefold() for event in session.plan.events}:
+    if task.spec.title not in {event.name for event in session.plan.events}:
         return None
     return Carried(TaskState.DONE, f"It has its time in the plan of {day_words(session.date)}.", session.id)
 

@@ -71,7 +71,7 @@ async def test_a_block_that_another_agent_saw_to_is_found_by_its_title(anna: Des
     person = await in_stage(house, "refine")
     await anna.looks()
     assert (await anna.task(task.id)).state is TaskState.WAITING
-    assert await person.fill("add_block", title="call the bank", start="16:00", minutes=60) is None
+    assert await person.fill("add_block", title="Call the bank", start="16:00", minutes=60) is None
     await anna.looks()
     after = await anna.task(task.id)
     assert (after.state, after.place) == (TaskState.DONE, person.session_id)
