@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from fateforger.drafting import in_words
 from fateforger.drafting.naming import task_of
 from fateforger.plan import TBPlan
-from fateforger.session import commands
-from fateforger.session.model import Session
+from fateforger.session.model import FrameFacts, Session, Task
 
 
-def taken_words(before: Session, command: commands.SessionCommand) -> tuple[str, ...]:
-    """What a way out changed of what a draft is made from, said where only the draft is on the card. What is left for
-    another day is said where it is kept."""
-    titles = {task.id: task.title for task in before.inputs.tasks}
-    match command:
-        case commands.AdjustFrame(day_start=start, day_end=end):
-            starts = () if start is None else (f"Your day starts at {start:%H:%M} now.",)
-            return starts if end is None else (*starts, f"Your day ends at {end:%H:%M} now.")
-        case commands.ResizeTask(task_id=task_id, minutes=minutes) if task_id in titles:
-            return (f"“{titles[task_id]}” takes {in_words(minutes)} now.",)
-        case commands.SplitTask(task_id=task_id) if task_id in titles:
-            return (f"“{titles[task_id]}” may be done in pieces now.",)
-        case commands.RemoveTask(task_id=task_id) if task_id in titles:
-            return (f"“{titles[task_id]}” is off your list.",)
-        case _:
-            return ()
+def taken_words(before: Session, after: Session) -> tuple[str, ...]:
+    """What a way out changed of what a draft is made from, said where only the draft is on the card: the same whether a
+    button or words led to it. What is left for another day is said where it is kept."""
+    tasks = {task.id: task for task in before.inputs.tasks}
+    stay = {task.id for task in (*after.inputs.tasks, *after.deferred)}
+    return (
+        *_frame_words(before.frame, after.frame),
+        *(line for task in after.inputs.tasks if task.id in tasks for line in _task_words(tasks[task.id], task)),
+        *(f"“{task.title}” is off your list." for task in tasks.values() if task.id not in stay),
+    )
+
+
+def _frame_words(before: FrameFacts, after: FrameFacts) -> Iterator[str]:
+    if after.day_start != before.day_start:
+        yield f"Your day starts at {after.day_start:%H:%M} now."
+    if after.day_end != before.day_end:
+        yield f"Your day ends at {after.day_end:%H:%M} now."
+
+
+def _task_words(before: Task, after: Task) -> Iterator[str]:
+    if after.minutes is not None and after.minutes != before.minutes:
+        yield f"“{after.title}” takes {in_words(after.minutes)} now."
+    if after.in_pieces and not before.in_pieces:
+        yield f"“{after.title}” may be done in pieces now."
 
 
 def room_words(over: TBPlan, session: Session) -> tuple[str, ...]:

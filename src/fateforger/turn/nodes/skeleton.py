@@ -32,8 +32,8 @@ def run(stage: StageInput) -> StageOutput:
         over = session.plan
         effects = (DraftDay(over=over, another=stage.asked is Move.REDO),)
         session = _anew(session, over)
-        if over is not None and after is not None and stage.command is not None:
-            session = _saying(session, (*taken_words(stage.session, stage.command), *room_words(over, session)))
+        if over is not None and after is not None:
+            session = _saying(session, (*taken_words(stage.session, after), *room_words(over, session)))
     elif stage.arrived is not None and session.refine_undo:
         session = session.model_copy(update={"notice": Notice(lines=(KEPT,))})
     return StageOutput(session=session.model_copy(update={"overview": overview(session)}), effects=effects)
