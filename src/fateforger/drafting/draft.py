@@ -20,11 +20,14 @@ from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task, 
 from fateforger.drafting.leftover import why_left
 from fateforger.drafting.lunch import DRIFT, LUNCH, SHORTEST, lunch_stretch, wants_lunch
 from fateforger.drafting.minutes import GRID, instant
-from fateforger.drafting.model import Day, Draft, Left, Work
+from fateforger.drafting.model import Choice, Day, Draft, Left, Work
 from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.drafting.place import PIECE, SPLITTABLE, Board, on_grid
 from fateforger.drafting.policy import Lunch, Policy
-from fateforger.drafting.solve import draft_instance
+from fateforger.drafting.solve import Solved, solved
+from fateforger.drafting.solve import told as draft_of
+from fateforger.drafting.ways import offered, taken
+from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
 
 STEPS = 600
@@ -39,15 +42,40 @@ def draft(day: Day, told: Sequence[Told] = ()) -> Draft:
     matter. Lunch lies where it lies without any work."""
     frame = frame_of(day)
     if frame.minutes == 0:
-        left = (Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
-        return Draft(TBPlan(date=day.date, tz=day.tz), (*_without_lunch(day, frame, None, told), *left))
+        whole = (Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
+        return Draft(TBPlan(date=day.date, tz=day.tz), (*_without_lunch(day, frame, told), *whole))
+    filled = _filled(day, told)
+    instance, result = filled.ground.instance, draft_of(filled)
+    lunch = instance.pinned or instance.policy.lunch is not None
+    missing = () if lunch else _without_lunch(day, frame, told)
+    left = [_told_of_lunch(day, each) for each in result.unplaced]
+    return replace(
+        result, unplaced=(*missing, *offered(left, lambda each, way: _once_taken(day, told, filled, each, way)))
+    )
+
+
+def _once_taken(day: Day, told: Sequence[Told], filled: Solved, left: Left, choice: Choice) -> set[str]:
+    """What has a place in the draft that a way out leads to; nothing where that takes a place from anything."""
+    try:
+        after = _filled(*taken(day, told, left.id, choice))
+    except BadInput:  # the frame would be longer than any day is
+        return set()
+    keeps = set(after.relaxed) <= set(filled.relaxed) and _placed(filled) <= _placed(after)
+    return _placed(after) if keeps else set()
+
+
+def _placed(filled: Solved) -> set[str]:
+    there = zip(filled.problem.items, filled.found.placed, strict=True)
+    return {item.id for item, pieces in there if pieces}
+
+
+def _filled(day: Day, told: Sequence[Told]) -> Solved:
+    """Where everything lies, with a lunch that gives way where rules leave it no time."""
     instance = instance_of(day, told)
-    result = draft_instance(instance, steps=STEPS)
+    result = solved(ground_of(instance), steps=STEPS)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
-        result = draft_instance(with_loose_lunch(day, instance), steps=STEPS)
-        return replace(result, unplaced=tuple(_told_of_lunch(day, left) for left in result.unplaced))
-    lunch = next(iter(instance.pinned), None)
-    return replace(result, unplaced=(*_without_lunch(day, frame, lunch, told), *result.unplaced))
+        return solved(ground_of(with_loose_lunch(day, instance)), steps=STEPS)
+    return result
 
 
 def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
@@ -110,8 +138,8 @@ def _closed(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
             yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
 
 
-def _without_lunch(day: Day, frame: Stretch, lunch: Pin | None, told: Sequence[Told]) -> tuple[Left, ...]:
-    if lunch is not None or day.lunch is None or not wants_lunch(frame, day.lunch):
+def _without_lunch(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[Left, ...]:
+    if day.lunch is None or not wants_lunch(frame, day.lunch):
         return ()
     return (Left(day.lunch.key, LUNCH, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
 

@@ -1,0 +1,52 @@
+"""Ways out that hold what they promise: each is taken for trial before it is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, timedelta
+
+from fateforger.drafting.instance import Told
+from fateforger.drafting.model import Choice, Day, Left, Way
+
+MOST_TRIED = 5
+"""What found no place and has ways out to be tried; a person is asked about no more at once."""
+_PROMISING = frozenset({Way.SHRINK, Way.SPLIT, Way.EXTEND, Way.RELAX})
+_ITS_OWN = frozenset({Way.SHRINK, Way.SPLIT})
+
+
+def offered(left: Sequence[Left], placed: Callable[[Left, Choice], Collection[str]]) -> tuple[Left, ...]:
+    """The same, each with the ways out that promise it no place and those that give it one. ``placed``: what has a
+    place once a way is taken, by its id; nothing when it costs anything else its own."""
+    known: dict[tuple[object, ...], Collection[str]] = {}
+
+    def holds(each: Left, choice: Choice) -> bool:
+        whose = each.id if choice.way in _ITS_OWN else None
+        way = (choice.way, choice.minutes, choice.rule, whose)
+        if way not in known:
+            known[way] = placed(each, choice)
+        return each.id in known[way]
+
+    tried = 0
+    told: list[Left] = []
+    for each in left:
+        promising = [choice for choice in each.choices if choice.way in _PROMISING]
+        tried += bool(promising)
+        gone = [choice for choice in promising if tried > MOST_TRIED or not holds(each, choice)]
+        told.append(replace(each, choices=tuple(choice for choice in each.choices if choice not in gone)))
+    return tuple(told)
+
+
+def taken(day: Day, told: Iterable[Told], task: str, choice: Choice) -> tuple[Day, tuple[Told, ...]]:
+    """The day, and what was told about it, once a way out for that task is taken."""
+    told = tuple(each for each in told if choice.way is not Way.RELAX or each.id != choice.rule)
+    if choice.way is Way.EXTEND:
+        later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)
+        return replace(day, end=later.astimezone(day.end.tzinfo)), told
+    works = tuple(
+        (replace(work, minutes=choice.minutes) if choice.way is Way.SHRINK else replace(work, pieces=True))
+        if work.id == task and choice.way in _ITS_OWN
+        else work
+        for work in day.works
+    )
+    return replace(day, works=works), told

@@ -1,0 +1,98 @@
+"""A way out that is offered beside a task gives that task a place, and takes nobody else's (S22, S106)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from random import Random
+
+import pytest
+from tests.factories.constraints import record_of
+
+from fateforger.constraints import ConstraintRecord
+from fateforger.drafting import Busy, Day, Draft, LunchWish, Told, Work, draft
+from fateforger.drafting.model import Choice, Way
+from fateforger.drafting.naming import task_of
+from fateforger.plan import instant_of, resolve, zone
+
+MONDAY = date(2026, 3, 2)
+AMSTERDAM = "Europe/Amsterdam"
+PROMISES = {Way.SHRINK, Way.SPLIT, Way.EXTEND, Way.RELAX}
+
+
+def at(clock: str) -> datetime:
+    return instant_of(datetime.combine(MONDAY, time.fromisoformat(clock)), zone(AMSTERDAM))
+
+
+def full_day(seed: int) -> Day:
+    """More to do than there is time for."""
+    lot = Random(seed)
+    starts = [at("09:00") + timedelta(minutes=15 * lot.randrange(35)) for _ in range(lot.randint(1, 3))]
+    return Day(
+        date=MONDAY,
+        tz=AMSTERDAM,
+        start=at("09:00"),
+        end=at("18:00"),
+        busy=tuple(Busy(start, start + timedelta(minutes=lot.choice((30, 60, 90)))) for start in starts),
+        lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45),
+        works=tuple(
+            Work(f"t{n}", f"Task {n}", lot.choice((45, 60, 90, 120, 180)), deep=lot.random() < 0.6, first=n == 0)
+            for n in range(lot.randint(5, 8))
+        ),
+    )
+
+
+def contended_day() -> Day:
+    """Two more hours would go to the report, which matters more, and still leave no room for the trip."""
+    works = (
+        Work("report", "Report", 240, deep=True),
+        Work("talk", "Talk", 90, deep=True, first=True),
+        Work("thesis", "Thesis", 120, deep=True),
+        Work("mail", "Mail", 60, deep=False),
+        Work("trip", "Trip", 120, deep=True),
+    )
+    meetings = (Busy(at("10:00"), at("11:00")), Busy(at("14:00"), at("16:00")))
+    return replace(full_day(0), busy=meetings, works=works)
+
+
+def evenings_off() -> Told:
+    record = record_of(
+        None, name="Nothing after four", description="Nothing after four", necessity="must", rule_kind="avoid_window",
+        windows=[{"kind": "avoid", "start": "16:00", "end": "18:00"}],
+    )  # fmt: skip
+    return Told(uid="evenings", constraint_record=ConstraintRecord.model_validate(record))
+
+
+def there(result: Draft, day: Day) -> set[str]:
+    ids = [work.id for work in day.works]
+    return {task_of(block.key, ids) or block.key for block in resolve(result.plan)}
+
+
+def after(day: Day, told: tuple[Told, ...], task: str, choice: Choice) -> set[str]:
+    """What has a place once the way out is taken."""
+    match choice.way:
+        case Way.EXTEND:
+            assert choice.minutes is not None
+            day = replace(day, end=day.end + timedelta(minutes=choice.minutes))
+        case Way.RELAX:
+            told = tuple(each for each in told if each.id != choice.rule)
+        case Way.SHRINK:
+            works = tuple(replace(w, minutes=choice.minutes) if w.id == task else w for w in day.works)
+            day = replace(day, works=works)
+        case _:
+            day = replace(day, works=tuple(replace(w, pieces=True) if w.id == task else w for w in day.works))
+    return there(draft(day, told), day)
+
+
+@pytest.mark.parametrize("told", [(), (evenings_off(),)], ids=["free", "with a rule"])
+def test_each_way_out_gives_its_task_a_place(told: tuple[Told, ...]) -> None:
+    offered: list[Way] = []
+    for day in (contended_day(), *(full_day(seed) for seed in range(4))):
+        result = draft(day, told)
+        for left in result.unplaced:
+            for choice in left.choices:
+                if choice.way in PROMISES:
+                    offered.append(choice.way)
+                    assert there(result, day) | {left.id} <= after(day, told, left.id, choice), (day.works, left.id)
+    assert Way.EXTEND in offered
+    assert (Way.RELAX in offered) is bool(told)
