@@ -2,7 +2,7 @@
 person who runs the tests.
 
 ``HYPOTHESIS_PROFILE`` chooses how long Hypothesis looks: ``suite``, ``long`` (by hand, or at night; the first failure as
-it is) or ``mutants`` (always the same examples, the first failure as it is).
+it is) or ``mutants`` (fewer, always the same examples, the first failure as it is).
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ as_it_is = [Phase.explicit, Phase.reuse, Phase.generate]
 settings.register_profile(
     "long", settings.get_profile("suite"), max_examples=4_000, phases=as_it_is, report_multiple_bugs=False
 )
-settings.register_profile("mutants", settings.get_profile("suite"), derandomize=True, database=None, phases=as_it_is)
+settings.register_profile(
+    "mutants", settings.get_profile("suite"), max_examples=40, derandomize=True, database=None, phases=as_it_is
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 for name in list(os.environ):

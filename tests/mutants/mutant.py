@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +14,7 @@ class StaleMutant(AssertionError):
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """One bug. ``loses`` is what the person would lose, in a sentence; ``file`` is relative to the package, ``old``
-    is replaced by ``new`` there; at least one of ``killed_by`` (test ids) has to notice."""
+    is replaced by ``new`` there, within a function; at least one of ``killed_by`` (test ids) has to notice."""
 
     name: str
     loses: str
@@ -26,20 +23,17 @@ class Mutant:
     new: str
     killed_by: tuple[str, ...]
 
-    @contextmanager
-    def seeded(self, package: Path) -> Iterator[None]:
-        """A copy of the package is broken for as long as the block lasts. Raises :class:`StaleMutant`."""
+    @property
+    def module(self) -> str:
+        return "fateforger." + self.file.removesuffix(".py").replace("/", ".")
+
+    def broken(self, package: Path) -> str:
+        """The source of the file with the bug. Raises :class:`StaleMutant`."""
         path = package / self.file
         source = path.read_text() if path.is_file() else ""
         if (found := source.count(self.old)) != 1:
             raise StaleMutant(f"{self.name}: its text is {found} times in {self.file}, not once:\n{self.old}")
-        then = path.stat()
-        path.write_text(source.replace(self.old, self.new))
-        try:
-            yield
-        finally:
-            path.write_text(source)
-            os.utime(path, ns=(then.st_atime_ns, then.st_mtime_ns))  # so that what was compiled of it counts again
+        return source.replace(self.old, self.new)
 
 
 def read_mutants(path: Path) -> tuple[Mutant, ...]:

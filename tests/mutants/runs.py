@@ -1,28 +1,25 @@
-"""Runs of tests against copies of the package, each in a fork of a process that has loaded everything but our own code."""
+"""Runs of tests with a bug in the program, each in a fork of a process that has loaded the program and these tests."""
 
 from __future__ import annotations
 
+import importlib
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.forks import ROOT, Forks
+from tests.mutants.swap import break_module
 
-COPY = "MUTATED_PACKAGE"
-"""The environment variable that names the copy of the package."""
+PLUGINS = ("pytest_asyncio.plugin", "pytest_timeout", "_hypothesis_pytestplugin")
 OPTIONS = (
-    *("-x", "-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.mutants.verdict"),
-    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # Hypothesis is loaded already
+    *("-x", "-q", "--tb=short", "-p", "no:cacheprovider", "-p", "tests.mutants.verdict", "--disable-plugin-autoload"),
+    *(argument for plugin in PLUGINS for argument in ("-p", plugin)),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # all is loaded already
 )
-LOADED = (
-    "tests.mutants.runs", "_pytest.terminal", "autogen_agentchat.teams", "autogen_core", "dateutil.rrule", "httpx",
-    "hypothesis.stateful", "mcp.client.streamable_http", "psycopg", "pydantic_settings", "slack_bolt.async_app",
-    "slack_sdk.web.async_client", "sqlalchemy.ext.asyncio", "sqlmodel", "starlette.applications", "uvicorn", "yaml",
-)  # fmt: skip
-"""What our code and its tests import. What is missing here is loaded by each run that needs it."""
+
+LOADED = ("tests.mutants.runs", "tests.mutants.verdict", "tests.conftest", "_pytest.terminal", *PLUGINS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,37 +31,35 @@ class Ended:
 
 
 class Runs:
-    """``folder`` is for what Hypothesis leaves."""
+    """Of some tests; ``folder`` is for what they say, and what Hypothesis leaves."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tests: Iterable[str]) -> None:
         plain = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "HYPOTHESIS_"))}
         self._environment = {
             **plain,
-            "PYTHONPATH": str(ROOT),
-            "PYTHONDONTWRITEBYTECODE": "1",  # two bugs in one file and second could be taken for each other
             "HYPOTHESIS_PROFILE": "mutants",
-            "HYPOTHESIS_STORAGE_DIRECTORY": str(folder),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
         }
-        self._forks = Forks(*LOADED, environment=self._environment)
+        self._output = folder / "output"
+        files = dict.fromkeys(test.partition("::")[0] for test in tests)
+        modules = [file.removesuffix(".py").replace("/", ".") for file in files]
+        self._forks = Forks(*LOADED, *modules, environment=self._environment)
 
-    def run(self, package: Path, tests: Iterable[str]) -> Ended:
-        """The tests against a copy of the package: deterministic, without shrinking, leaving nothing behind."""
-        where, output = package.parent, package.parent / "output"
-        output.unlink(missing_ok=True)
-        environment = {
-            **self._environment,
-            COPY: str(package),
-            "PYTHONPATH": os.pathsep.join([str(where), str(ROOT)]),
-        }
-        fork = self._forks.start("tests.mutants.runs:judge", str(where), *tests, environment=environment, output=output)
-        return Ended(fork.wait(), output.read_text())
+    def run(self, tests: Iterable[str], module: str = "", broken: str = "") -> Ended:
+        """The tests with a module as in another source: deterministic, without shrinking, leaving nothing behind."""
+        self._output.unlink(missing_ok=True)
+        fork = self._forks.start(
+            "tests.mutants.runs:judge", module, broken, *tests, environment=self._environment, output=self._output
+        )
+        return Ended(fork.wait(), self._output.read_text())
 
     def close(self) -> None:
         self._forks.close()
 
 
-def judge(where: str, *tests: str) -> int:
-    """In the fork: run tests with the package that is in a folder."""
-    assert "fateforger" not in sys.modules
-    sys.path.insert(0, where)
+def judge(module: str, broken: str, *tests: str) -> int:
+    """In the fork: run tests with a module broken, if one is named."""
+    if module:
+        break_module(importlib.import_module(module), broken)
+    os.chdir(ROOT)
     return int(pytest.main([*OPTIONS, *tests]))
