@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.factories.paper import Paper
 from tests.laws.test_sync_laws import days
 
@@ -65,7 +66,7 @@ class Day:
             self.standing_before.append(standing)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(clicks)
 def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int]) -> None:
     """P6, P6b, P17: whichever row it is, after whatever was undone and redone before; and what stands then is what
@@ -78,7 +79,7 @@ def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | i
             day.write(deed)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(days, min_size=1, max_size=4), st.integers(0, 3))
 def test_all_undone_and_all_redone_is_where_it_began(made: list[DesiredDay], row: int) -> None:
     """P6b: undo a row, and redo that. An undo that had nothing to write, because what it took back came to nothing, has

@@ -8,8 +8,9 @@ from datetime import UTC, timedelta
 from itertools import combinations
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.factories.instances import any_day
 from tests.laws.drafting_checker import Judge, Piece
 
@@ -87,7 +88,7 @@ def check(document: dict[str, Any], instance: Instance, plan: TBPlan, fix: Fix, 
     assert back == plan.events
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(SEEDS, BENT)
 def test_a_fix_can_be_applied_harms_nothing_and_helps(seed: int, changes: list[tuple[int, int, int]]) -> None:
     document = any_day(seed)

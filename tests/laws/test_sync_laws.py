@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.factories.days import DAY, TZ
 from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
@@ -88,7 +89,7 @@ def edited(paper: Paper, data: st.DataObject) -> tuple[Paper, dict[str, dict[str
 # --- as few ops as can be ---
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(blocks_of(NEW), st.lists(shapes, max_size=6))
 def test_ops_are_as_few_as_can_be(blocks: list[DesiredBlock], there: list[EventFields]) -> None:
     """P9: no key helps, and no pairing would need fewer ops."""

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.contracts.stores import Kind, new_database
+from tests.examples import examples
 from tests.factories.tasks import later, new_task
 from tests.fakes.memory_tasks import MemoryTasks
 
@@ -118,7 +119,7 @@ def test_sql_selects_as_the_pure_queue_does(request: pytest.FixtureRequest, tmp_
         users = iter(range(10**6))
         claims = [0]
 
-        @settings(max_examples=60 if kind == "file" else 25)
+        @examples(60 if kind == "file" else 25)
         @given(first=NEW, deeds=st.lists(DEED, min_size=5, max_size=25))
         def agree(first: list[Any], deeds: list[Sequence[Any]]) -> None:
             runner.run(both([("add", first), *deeds]))

@@ -29,6 +29,7 @@ from hypothesis.stateful import (
 )
 from tests.contracts.jobs_contract import NOON
 from tests.contracts.stores import Kind, new_database
+from tests.examples import examples
 
 from fateforger.adapters.store import Store, open_store
 from fateforger.ports import Job, NewJob
@@ -251,8 +252,8 @@ class JobsMachine(RuleBasedStateMachine):
 RARE = ("counted", "fenced off", "taken over", "crashed with work", "taken back")
 
 
-@pytest.mark.parametrize(("kind", "examples"), [("file", 40), ("postgres", 6)])
-def test_jobs_keep_their_promises(request: pytest.FixtureRequest, tmp_path: Path, kind: Kind, examples: int) -> None:
+@pytest.mark.parametrize(("kind", "histories"), [("file", 40), ("postgres", 6)])
+def test_jobs_keep_their_promises(request: pytest.FixtureRequest, tmp_path: Path, kind: Kind, histories: int) -> None:
     """S115, S117, S161"""
 
     class Machine(JobsMachine):
@@ -262,6 +263,6 @@ def test_jobs_keep_their_promises(request: pytest.FixtureRequest, tmp_path: Path
         def empty_database() -> AbstractContextManager[str]:
             return new_database(kind, request, tmp_path)
 
-    run_state_machine_as_test(Machine, settings=settings(max_examples=examples, stateful_step_count=40))
+    run_state_machine_as_test(Machine, settings=settings(examples(histories), stateful_step_count=40))
     rare = {what: Machine.happened[what] for what in RARE}
-    assert min(rare.values()) >= examples // 10, rare
+    assert min(rare.values()) >= histories // 10, rare

@@ -5,7 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from itertools import combinations, pairwise
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
+from tests.examples import examples
 from tests.factories.days import DAY, TZ, block, plan_of
 from tests.factories.pictures import before_and_after, views
 
@@ -17,7 +18,7 @@ from fateforger.picture.lettering import LEAST, PILL
 from fateforger.picture.metrics import flat, width
 from fateforger.picture.scene import Box, Rect, Text
 
-laws = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+laws = examples(30)
 HAIR = 0.02
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.unit.turn.sessions import event, planned, said, session, task
 
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, UserError
@@ -103,7 +104,7 @@ def test_an_overlap_that_was_there_before_is_no_obstacle() -> None:
         edited(now, said("edit_block", key="c", start="09:15"))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.tuples(st.sampled_from(["report", "mail", "calls"]), st.integers(-90, 90)), max_size=12))
 def test_no_way_of_shifting_makes_blocks_overlap_or_lose_time(shifts: list[tuple[str, int]]) -> None:
     now = planned(REFINE, task("Report"), task("Mail"), task("Calls"))

@@ -7,8 +7,9 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.factories.constraints import version_of
 from tests.unit.turn.rules import QUIET, avoiding, knowing
 from tests.unit.turn.sessions import event, said, session
@@ -137,7 +138,7 @@ def together(plan: TBPlan) -> set[frozenset[str]]:
     return {frozenset((a.key, b.key)) for a, b in combinations(blocks, 2) if a.start < b.end and b.start < a.end}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(BLOCKS, RULES, DEEDS)
 def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
     blocks: list[tuple[int, int, ET]], rules: list[Version], what: tuple[str, int, int, int]

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.unit.local.workspace.making import (
     APP_TOKEN,
     BOT_TOKEN,
@@ -116,15 +117,15 @@ def requests(names: list[str]) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
 @pytest.mark.parametrize("door", ["api", "ui"])
 async def test_every_door_answers(tmp_path: Path, door: str) -> None:
     doors = Doors(tmp_path)
-    examples: list[tuple[str, dict[str, Any]]] = []
+    asked: list[tuple[str, dict[str, Any]]] = []
 
-    @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], database=None)
+    @settings(examples(150), database=None)
     @given(requests(sorted(METHODS) if door == "api" else sorted(_DEEDS)))
     def collect(example: tuple[str, dict[str, Any]]) -> None:
-        examples.append(example)
+        asked.append(example)
 
     collect()
-    for name, body in examples:
+    for name, body in asked:
         token = APP_TOKEN if name == "apps.connections.open" else BOT_TOKEN
         answer = await doors.http.post(f"/{door}/{name}", json=body, headers={"authorization": f"Bearer {token}"})
         assert (answer.status_code, type(answer.json()["ok"])) == (200, bool), (name, body)
