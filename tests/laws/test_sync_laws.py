@@ -349,7 +349,7 @@ def test_undo_keeps_what_the_person_changed(before: DesiredDay, after: DesiredDa
         assert not real or not image.gone
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(days, min_size=2, max_size=3), st.data())
 def test_undo_of_all_is_undo_step_by_step(made: list[DesiredDay], data: st.DataObject) -> None:
     """P7, P17: with the person's edits in between, whoever won where both had changed the same."""
