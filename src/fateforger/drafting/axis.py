@@ -47,13 +47,42 @@ def span(first: int, end: int) -> int:
     return ((1 << (end - first)) - 1) << first if end > first else 0
 
 
+def _shifts(length: int) -> tuple[int, ...]:
+    have, by = 1, []
+    while have * 2 <= length:
+        by.append(have)
+        have *= 2
+    return (*by, length - have) if have < length else tuple(by)
+
+
+_SHIFTS = tuple(_shifts(length) for length in range(289))
+"""By length up to a day, what a set of free slots is shifted by to find runs in it."""
+
+
 def runs(free: int, length: int) -> int:
     """The slots at which ``length`` free slots in a row begin."""
-    have = 1
-    while have * 2 <= length and free:
-        free &= free >> have
-        have *= 2
-    return free & (free >> (length - have)) if have < length else free
+    for by in _SHIFTS[length] if length < len(_SHIFTS) else _shifts(length):
+        free &= free >> by
+    return free
+
+
+def longest_run(free: int) -> int:
+    """How many free slots there are in a row at most."""
+    halves, length = [], 1
+    while free:
+        halves.append(free)
+        free &= free >> length
+        length *= 2
+    if not halves:
+        return 0
+    length //= 2
+    there = halves.pop()
+    while halves:
+        more = there & (halves.pop() >> length)
+        if more:
+            there = more
+            length += 1 << len(halves)
+    return length
 
 
 def slots_of(mask: int) -> Iterator[int]:

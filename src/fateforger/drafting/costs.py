@@ -8,20 +8,21 @@ from fateforger.drafting.layout import Layout
 from fateforger.drafting.problem import Cap, Order, Problem
 
 
-def cost(layout: Layout) -> int:
-    """In parts of a point: what is left out, where each item lies, how it is cut, and what items share."""
+def cost(layout: Layout, limit: int | None = None) -> int:
+    """In parts of a point: what is left out, where each item lies, how it is cut, and what items share. Once it is
+    clear that it is ``limit`` or more, that is all it says."""
     problem = layout.problem
-    total = shared(layout) * weights.SCALE
+    total = 0
     for item, pieces in zip(problem.items, layout.placed, strict=True):
         if not pieces:
-            total += item.lost()
+            total += problem.lost[item.index]
             continue
         own = item.costs.get(pieces)
         if own is None:
             own = sum(item.priced(length)[start] for start, length in pieces)
             own = item.costs[pieces] = own + shape(problem, item, pieces) * weights.SCALE
         total += own
-    return total
+    return total if limit is not None and total >= limit else total + shared(layout) * weights.SCALE
 
 
 def points(layout: Layout) -> int:

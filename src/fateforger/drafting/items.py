@@ -12,6 +12,8 @@ from fateforger.plan import ET
 Piece = tuple[int, int]
 """First slot and number of slots."""
 Pieces = tuple[Piece, ...]
+Mark = tuple[int, int, tuple[tuple[int, int], ...]]
+"""What pieces of an item cover, what has to stay free behind them, and by breather what it wants free."""
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
 
@@ -74,11 +76,19 @@ class Item:
     notes: str = ""
     costs: dict[Pieces, int] = field(default_factory=dict, repr=False)
     """What these pieces of it cost, as far as that was asked."""
+    marks: dict[Pieces, Mark] = field(default_factory=dict, repr=False)
+    """What these pieces of it take, as far as that was asked."""
     _tables: dict[int, tuple[dict[int, int], list[tuple[int, int]]]] = field(default_factory=dict, repr=False)
 
     @property
     def slots(self) -> int:
         return self.lengths[0][0]
+
+    @property
+    def smallest(self) -> tuple[int, int]:
+        """The fewest slots that it takes in all, and in a row."""
+        least = self.lengths[-1][0]
+        return least, least if self.most_pieces == 1 else min(least, self.shortest)
 
     @property
     def deep(self) -> bool:

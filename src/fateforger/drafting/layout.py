@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import runs, slots_of, span, stretches
-from fateforger.drafting.items import Item, Pieces
+from fateforger.drafting.items import Item, Mark, Pieces
 from fateforger.drafting.problem import Order, Placed, Problem, empty
 
 _SITTING = 18
@@ -32,18 +32,33 @@ class Layout:
             if pieces:
                 self._mark(item, pieces)
 
+    def mark(self, item: Item, pieces: Pieces) -> Mark:
+        """What these pieces of it take."""
+        mark = item.marks.get(pieces)
+        if mark is None:
+            mark = item.marks[pieces] = self._covered(item, pieces)
+        return mark
+
     def _mark(self, item: Item, pieces: Pieces) -> None:
-        groups, breathes = self.problem.within[item.index], self.problem.breathes[item.index]
+        bits, kept, wanted = item.marks.get(pieces) or self.mark(item, pieces)
+        self.taken |= bits
+        self.kept |= kept
+        for group in self.problem.within[item.index]:
+            self.covers[group] |= bits
+        for number, free in wanted:
+            self.wanted[number] |= free
+
+    def _covered(self, item: Item, pieces: Pieces) -> Mark:
+        """What these pieces cover, what has to stay free behind them, and what each breather wants free."""
+        taken = kept = 0
+        wanted = dict.fromkeys((number for number, _, _ in self.problem.breathes[item.index]), 0)
         for start, length in pieces:
-            bits = ((1 << length) - 1) << start
-            self.taken |= bits
-            if item.gap:
-                self.kept |= ((1 << item.gap) - 1) << (start + length)
-            for group in groups:
-                self.covers[group] |= bits
-            for number, slots, ahead in breathes:
+            taken |= span(start, start + length)
+            kept |= span(start + length, start + length + item.gap)
+            for number, slots, ahead in self.problem.breathes[item.index]:
                 at = max(0, start - slots) if ahead else start + length
-                self.wanted[number] |= ((1 << slots) - 1) << at
+                wanted[number] |= span(at, at + slots)
+        return taken, kept, tuple(wanted.items())
 
     def take(self, item: Item, pieces: Pieces) -> None:
         """Place an item."""
@@ -98,8 +113,9 @@ class Layout:
             return None
         found: tuple[int, int] | None = None
         late = length * item.rank
+        levels = item.levels(length)
         for extra, area, rough in self._beside(item, length, spots):
-            for points, where in item.levels(length):
+            for points, where in levels:
                 least = (points + extra) * weights.SCALE
                 if ceiling is not None and least >= ceiling:
                     break
@@ -128,6 +144,8 @@ class Layout:
     def _permitted(self, item: Item, length: int) -> int:
         """The starts that keep hard orders and caps."""
         problem, placed = self.problem, self.placed
+        if problem.capped[item.index]:
+            return ~problem.full(placed, item, length)
         first, last = 0, problem.axis.slots
         for need in item.needs:
             if not placed[need]:
@@ -163,9 +181,13 @@ class Layout:
         rough, breathers come on top of that."""
         free = spots
         problem, index = self.problem, item.index
+        if problem.alone[index]:
+            return [(0, spots, False)]
+        wanted = 0
         for number in problem.takes[index]:
-            if self.wanted[number]:
-                free &= runs(~self.wanted[number], length)
+            wanted |= self.wanted[number]
+        if wanted:
+            free &= runs(~wanted, length)
         for number, slots, ahead in problem.breathes[index]:
             covered = self.covers[problem.victims[number]]
             if covered:
@@ -200,20 +222,22 @@ class Layout:
                 points += hit * problem.breathers[number].points + problem.breathers[number].base
         return points
 
-    def insert(self, item: Item, *, cut: bool = False) -> bool:
-        """Place an item where it is cheapest, in one piece if that can be; ``cut`` looks at pieces as well."""
+    def insert(self, item: Item, *, cut: bool = False, quick: bool = False) -> bool:
+        """Place an item where it is cheapest, in one piece if that can be; ``cut`` looks at pieces as well, otherwise
+        ``quick`` at no more than two."""
         if self.problem.bound[item.index] and self.problem.hopeless(self.placed, item):
             self.problem.looks += 2
             return False
         found: Pieces = ()
-        ceiling = None if item.required else item.lost() + 1
+        ceiling = None if item.required else self.problem.lost[item.index] + 1
         for length, price in item.lengths:
             more = price * weights.SCALE
             spot = self.best(item, length, None if ceiling is None else ceiling - more)
             if spot is not None:
                 ceiling, found = spot[0] + more, ((spot[1], length),)
         if item.most_pieces > 1 and (not found or cut or (item.comfort is not None and item.slots > item.comfort)):
-            pieces = self.cut(item, item.slots, item.most_pieces, ceiling)
+            most = 2 if quick and not cut else item.most_pieces
+            pieces = self.cut(item, item.slots, most, ceiling)
             if pieces is not None:
                 found = pieces[1]
         if found:
@@ -223,6 +247,8 @@ class Layout:
     def cut(self, item: Item, slots: int, most: int, ceiling: int | None) -> tuple[int, Pieces] | None:
         """The cheapest way found to place ``slots`` in two pieces or more."""
         found: tuple[int, Pieces] | None = None
+        if ceiling is not None and ceiling <= weights.PIECE * weights.SCALE:
+            return None
         for length in self._lengths(item, slots):
             spot = self.best(item, length, ceiling)
             if spot is None:
@@ -246,16 +272,33 @@ class Layout:
         if longest < shortest:
             return []
         room = item.domain & ~(self.taken | self.kept)
-        if room.bit_count() < slots:
+        if not self._holds(item, room, slots):
             return []
-        rooms = [n - item.gap for _, n in stretches(room) if n - item.gap >= item.shortest]
-        if sum(rooms) < slots:
-            return []
-        widest = sorted(set(rooms), reverse=True)[:2]
+        rooms = {n - item.gap for _, n in stretches(room) if n - item.gap >= shortest}
+        widest = sorted(rooms, reverse=True)[:2]
         tried = (*widest, _SITTING, (slots + 1) // 2, item.comfort or longest, shortest)
         if slots < item.slots:
             tried = (*widest, shortest)
         return list(dict.fromkeys(min(max(n, shortest), longest) for n in tried))
+
+    def _holds(self, item: Item, room: int, slots: int) -> bool:
+        """Whether pieces of it that are long enough can cover so many slots of that room."""
+        starts = runs(room, item.shortest + item.gap)
+        if starts and self.problem.bound[item.index]:
+            starts &= self._permitted(item, item.shortest)
+        wide = _widened(starts, item.shortest + item.gap)
+        if not item.gap:
+            return wide.bit_count() >= slots
+        return wide.bit_count() - item.gap * (wide & ~(wide << 1)).bit_count() >= slots
+
+
+def _widened(starts: int, length: int) -> int:
+    """The slots that pieces of that length cover which begin there."""
+    have = 1
+    while have * 2 <= length:
+        starts |= starts << have
+        have *= 2
+    return starts | (starts << (length - have))
 
 
 def _split(areas: list[tuple[int, int, bool]], where: int, points: int) -> list[tuple[int, int, bool]]:

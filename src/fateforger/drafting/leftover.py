@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fateforger.constraints.wording import listed, quoted
-from fateforger.drafting.axis import runs, slots_of, span, stretches
+from fateforger.drafting.axis import longest_run, runs, slots_of, span, stretches
 from fateforger.drafting.compile import compiled
 from fateforger.drafting.ground import Ground
 from fateforger.drafting.items import Item, pieces_of
@@ -60,7 +60,7 @@ def _why(ground: Ground, problem: Problem, layout: Layout, item: Item) -> str:
     frame = sum(day.frame.bit_count() for day in ground.days)
     pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.pinned)
     open_time = ground.free & ~pieces_of(pinned)
-    longest = _longest(open_time)
+    longest = longest_run(open_time)
     if item.slots > frame or (item.slots > longest and item.most_pieces == 1):
         return why_left(minutes, frame * GRID, longest * GRID, 0)
     closing = _closing(problem, item)
@@ -68,11 +68,11 @@ def _why(ground: Ground, problem: Problem, layout: Layout, item: Item) -> str:
         if closing:
             return f"{listed(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
         return f"it needs {in_words(minutes)}, and there is not that much time {_where(ground, item)}"
-    left = _longest(item.domain & ~(layout.taken | layout.kept))
+    left = longest_run(item.domain & ~(layout.taken | layout.kept))
     spot = _spot(layout, item)
     if spot is not None and spot > item.lost():
         return "the only time left for it is not what you want" + _wishes(problem, item)
-    if left and closing and _longest(ground.free & ~layout.taken) >= item.slots:
+    if left and closing and longest_run(ground.free & ~layout.taken) >= item.slots:
         return f"{listed(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
     if left >= item.slots:
         return "what it has to come before or after leaves it no time"
@@ -93,10 +93,6 @@ def _where(ground: Ground, item: Item) -> str:
     if task is not None and task.not_before is not None:
         return f"free after {task.not_before:%H:%M}"
     return "on that day"
-
-
-def _longest(mask: int) -> int:
-    return max((length for _, length in stretches(mask)), default=0)
 
 
 def _could(item: Item) -> bool:
@@ -143,7 +139,7 @@ def _choices(ground: Ground, looser: Mapping[str, Problem], layout: Layout, item
 
 def _shrunk(layout: Layout, item: Item) -> int | None:
     """The most slots that it still has room for, where that is half of it at least."""
-    longest = _longest(item.domain & ~(layout.taken | layout.kept))
+    longest = longest_run(item.domain & ~(layout.taken | layout.kept))
     for length in range(min(longest, item.slots - 1), max(SHORTEST, -(-item.slots // 2)) - 1, -1):
         if layout.best(item, length) is not None:
             return length

@@ -97,8 +97,16 @@ class Problem:
     """By item, the starts that are late for the one thing."""
     bound: list[bool] = field(default_factory=list, repr=False)
     """By item, whether a hard order or cap is about it."""
+    capped: list[bool] = field(default_factory=list, repr=False)
+    """By item, whether nothing but hard caps can be about it."""
+    alone: list[bool] = field(default_factory=list, repr=False)
+    """By item, whether it costs the same whatever lies beside it."""
     following: list[frozenset[int]] = field(default_factory=list, repr=False)
     """By item, those that cannot be there without it, itself among them."""
+    everywhere: int = 0
+    """The slots at which anything may lie."""
+    lost: list[int] = field(default_factory=list, repr=False)
+    """By item, what leaving it out costs, in parts of a point."""
     deep: int = 0
     shallow: int = 0
     """The groups of deep and of shallow work."""
@@ -111,6 +119,8 @@ class Problem:
         for item in self.items:
             n = item.index
             self.following.append(self._following(n))
+            self.everywhere |= item.domain
+            self.lost.append(item.lost())
             mine = [o for o in self.orders if n in o.first or n in o.then]
             caps = tuple(m for m, cap in enumerate(self.caps) if cap.over is None and n in cap.members)
             orders = tuple(o for o in mine if o.points is None)
@@ -123,6 +133,8 @@ class Problem:
             self.orders_of.append(orders)
             self.late.append(self._late() if item.one and self.early else 0)
             self._caps_of.append(caps)
+            self.alone.append(not (self.breathes[n] or self.takes[n] or self.softly[n] or self.late[n]))
+            self.capped.append(not (orders or item.needs or item.before or item.behind))
             self.bound.append(bool(caps or orders or item.needs or item.before or item.behind))
 
     def _group(self, members: frozenset[int]) -> int:

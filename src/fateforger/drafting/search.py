@@ -16,6 +16,8 @@ from fateforger.drafting.shaking import Lot, shaken
 
 _HEAT = 400
 """Points that a step may make a plan worse at the beginning, about what a task is worth; nothing at the end."""
+_STEP = 7
+"""What a step costs besides its looks for a place, in such looks (measured), so that days take about equally long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +104,16 @@ def improved(
             break
         if seen is not None:
             seen(done)
-        problem.looks += 1
-        trial = shaken(current, movable, lot)
-        if any(not trial.placed[index] for index in must):
+        problem.looks += _STEP
+        heat = _HEAT * weights.SCALE * (steps - done) // steps
+        limit = current_cost + lot.below(heat + 1)
+        trial = shaken(current, movable, lot, limit)
+        if trial is None or trial.placed == current.placed or not all(trial.placed[index] for index in must):
             continue
         if watched and len(problem.short_of(trial.placed)) > len(held):
             continue
-        cost = cost_of(trial)
-        heat = _HEAT * weights.SCALE * (steps - done) // steps
-        if cost < current_cost + lot.below(heat + 1):
+        cost = cost_of(trial, limit)
+        if cost < limit:
             current, current_cost = trial, cost
             if cost < best_cost:
                 best, best_cost = trial, cost

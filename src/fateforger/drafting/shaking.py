@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
+from fateforger.drafting.axis import longest_run, span
 from fateforger.drafting.items import Item
 from fateforger.drafting.layout import Layout
 
 _WAYS = 8
-"""Of so many steps one clears a stretch of time, three take off a few blocks anywhere, and the others clear the place
-for something that was left out."""
+"""Of so many steps one clears a stretch of time, three take off a few blocks anywhere, and the others clear a place for
+something that was left out."""
+_AGAIN = 9
+"""One in so many of the last clears a place for something that is there already."""
+_PIECE = 3
+"""One in so many of what may be cut gets a place for a first piece of any length."""
 _CUT = 6
-"""One in so many is cut into pieces although it fits whole."""
+"""One in so many is cut into as many pieces as may be, although it fits whole."""
 
 
 class Lot:
@@ -33,17 +35,20 @@ class Lot:
         return (x >> 16) % bound
 
 
-def shaken(layout: Layout, movable: list[Item], lot: Lot) -> Layout:
-    """Another layout near to this one; what is required may be missing in it."""
+def shaken(layout: Layout, movable: list[Item], lot: Lot, spare: int) -> Layout | None:
+    """Another layout near to this one; what is required may be missing in it. ``None`` when it has become clear on the
+    way that it costs more than ``spare``, in parts of a point."""
     there = [item for item in movable if layout.placed[item.index]]
     out = [item for item in movable if not layout.placed[item.index]]
     way = lot.below(_WAYS)
-    if out and way > 3:
-        trial = _forced(layout, there, out[lot.below(len(out))], lot)
+    if way > 3 and (out or there):
+        some = out if out and (not there or lot.below(_AGAIN)) else there
+        trial = _forced(layout, there, some[lot.below(len(some))], lot)
     else:
         trial = layout.without(item.index for item in _taken_off(layout, there, way, lot))
-    _fill(trial, movable, out, lot)
-    return trial
+    for item in there:
+        spare -= item.costs.get(trial.placed[item.index], 0)
+    return trial if _fill(trial, movable, out, lot, spare) else None
 
 
 def _taken_off(layout: Layout, there: list[Item], way: int, lot: Lot) -> list[Item]:
@@ -57,25 +62,51 @@ def _taken_off(layout: Layout, there: list[Item], way: int, lot: Lot) -> list[It
 
 
 def _forced(layout: Layout, there: list[Item], item: Item, lot: Lot) -> Layout:
-    """The item somewhere where it may lie, and what is in its way there taken off."""
-    starts = item.starts(item.slots)
+    """The item somewhere where it may lie, and what is in its way there taken off; of two such places the one where
+    that is worth less."""
+    length = item.lengths[lot.below(len(item.lengths))][0]
+    if item.most_pieces > 1 and length >= 2 * item.shortest and not lot.below(_PIECE):
+        length = item.shortest + lot.below(length - 2 * item.shortest + 1)
+    starts = item.starts(length)
     if not starts:
         return layout.without(())
-    for _ in range(lot.below(starts.bit_count())):
-        starts &= starts - 1
-    start = (starts & -starts).bit_length() - 1
-    end = start + item.slots + item.gap
-    trial = layout.without(
-        i.index for i in there if any(s < end and start < s + n + i.gap for s, n in layout.placed[i.index])
-    )
-    pieces = ((start, item.slots),)
-    if not trial.placed[item.index] and trial.fits(item, pieces):
-        trial.take(item, pieces)
+    places = [_cleared(layout, there, _one_of(starts, lot), length, item.gap) for _ in range(2)]
+    _, start, off = min(places)
+    trial = layout.without((*off, item.index))
+    piece = (start, length)
+    if trial.placed[item.index] or not trial.fits(item, (piece,)):
+        return trial
+    if length == item.slots or item.most_pieces == 1:
+        trial.take(item, (piece,))
+        return trial
+    begun = trial.copy()
+    begun.take(item, (piece,))
+    rest = begun.best(item, item.slots - length)
+    if rest is not None:
+        trial.take(item, tuple(sorted((piece, (rest[1], item.slots - length)))))
     return trial
 
 
-def _fill(trial: Layout, movable: list[Item], out: list[Item], lot: Lot) -> None:
-    """Put back what there is room for, in an order that is drawn by lot."""
+def _one_of(slots: int, lot: Lot) -> int:
+    for _ in range(lot.below(slots.bit_count())):
+        slots &= slots - 1
+    return (slots & -slots).bit_length() - 1
+
+
+def _cleared(layout: Layout, there: list[Item], start: int, slots: int, gap: int) -> tuple[int, int, list[int]]:
+    """What is in the way of a block there: what it is worth, and which items; with the start in between."""
+    piece, place = span(start, start + slots), span(start, start + slots + gap)
+    worth, off = 0, []
+    for item in there:
+        taken, kept, _ = layout.mark(item, layout.placed[item.index])
+        if taken & place or kept & piece:
+            worth += item.reward
+            off.append(item.index)
+    return worth, start, off
+
+
+def _fill(trial: Layout, movable: list[Item], out: list[Item], lot: Lot, spare: int) -> bool:
+    """Put back what there is room for, in an order that is drawn by lot; false when more than ``spare`` is lost."""
     back = [item for item in movable if not trial.placed[item.index]]
     way = lot.below(4)
     if way == 0:
@@ -88,8 +119,20 @@ def _fill(trial: Layout, movable: list[Item], out: list[Item], lot: Lot) -> None
             back[place], back[other] = back[other], back[place]
         if way == 2 and out:
             back.sort(key=lambda i: i not in out)
-    everywhere = reduce(or_, (item.domain for item in back), 0)
-    room = (everywhere & ~(trial.taken | trial.kept)).bit_count()
+    everywhere = trial.problem.everywhere
+    room, longest = _room(trial, everywhere)
     for item in back:
-        if item.lengths[-1][0] <= room and trial.insert(item, cut=lot.below(_CUT) == 0):
-            room = (everywhere & ~(trial.taken | trial.kept)).bit_count()
+        least, shortest = item.smallest
+        if least <= room and shortest <= longest and trial.insert(item, cut=not lot.below(_CUT), quick=True):
+            room, longest = _room(trial, everywhere)
+            continue
+        spare -= trial.problem.lost[item.index]
+        if spare < 0:
+            return False
+    return True
+
+
+def _room(layout: Layout, everywhere: int) -> tuple[int, int]:
+    """How many of these slots are open, and how many of them in a row."""
+    free = everywhere & ~(layout.taken | layout.kept)
+    return free.bit_count(), longest_run(free)
