@@ -14,6 +14,7 @@ from fateforger.session.commands import COMMAND, Click, SessionCommand
 from fateforger.session.commands.queue import PullTask, QueueCommand
 from fateforger.slack.render import HOME, render
 from fateforger.tasks import QueuedTask, TaskState
+from fateforger.turn.present.home import KEPT
 
 
 class Page:
@@ -25,8 +26,9 @@ class Page:
         self._clicks = 0
 
     async def look(self) -> str:
-        """The words of the queue."""
-        self.card = await self.house.coordinator.home(ANNA)
+        """The words of the queue, which comes before what is kept about her."""
+        home = await self.house.coordinator.home(ANNA)
+        self.card = home.model_copy(update={"parts": home.parts[: -len(KEPT)]})
         return words_of(self.card).partition("Your queue\n")[2]
 
     def rows(self) -> list[tuple[str, Menu]]:
