@@ -14,6 +14,7 @@ from operator import or_
 
 from fateforger.constraints.kinds import Necessity
 from fateforger.drafting.axis import stretches
+from fateforger.drafting.early import with_the_one_thing_first
 from fateforger.drafting.free import Stretch, blocked, frame_of
 from fateforger.drafting.ground import ground_of
 from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task, Told
@@ -74,8 +75,8 @@ def _filled(day: Day, told: Sequence[Told]) -> Solved:
     instance = instance_of(day, told)
     result = solved(ground_of(instance), steps=STEPS)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
-        return solved(ground_of(with_loose_lunch(day, instance)), steps=STEPS)
-    return result
+        result = solved(ground_of(with_loose_lunch(day, instance)), steps=STEPS)
+    return with_the_one_thing_first(result, STEPS)
 
 
 def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:

@@ -44,6 +44,15 @@ def test_one_thing_first_then_deep_then_shallow() -> None:
     assert shown(draft(day(works=works))) == ["09:00-10:00 Talk", "10:10-11:40 Report", "11:50-12:20 Mail"]
 
 
+def test_the_one_thing_comes_first_though_much_has_to_make_room() -> None:
+    """S206: whole, and at the beginning of the day, where everything has a place so as well."""
+    works = (deep("Report", 120), deep("Review", 90, first=True), deep("Thesis", 60), shallow("Mail", 90))
+    lunch = LunchWish("lunch", at("12:30"), 45)
+    result = draft(day(end="18:00", busy=busy("10:30-11:30", "14:00-15:00"), lunch=lunch, works=works))
+    assert result.unplaced == ()
+    assert shown(result)[0] == "09:00-10:30 Review"
+
+
 def test_meetings_stay_and_gaps_are_filled_around_them() -> None:
     """S121: busy time is never used, overlapping meetings count once."""
     result = draft(
