@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
-
-from starlette.applications import Starlette
-from starlette.routing import BaseRoute, Mount
+from dataclasses import dataclass
 
 from fateforger.adapters.painter import ResvgPainter
 from fateforger.adapters.store import Store
 from fateforger.background.indexing import Indexing
-from fateforger.bootstrap.claim import claimed, once_made, replica_name
-from fateforger.bootstrap.ground import (
-    embedded_calendar,
-    google_calendar,
-    local_calendar,
-    open_state,
-    submitter,
-    ticking_clock,
-)
+from fateforger.bootstrap.beside import run_beside
+from fateforger.bootstrap.claim import claimed, replica_name
+from fateforger.bootstrap.ground import open_state, submitter, ticking_clock
 from fateforger.bootstrap.lists import configured_list
 from fateforger.bootstrap.memory import configured_memory
 from fateforger.bootstrap.mind import configured_model, counted, model_words
@@ -31,7 +21,7 @@ from fateforger.bootstrap.notes import logbook_of
 from fateforger.bootstrap.people import dossiers
 from fateforger.bootstrap.pulse import Pulse
 from fateforger.bootstrap.remembering import remembering
-from fateforger.bootstrap.web import WebServer
+from fateforger.bootstrap.surroundings import open_surroundings
 from fateforger.commit import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
@@ -42,11 +32,10 @@ from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.watching import Watcher
 from fateforger.errors import WorldError
-from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
-from fateforger.ports import Calendar, Clock
-from fateforger.slack.app import open_room
-from fateforger.slack.connection import SLACK_URL, SlackLogin
-from fateforger.slack.manifest import app_manifest
+from fateforger.ports import Clock
+from fateforger.slack.app import SlackRoom, open_room
+from fateforger.slack.connection import SlackLogin
+from fateforger.slack.connection import Workspace as Team
 from fateforger.turn import warm_up
 
 log = logging.getLogger(__name__)
@@ -61,133 +50,110 @@ class House:
     lines: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What every part of the program stands on. Leaving ``stack`` ends them, the last one first."""
+
+    stack: AsyncExitStack
+    settings: Settings
+    clock: Clock
+    store: Store
+    replica: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """Who carries out what people ask for, and what each of them knows of."""
+
+    coordinator: PlanningCoordinator
+    memory: MemoryDesk
+    tasks: TaskDesk
+    indexing: Indexing
+
+
 @asynccontextmanager
 async def open_house(settings: Settings) -> AsyncIterator[House]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError`` with a sentence."""
     async with AsyncExitStack() as stack:
-        stack.enter_context(claimed(settings.data_dir))
-        clock = ticking_clock(settings)
-        store = await open_state(settings)
-        stack.push_async_callback(store.aclose)
-        web = WebServer(settings.host, settings.port)
-        stack.push_async_callback(web.stop)
-        routes, calendar, caldav_url, spoken_calendar = await _calendar(stack, settings, clock, web)
-        login = _login(settings, web)
-        if not settings.real_slack:
-            workspace = _workspace(settings, clock, web, login, pane=caldav_url is not None)
-            stack.callback(workspace.close)
-            routes.append(Mount("/", workspace.app))
+        ground = await _ground(stack, settings)
+        store, clock = ground.store, ground.clock
         pulse = Pulse(store.sessions)
-        await web.start(Starlette(routes=[pulse.route, *routes]))
-        model = counted(configured_model(settings), store, clock, settings)
-        if model is not None:
-            stack.push_async_callback(model.aclose)
-        engine = submitter(settings, calendar, store, clock, role="house")
-        replica = replica_name(settings.data_dir)
-        indexing = _indexing(stack, settings, store)
-        memory = pulse.desk = MemoryDesk(
-            store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None
-        )
-        tools = Tools(
-            tasks=store.tasks,
-            sessions=store.sessions,
-            jobs=store.jobs,
-            clock=clock,
-            tz=settings.time_zone,
-            rules=memory,
-            model=model,
-        )
-        tasks = TaskDesk(tools, replica)
-        coordinator = PlanningCoordinator(
-            sessions=store.sessions,
-            submitter=engine,
-            clock=clock,
-            calendar_write=settings.calendar_write,
-            calendar_owner=settings.calendar_owner,
-            model=model,
-            memory=memory,
-            tasks=tasks,
-            outside=configured_list(settings, clock),
-            logbook=logbook_of(settings, clock),
-        )
-        stack.push_async_callback(coordinator.aclose)
-        approvals = Approvals(
-            proposals=store.proposals,
-            sessions=store.sessions,
-            memory=memory,
-            jobs=store.jobs,
-            clock=clock,
-            carry_out=coordinator.handle,
-            said=coordinator.said_alone,
-            tz=settings.time_zone,
-        )
-        await _after_the_dead(store, replica, clock)
-        settling = asyncio.create_task(_settle(engine), name="recovery")
-        stack.push_async_callback(_ended, settling)
-        room, team = await open_room(
-            login,
-            replica=replica,
-            door=coordinator,
-            jobs=store.jobs,
-            outbox=store.outbox,
-            sessions=store.sessions,
-            feedbacks=store.feedbacks,
-            clock=clock,
-            painter=ResvgPainter() if settings.picture == "on" else None,
-            approvals=approvals,
-            dossiers=dossiers(settings, store, clock, calendar=engine.calendar_key),
-        )
-        stack.push_async_callback(room.close)
+        around = await open_surroundings(stack, settings, clock, pulse.route)
+        engine = submitter(settings, around.calendar, store, clock, role="house")
+        planner = _planner(ground, engine)
+        pulse.desk = planner.memory
+        await _after_the_dead(ground)
+        run_beside(stack, _settle(engine), name="recovery")
+        room, team = await _chat(ground, around.login, planner, engine)
         pulse.room = room
-        coordinator.on_owing(room.wake)
-        await stack.enter_async_context(remembering(settings, store, clock, owner=replica, wake=room.wake))
-        looking = asyncio.create_task(tasks.waiting.run(), name="waiting tasks")
-        stack.push_async_callback(_ended, looking)
-        closing = asyncio.create_task(Closing(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")
-        stack.push_async_callback(_ended, closing)
-        if settings.watch_seconds:
-            watcher = Watcher(
-                sessions=store.sessions,
-                jobs=store.jobs,
-                calendar=engine,
-                clock=clock,
-                sleep=asyncio.sleep,
-                seconds=settings.watch_seconds,
-            )
-            watching = asyncio.create_task(watcher.run(), name="watching")
-            stack.push_async_callback(_ended, watching)
+        planner.coordinator.on_owing(room.wake)
+        await stack.enter_async_context(remembering(settings, store, clock, owner=ground.replica, wake=room.wake))
+        _keep_looking(ground, planner, engine)
         await asyncio.to_thread(warm_up)
-        following = asyncio.create_task(indexing.run(), name="indexing")
-        stack.push_async_callback(_ended, following)
-        pulse.indexing = indexing
-        yield House(
-            page_url=None if settings.real_slack else web.url,
-            caldav_url=caldav_url,
-            lines=(
-                f"Slack: {team.team}." if settings.real_slack else "Slack: the local page.",
-                spoken_calendar,
-                model_words(settings),
-                f"State: {'your database' if settings.database_url else settings.data_dir}.",
-            ),
-        )
+        run_beside(stack, planner.indexing.run(), name="indexing")
+        pulse.indexing = planner.indexing
+        slack = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
+        state = f"State: {'your database' if settings.database_url else settings.data_dir}."
+        yield House(around.page_url, around.caldav_url, (slack, around.calendar_words, model_words(settings), state))
 
 
-async def _after_the_dead(store: Store, replica: str, clock: Clock) -> None:
-    """Take back what the program before claimed; the data directory is ours alone, so it is dead. Whoever was being
-    erased when it died is in no file after this."""
-    await store.jobs.take_back(replica)
-    await store.tasks.take_back(replica, now=clock.now())
-    await store.people.scrub()
+async def _ground(stack: AsyncExitStack, settings: Settings) -> _Ground:
+    stack.enter_context(claimed(settings.data_dir))
+    clock = ticking_clock(settings)
+    store = await open_state(settings)
+    stack.push_async_callback(store.aclose)
+    return _Ground(stack, settings, clock, store, replica_name(settings.data_dir))
 
 
-def _indexing(stack: AsyncExitStack, settings: Settings, store: Store) -> Indexing:
+def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
+    settings, clock, store = ground.settings, ground.clock, ground.store
+    model = counted(configured_model(settings), store, clock, settings)
+    if model is not None:
+        ground.stack.push_async_callback(model.aclose)
+    indexing = _indexing(ground)
+    memory = MemoryDesk(store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None)
+    tools = Tools(
+        tasks=store.tasks,
+        sessions=store.sessions,
+        jobs=store.jobs,
+        clock=clock,
+        tz=settings.time_zone,
+        rules=memory,
+        model=model,
+    )
+    tasks = TaskDesk(tools, ground.replica)
+    coordinator = PlanningCoordinator(
+        sessions=store.sessions,
+        submitter=engine,
+        clock=clock,
+        calendar_write=settings.calendar_write,
+        calendar_owner=settings.calendar_owner,
+        model=model,
+        memory=memory,
+        tasks=tasks,
+        outside=configured_list(settings, clock),
+        logbook=logbook_of(settings, clock),
+    )
+    ground.stack.push_async_callback(coordinator.aclose)
+    return _Planner(coordinator, memory, tasks, indexing)
+
+
+def _indexing(ground: _Ground) -> Indexing:
     """The one index of constraints, which hears of each write here; it is opened when there is something to search."""
-    memory = configured_memory(settings)
-    stack.push_async_callback(memory.aclose)
+    store, memory = ground.store, configured_memory(ground.settings)
+    ground.stack.push_async_callback(memory.aclose)
     indexing = Indexing(store.constraints, memory)
     store.constraints.on_write(indexing.wake)
     store.people.on_erase(indexing.wake)
     return indexing
+
+
+async def _after_the_dead(ground: _Ground) -> None:
+    """Take back what the program before claimed; the data directory is ours alone, so it is dead. Whoever was being
+    erased when it died is in no file after this."""
+    await ground.store.jobs.take_back(ground.replica)
+    await ground.store.tasks.take_back(ground.replica, now=ground.clock.now())
+    await ground.store.people.scrub()
 
 
 async def _settle(engine: CalendarSubmitter) -> None:
@@ -199,50 +165,50 @@ async def _settle(engine: CalendarSubmitter) -> None:
         log.warning("an interrupted transaction stays open for now: %s", error.message)
 
 
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
-async def _calendar(
-    stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer
-) -> tuple[list[BaseRoute], Calendar, str | None, str]:
-    """The routes it needs, the calendar itself, where its CalDAV store is when it is local, and how to speak of it."""
-    if settings.calendar_url:
-        calendar = google_calendar(settings, settings.calendar_url, role="house")
-        stack.push_async_callback(calendar.aclose)
-        return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
-    caldav_port = settings.caldav_port if settings.port else 0
-    local = await stack.enter_async_context(local_calendar(settings, clock, port=caldav_port))
-    calendar = embedded_calendar(settings, f"{web.url}/calendar/mcp")
-    stack.push_async_callback(calendar.aclose)
-    routes: list[BaseRoute] = [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
-    spoken = "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
-    return routes, calendar, local.caldav_url, spoken
-
-
-def _login(settings: Settings, web: WebServer) -> SlackLogin:
-    if settings.slack_bot_token is not None and settings.slack_app_token is not None:
-        return SlackLogin(
-            bot_token=settings.slack_bot_token.get_secret_value(),
-            app_token=settings.slack_app_token.get_secret_value(),
-            base_url=settings.slack_api_base_url or SLACK_URL,
-        )
-    # The local page's own token.
-    secret = once_made(settings.data_dir / "workspace.secret", lambda: secrets.token_hex(16))
-    return SlackLogin(bot_token=f"xoxb-{secret}", app_token=f"xapp-{secret}", base_url=f"{web.url}/api/")
-
-
-def _workspace(settings: Settings, clock: Clock, web: WebServer, login: SlackLogin, *, pane: bool) -> Workspace:
-    first, *others = DEFAULT_USERS
-    config = WorkspaceConfig(
-        database=settings.data_dir / "workspace.db",
-        public_url=web.url,
-        bot_token=login.bot_token,
-        app_token=login.app_token,
-        manifest=app_manifest(),
-        pane_url="/day/" if pane else None,
-        team_name="FateForger",
-        users=(replace(first, tz=settings.time_zone), *others),
+async def _chat(
+    ground: _Ground, login: SlackLogin, planner: _Planner, engine: CalendarSubmitter
+) -> tuple[SlackRoom, Team]:
+    """The way in and out: from here on people are answered."""
+    settings, clock, store = ground.settings, ground.clock, ground.store
+    approvals = Approvals(
+        proposals=store.proposals,
+        sessions=store.sessions,
+        memory=planner.memory,
+        jobs=store.jobs,
+        clock=clock,
+        carry_out=planner.coordinator.handle,
+        said=planner.coordinator.said_alone,
+        tz=settings.time_zone,
     )
-    return create_workspace(config, now=clock.now)
+    room, team = await open_room(
+        login,
+        replica=ground.replica,
+        door=planner.coordinator,
+        jobs=store.jobs,
+        outbox=store.outbox,
+        sessions=store.sessions,
+        feedbacks=store.feedbacks,
+        clock=clock,
+        painter=ResvgPainter() if settings.picture == "on" else None,
+        approvals=approvals,
+        dossiers=dossiers(settings, store, clock, calendar=engine.calendar_key),
+    )
+    ground.stack.push_async_callback(room.close)
+    return room, team
+
+
+def _keep_looking(ground: _Ground, planner: _Planner, engine: CalendarSubmitter) -> None:
+    """After tasks that wait, sessions that were left alone, and the calendar."""
+    stack, clock, store = ground.stack, ground.clock, ground.store
+    run_beside(stack, planner.tasks.waiting.run(), name="waiting tasks")
+    run_beside(stack, Closing(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")
+    if ground.settings.watch_seconds:
+        watcher = Watcher(
+            sessions=store.sessions,
+            jobs=store.jobs,
+            calendar=engine,
+            clock=clock,
+            sleep=asyncio.sleep,
+            seconds=ground.settings.watch_seconds,
+        )
+        run_beside(stack, watcher.run(), name="watching")

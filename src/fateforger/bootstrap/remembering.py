@@ -10,6 +10,7 @@ from fateforger.adapters.store import Store
 from fateforger.background.extracting import extract_workers
 from fateforger.background.memory import memory_workers
 from fateforger.background.tidying import Tidying
+from fateforger.bootstrap.beside import run_beside
 from fateforger.bootstrap.mind import configured_model, counted
 from fateforger.config import Settings
 from fateforger.coordinator.understanding import understanding
@@ -28,8 +29,7 @@ async def remembering(
         writers.start()
         stack.push_async_callback(writers.stop)
         tidying = Tidying(store.constraints, store.sessions, store.jobs, clock, tz=settings.time_zone)
-        daily = asyncio.create_task(tidying.run(asyncio.sleep), name="tidying")
-        stack.push_async_callback(_ended, daily)
+        run_beside(stack, tidying.run(asyncio.sleep), name="tidying")
         model = counted(configured_model(settings), store, clock, settings)
         if model is not None:
             stack.push_async_callback(model.aclose)
@@ -38,8 +38,3 @@ async def remembering(
             # Who waits for a model's answer can be asked again by the next program.
             stack.push_async_callback(readers.stop, grace_seconds=1.0)
         yield
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,19 @@
+"""Work that goes on beside everything else for as long as the program runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+
+def run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], *, name: str) -> None:
+    """Start it; when ``stack`` is left it is cancelled, and waited for."""
+    task = asyncio.create_task(work, name=name)
+    stack.push_async_callback(_ended, task)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,89 @@
+"""What the program stands in: Slack and a calendar, or what stands in for them on its own web server."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Mount
+
+from fateforger.bootstrap.claim import once_made
+from fateforger.bootstrap.ground import embedded_calendar, google_calendar, local_calendar
+from fateforger.bootstrap.web import WebServer
+from fateforger.config import Settings
+from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
+from fateforger.ports import Calendar, Clock
+from fateforger.slack.connection import SLACK_URL, SlackLogin
+from fateforger.slack.manifest import app_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """How to reach them: ``page_url`` is ``None`` with real Slack, ``caldav_url`` where the calendar is not local.
+    ``calendar_words`` say which calendar it is."""
+
+    login: SlackLogin
+    calendar: Calendar
+    page_url: str | None
+    caldav_url: str | None
+    calendar_words: str
+
+
+async def open_surroundings(stack: AsyncExitStack, settings: Settings, clock: Clock, health: BaseRoute) -> Surroundings:
+    """Start what is local, and the web server with it and the ``health`` of the program. Raises ``UserError``."""
+    web = WebServer(settings.host, settings.port)
+    stack.push_async_callback(web.stop)
+    routes, calendar, caldav_url, words = await _calendar(stack, settings, clock, web)
+    login = _login(settings, web)
+    if not settings.real_slack:
+        workspace = _workspace(settings, clock, web, login, pane=caldav_url is not None)
+        stack.callback(workspace.close)
+        routes.append(Mount("/", workspace.app))
+    await web.start(Starlette(routes=[health, *routes]))
+    return Surroundings(login, calendar, None if settings.real_slack else web.url, caldav_url, words)
+
+
+async def _calendar(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer
+) -> tuple[list[BaseRoute], Calendar, str | None, str]:
+    """The routes it needs, the calendar itself, where its CalDAV store is when it is local, and how to speak of it."""
+    if settings.calendar_url:
+        calendar = google_calendar(settings, settings.calendar_url, role="house")
+        stack.push_async_callback(calendar.aclose)
+        return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
+    caldav_port = settings.caldav_port if settings.port else 0
+    local = await stack.enter_async_context(local_calendar(settings, clock, port=caldav_port))
+    calendar = embedded_calendar(settings, f"{web.url}/calendar/mcp")
+    stack.push_async_callback(calendar.aclose)
+    routes: list[BaseRoute] = [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
+    spoken = "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
+    return routes, calendar, local.caldav_url, spoken
+
+
+def _login(settings: Settings, web: WebServer) -> SlackLogin:
+    if settings.slack_bot_token is not None and settings.slack_app_token is not None:
+        return SlackLogin(
+            bot_token=settings.slack_bot_token.get_secret_value(),
+            app_token=settings.slack_app_token.get_secret_value(),
+            base_url=settings.slack_api_base_url or SLACK_URL,
+        )
+    # The local page's own token.
+    secret = once_made(settings.data_dir / "workspace.secret", lambda: secrets.token_hex(16))
+    return SlackLogin(bot_token=f"xoxb-{secret}", app_token=f"xapp-{secret}", base_url=f"{web.url}/api/")
+
+
+def _workspace(settings: Settings, clock: Clock, web: WebServer, login: SlackLogin, *, pane: bool) -> Workspace:
+    first, *others = DEFAULT_USERS
+    config = WorkspaceConfig(
+        database=settings.data_dir / "workspace.db",
+        public_url=web.url,
+        bot_token=login.bot_token,
+        app_token=login.app_token,
+        manifest=app_manifest(),
+        pane_url="/day/" if pane else None,
+        team_name="FateForger",
+        users=(replace(first, tz=settings.time_zone), *others),
+    )
+    return create_workspace(config, now=clock.now)
