@@ -35,7 +35,7 @@ STEPS = 4_000
 """A person waits for this draft, about a twentieth of a second."""
 NO_LUNCH = "meetings leave no 20 minutes free around that time"
 NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"
-_POLICY = Policy(lunch=None, before_deep=0, after_meal=0, shutdown=0, longest_focus=None, deep_blocks=None)
+_POLICY = Policy(lunch=None, before_deep=0, shutdown=0, longest_focus=None, deep_blocks=None)
 
 
 def draft(day: Day, told: Sequence[Told] = ()) -> Draft:

@@ -18,7 +18,7 @@ FREE = ["09:00 Report", "10:10 Review", "11:20 Mail", "12:30 Lunch"]
 KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "must avoid": (
         {"kind": "avoid_window", "times": "0-10", "necessity": "must"},
-        ["10:00 Report", "11:10 Review", "12:30 Lunch", "13:15 Mail"],
+        ["10:00 Report", "11:10 Review", "12:30 Lunch", "13:25 Mail"],
     ),
     "must prefer": (
         {"kind": "prefer_window", "times": "14-18", "necessity": "must", "blocks": ("SW",)},
@@ -208,7 +208,7 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     assert offers(anna)[:4] == ["Another day", "Drop it", "Make it 1 h", "In pieces"]
     await anna.press("In pieces")
     session = await anna.session()
-    assert shown(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:15 Mail (2/2)"]
+    assert shown(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:25 Mail (2/2)"]
     assert "“Mail” may be done in pieces now.\n“Mail” has a place now." in anna.words
     assert (session.unplaced, offers(anna)) == ((), [])
     await anna.press("Back")

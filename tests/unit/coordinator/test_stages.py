@@ -348,9 +348,9 @@ async def test_forty_blocks_fit_on_the_card(anna: Person) -> None:
     picker = next(c for c in anna.controls() if isinstance(c, Select))
     assert picker.action == "form.edit_block"
     choices = picker.choices
-    assert [c.label for c in choices][-1] == "16:15–16:25 Step 40"
+    assert [c.label for c in choices][-1] == "16:25–16:35 Step 40"
     assert await anna.fill("edit_block", target=choices[-1].value, minutes=30) is None
-    assert "“Step 40” is now 16:15–16:45 (was 16:15–16:25)." in anna.words
+    assert "“Step 40” is now 16:25–16:55 (was 16:25–16:35)." in anna.words
 
 
 async def test_words_without_a_model_move_nothing(anna: Person) -> None:

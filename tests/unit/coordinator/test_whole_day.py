@@ -41,7 +41,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
     plan = {
         "Write report": "10:00-11:30",
         "Call Bo": "09:00-09:30",
-        "Review": "13:15-14:15",
+        "Review": "13:25-14:25",
         "Lunch": "12:30-13:15",
     }
     assert house.on_calendar() == before | plan
