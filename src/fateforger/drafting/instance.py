@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import datetime, time
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -55,11 +56,38 @@ class Immovable(BaseModel):
     commute_before: Annotated[int, Field(ge=0, le=720)] = 0
     commute_after: Annotated[int, Field(ge=0, le=720)] = 0
 
+    @model_validator(mode="before")
+    @classmethod
+    def _may_be_days(cls, document: object) -> object:
+        """Of an all-day event the first day, and the day after the last, may be written as dates."""
+        if not isinstance(document, Mapping):
+            return document
+        days = {name: day for name in ("start", "end") if (day := _day(document.get(name))) is not None}
+        if days and document.get("all_day") is not True:
+            raise ValueError(
+                f"“{document.get('title', 'Meeting')}” has a date for a time; all_day makes it a whole day"
+            )
+        return {**document, **days}
+
     @model_validator(mode="after")
     def _has_a_time(self) -> Self:
         if not self.all_day and (self.start is None or self.end is None):
             raise ValueError(f"“{self.title}” needs a start and an end, or all_day")
+        if isinstance(self.start, datetime) and isinstance(self.end, datetime):
+            alike = (self.start.tzinfo is None) is (self.end.tzinfo is None)
+            if alike and self.end < self.start:
+                raise ValueError(f"“{self.title}” ends before it starts; choose an end after the start")
         return self
+
+
+def _day(value: object) -> datetime | None:
+    """The midnight of a date that is written without a time."""
+    if not isinstance(value, str) or len(value) != len("2026-03-02"):
+        return None
+    try:
+        return datetime.combine(Date.fromisoformat(value), time())
+    except ValueError:
+        return None
 
 
 class Task(BaseModel):
@@ -154,7 +182,33 @@ class Instance(BaseModel):
         unknown = next((a for t in self.tasks for a in t.after if a not in ids), None)
         if unknown is not None:
             raise ValueError(f"a task comes after “{unknown}”, and there is no such task")
+        waiting = _circle({task.id: task.after for task in self.tasks})
+        if waiting:
+            titles = {task.id: task.title for task in self.tasks}
+            named = " and ".join(f"“{titles[each]}”" for each in waiting)
+            wait = "waits for itself" if len(waiting) == 1 else "wait for each other"
+            raise ValueError(f"{named} {wait}; take one of them out of after")
         return self
+
+
+def _circle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Tasks of which each comes after the next, and the last after the first; nothing where no such are."""
+    clear: set[str] = set()
+    for begin in after:
+        path: list[str] = []
+        open_ = [iter((begin,))]
+        while open_:
+            task = next(open_[-1], None)
+            if task is None:
+                open_.pop()
+                clear.update(path[-1:])
+                path = path[:-1]
+            elif task in path:
+                return tuple(path[path.index(task) :])
+            elif task not in clear:
+                path.append(task)
+                open_.append(iter(after[task]))
+    return ()
 
 
 def read_instance(document: object) -> Instance:
