@@ -72,7 +72,8 @@ def _why(ground: Ground, problem: Problem, layout: Layout, item: Item) -> str:
     spot = _spot(layout, item)
     if spot is not None and spot > item.lost():
         return "the only time left for it is not what you want" + _wishes(problem, item)
-    if left and closing and longest_run(ground.free & ~layout.taken) >= item.slots:
+    free = longest_run(ground.free & ~layout.taken)
+    if closing and (free >= item.slots or (free and not left)):
         return f"{listed(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
     if left >= item.slots:
         return "what it has to come before or after leaves it no time"
