@@ -39,14 +39,10 @@ class _Check:
     def of(self, rule: Rule) -> Iterator[Breach]:
         mine = [b for b in self.blocks if rule.about(b.type, b.id) and self._mask(b) & rule.on and not self._fact(b)]
         hit = [b for b in mine if self._mask(b) & rule.closed]
-        if rule.around:
-            near = self._around(rule)
-            hit += [b for b in self.blocks if self._mask(b) & near and not self._fact(b) and b not in hit]
         if hit:
             yield self._breach(rule, hit, f"{self._lie(hit)} in the time that this is about")
         yield from self._lengths(rule, mine)
-        if rule.gap:
-            yield from self._gaps(rule, mine)
+        yield from self._room(rule, mine)
         yield from self._counts(rule, mine)
         yield from self._order(rule, mine)
 
@@ -78,16 +74,21 @@ class _Check:
             if cut:
                 yield self._breach(rule, cut, f"{self._names(cut[:1])} is done in pieces")
 
-    def _gaps(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
-        close = []
-        for block in mine:
-            end = (self._mask(block)).bit_length()
-            area = ((1 << rule.gap) - 1) << end
-            others = [self._mask(b) for b in self.blocks if b is not block]
-            if any(area & mask for mask in others) or any(area & event.mask for event in self.ground.events):
-                close.append(block)
-        if close:
-            yield self._breach(rule, close, f"there is less time than that behind {self._names(close)}")
+    def _room(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+        """Told once, though a pause is both behind blocks and around meetings."""
+        near = self._around(rule) if rule.around else 0
+        beside = [b for b in self.blocks if self._mask(b) & near and not self._fact(b)]
+        close = [b for b in mine if self._followed(rule, b)] if rule.gap else []
+        if beside or close:
+            both = [b for b in self.blocks if b in beside or b in close]
+            where = "beside" if beside else "behind"
+            yield self._breach(rule, both, f"there is less time than that {where} {self._names(both)}")
+
+    def _followed(self, rule: Rule, block: Block) -> bool:
+        """Whether anything lies in the time that is to stay free behind it."""
+        area = ((1 << rule.gap) - 1) << self._mask(block).bit_length()
+        others = [self._mask(b) for b in self.blocks if b is not block]
+        return any(area & mask for mask in others) or any(area & event.mask for event in self.ground.events)
 
     def _counts(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
         if not rule.types:

@@ -48,9 +48,12 @@ class _Variant:
     problem: Problem
 
 
-def reasons_of(ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> Reasons:
-    """By block key, the reasons, the strongest kind first: rules, what the task asks for, policy, neighbours."""
-    look = _Why(ground, problem, placed, blocks)
+def reasons_of(
+    ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...], others: tuple[Block, ...] = ()
+) -> Reasons:
+    """By block key, the reasons, the strongest kind first: rules, what the task asks for, policy, neighbours. The
+    ``others`` are named as they are, and not asked about."""
+    look = _Why(ground, problem, placed, (*others, *blocks))
     return tuple((block.key, look.of(block)) for block in blocks)
 
 

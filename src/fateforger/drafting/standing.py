@@ -31,9 +31,13 @@ def why_there(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, ...]:
     start = problem.axis.slot(there.start)
     if not any(piece[0] == start for pieces in placed for piece in pieces):
         return ()
-    block = Block(task_of(key, ids) or key, key, there.event.name, there.event.type, there.start, there.minutes)
-    ((_, reasons),) = reasons_of(ground, problem, placed, (block,))
+    ((_, reasons),) = reasons_of(ground, problem, placed, (_block(there, ids),), tuple(_block(b, ids) for b in blocks))
     return tuple(reason for reason in reasons if reason.kind != _FITS)
+
+
+def _block(block: Resolved, ids: list[str]) -> Block:
+    task = task_of(block.key, ids) or block.key
+    return Block(task, block.key, block.event.name, block.event.type, block.start, block.minutes)
 
 
 def _placed(problem: Problem, blocks: list[Resolved], ids: list[str]) -> Placed:
