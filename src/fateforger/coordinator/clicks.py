@@ -184,6 +184,7 @@ EXECUTORS: Mapping[str, Executor] = {
     "task.one_thing": _one_thing,
     "task.remove": _remove_task,
     "task.bring": _bring_along,
+    "task.undo_catch_up": _plain(commands.UndoCatchUp),
     "task.defer": _defer_task,
     "task.resize": _resize_task,
     "task.split": _split_task,

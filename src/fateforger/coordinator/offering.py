@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from fateforger.coordinator.outside import OutsideList
@@ -29,13 +30,13 @@ class Shelf(Protocol):
 
 
 async def offered(
-    sessions: Sessions, session: Session, queue: Shelf | None, outside: OutsideList | None
+    sessions: Sessions, session: Session, queue: Shelf | None, outside: OutsideList | None, *, now: datetime
 ) -> tuple[tuple[OfferedInput, ...] | None, str | None]:
     """What else could be done on a day that is not drafted yet (``None`` for any other), and why that is not all. A
     look at a list ``outside`` begins with it, and is not waited for. Raises ``StoreError``."""
     if session.stage.number > TimeboxingStage.CAPTURE_INPUTS.number:
         return None, None
-    left = carried_over(session, await sessions.of_user(session.user_id, limit=LATEST))
+    left = carried_over(session, await sessions.of_user(session.user_id, limit=LATEST), now=now)
     if queue is not None:
         ended = await queue.ended(session.user_id, [each.task.id for each in left])
         left = with_queue(session, left, await queue.to_do(session.user_id), ended=ended)

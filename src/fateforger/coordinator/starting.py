@@ -45,7 +45,7 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
         frame=frame.model_copy(update={"confirmed": False}),
         notice=Notice(lines=notices) if notices else None,
     )
-    return session.model_copy(update={"offered": carried_over(session, earlier)})
+    return session.model_copy(update={"offered": carried_over(session, earlier, now=start.at)})
 
 
 def _zone(name: str) -> tuple[str, tuple[str, ...]]:

@@ -129,7 +129,7 @@ class Turns:
     async def _assembled(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
         memory = None if self.memory is None else await self.memory.look(before, command)
         queue = None if self.tasks is None else self.tasks.planned
-        more, trouble = await offered(self.sessions, before, queue, self.outside)
+        more, trouble = await offered(self.sessions, before, queue, self.outside, now=command.at)
         return TurnInput(
             session=before,
             command=command,

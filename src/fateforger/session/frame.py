@@ -48,6 +48,14 @@ def frame_mistake(session: Session) -> str | None:
     return None
 
 
+def is_over(session: Session, now: datetime) -> bool:
+    """Whether the session's day has passed: its date, and the night that its frame reaches into."""
+    ends = [local_day(session.date, zone(session.tz))[1].astimezone(UTC)]
+    if frame_mistake(session) is None:
+        ends.append(frame_of(session)[1].astimezone(UTC))
+    return max(ends) <= now.astimezone(UTC)
+
+
 def frame_words(session: Session) -> str:
     """The frame in one line: ``09:00-18:00 (9 h), lunch around 12:30 for 45 min``."""
     frame = session.frame

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date, timedelta
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date, datetime, timedelta
 
+from fateforger.drafting.naming import task_of
 from fateforger.errors import BadInput
+from fateforger.session.catching_up import catching_up, open_of
 from fateforger.session.days import day_words
 from fateforger.session.model import OfferedInput, Session, SessionStatus, Task
 from fateforger.session.tasks import with_tasks
@@ -17,17 +19,18 @@ LOOK_BACK = timedelta(days=14)
 MOST_OFFERED = 30
 
 
-def carried_over(session: Session, others: Iterable[Session]) -> tuple[OfferedInput, ...]:
+def carried_over(session: Session, others: Iterable[Session], *, now: datetime) -> tuple[OfferedInput, ...]:
     """What is open of earlier days, the latest first. ``others`` are sessions of the same person. The latest plan that
-    knows a task decides about it; one that never reached the calendar settles nothing."""
+    knows a task decides about it; one that never reached the calendar settles nothing, but for what the person said of
+    it. What a plan had on a day that is over counts as open unless they said that it is done."""
     days = sorted((s for s in others if s.id != session.id), key=lambda s: (s.date, s.touched_at), reverse=True)
     known = {*_known(session), *(task.id for task in session.deferred)}
     found: list[OfferedInput] = []
     for other in days:
         if session.date - LOOK_BACK <= other.date <= session.date:
-            found += [each for each in _open(other) if each.task.id not in known]
-        settled = _known(other) if other.written is not None else set()
-        known |= settled | {task.id for task in other.deferred}
+            found += [each for each in open_of(other, now) if task_of(each.task.id, known) is None]
+        listed = _known(other) if other.written is not None else set(other.settled)
+        known |= listed | {task.id for task in other.deferred}
     return tuple(found[:MOST_OFFERED])
 
 
@@ -36,7 +39,7 @@ def with_queue(
 ) -> tuple[OfferedInput, ...]:
     """What is ``left`` of earlier days, and what the person does of their ``queue`` (what can be pulled, and what they
     have in hand), in its order. Nothing twice, and nothing that has ``ended`` there."""
-    known = {task.id for task in (*session.inputs.tasks, *session.deferred)}
+    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
     days = tuple(each for each in left if each.task.id not in ended)
     known |= {each.task.id for each in days}
     mine = (task for task in queue if isinstance(task.spec.work, Do) and task.id not in known)
@@ -48,7 +51,8 @@ def with_outside(
 ) -> tuple[OfferedInput, ...]:
     """What is ``offered`` already, and what stands in TickTick: what is due by the day first, then what is more
     important, then what is due sooner. ``None``: that was not read yet, so it is what the session knows of it."""
-    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {each.task.id for each in offered}
+    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
+    known |= {each.task.id for each in offered}
     if tasks is None:
         found = [each for each in session.offered if each.source == "ticktick"]
     else:
@@ -83,40 +87,27 @@ def _queued(task: QueuedTask) -> OfferedInput:
     )
 
 
-def bringing(session: Session, task_ids: Sequence[str]) -> Session:
+def bringing(session: Session, task_ids: Sequence[str], settled: Sequence[str] = ()) -> Session:
     """The session with these tasks on its list, from what is offered or was left for another day; without any, with all
-    that is offered. Raises :class:`BadInput` when one of them is neither."""
+    that is offered, unless something is ``settled``, which is not offered any more. Raises :class:`BadInput` when one
+    of them is neither."""
     there = {each.task.id: each.task for each in session.offered}
-    wanted = tuple(task_ids) or tuple(there)
+    wanted = tuple(task_ids) or (() if settled else tuple(there))
     there |= {task.id: task for task in session.deferred}
-    if not wanted or any(task_id not in there for task_id in wanted):
+    if not (wanted or settled) or any(task_id not in there for task_id in (*wanted, *settled)):
         raise BadInput("That is not open any more; please look at the newest card.")
     tasks = [there[task_id] for task_id in wanted]
     return session.model_copy(
         update={
             "inputs": with_tasks(session.inputs, tasks),
-            "offered": tuple(each for each in session.offered if each.task.id not in wanted),
+            "offered": tuple(each for each in session.offered if each.task.id not in {*wanted, *settled}),
             "deferred": tuple(task for task in session.deferred if task.id not in wanted),
             "brought": tuple(dict.fromkeys((*session.brought, *wanted))),
+            "settled": tuple(dict.fromkeys((*session.settled, *settled))),
+            "caught_up": catching_up(session, wanted, settled) or session.caught_up,
         }
     )
 
 
-def _open(session: Session) -> Iterator[OfferedInput]:
-    """What a session leaves to another day."""
-    for task in session.deferred:
-        yield OfferedInput(task=task, source="deferred", day=session.date)
-    if session.written is not None:
-        for task in unplaced_tasks(session):
-            yield OfferedInput(task=task, source="unplaced", day=session.date)
-
-
-def unplaced_tasks(session: Session) -> tuple[Task, ...]:
-    """The tasks that its plan has no room for."""
-    tasks = {task.id: task for task in session.inputs.tasks}
-    left = [tasks[each.task_id] for each in session.unplaced if each.task_id in tasks]
-    return tuple(task.model_copy(update={"one_thing": False}) for task in left)
-
-
 def _known(session: Session) -> set[str]:
-    return {*(task.id for task in session.inputs.tasks), *session.brought}
+    return {*(task.id for task in session.inputs.tasks), *session.brought, *session.settled}

@@ -50,6 +50,7 @@ def facts_of(session: Session) -> Facts:
         inputs=session.inputs,
         deferred=session.deferred,
         unplaced=session.unplaced,
+        settled=session.settled,
         draft_basis=session.draft_basis,
     )
 
@@ -75,6 +76,7 @@ def replanned(session: Session, command: commands.Replan, now: datetime) -> Refi
             day = day.model_copy(update={"deferred": (*day.deferred, left_for_later(rest))})
             said.append(f"“{title}” waits for another day; I offer it again when you plan one.")
         elif key in command.done:
+            day = day.model_copy(update={"settled": tuple(dict.fromkeys((*day.settled, task)))})
             said.append(f"“{title}” is done.")
         day = _without(day, task)
     plan = missed_from_now(plan, command, at)

@@ -60,6 +60,9 @@ MORE = "more"
 VALUE_ACTION = "value"
 """The ``action_id`` of every field of a form; the ``block_id`` says which one."""
 
+YES = "yes"
+"""What the one box of a field stands for that has only one; boxes of several stand for their choices."""
+
 FIELD_PREFIX = "field."
 """Begins the ``block_id`` of a form's field, before its name."""
 

@@ -25,7 +25,7 @@ from fateforger.session.cards import (
     TextPart,
     TimeField,
 )
-from fateforger.slack.addresses import ACTION_MARK, MORE, VALUE_ACTION, Address, FormAddress, field_block
+from fateforger.slack.addresses import ACTION_MARK, MORE, VALUE_ACTION, YES, Address, FormAddress, field_block
 from fateforger.slack.controls import MAX_OPTIONS, MAX_PLACEHOLDER, option, plain_text
 from fateforger.slack.mrkdwn import escaped, mrkdwn
 from fateforger.slack.render import blocks_of
@@ -35,6 +35,7 @@ MAX_BLOCKS = 100
 MAX_TITLE = 24
 MAX_WORDS = 2000
 MAX_TYPED = 3000
+MAX_BOXES = 10
 RADIO = 4
 """Up to so many choices are shown as radio buttons, more as a select."""
 
@@ -156,17 +157,17 @@ def _choice(field: ChoiceField) -> Block:
 
 def _many(field: ManyField) -> Block:
     options = [option(choice) for choice in field.choices[:MAX_OPTIONS]]
-    element: Block = {
-        "type": "multi_static_select",
-        "placeholder": plain_text(field.placeholder, MAX_PLACEHOLDER),
-        "options": options,
-    }
+    element: Block = {"type": "multi_static_select", "options": options}
+    if field.boxes and len(options) <= MAX_BOXES:
+        element["type"] = "checkboxes"
+    else:
+        element["placeholder"] = plain_text(field.placeholder, MAX_PLACEHOLDER)
     chosen = [shown for shown in options if shown["value"] in field.value]
     return element | {"initial_options": chosen} if chosen else element
 
 
 def _flag(field: FlagField) -> Block:
-    tick = option(Choice(label="Yes", value="yes"))
+    tick = option(Choice(label="Yes", value=YES))
     element: Block = {"type": "checkboxes", "options": [tick]}
     return element | {"initial_options": [tick]} if field.value else element
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from fateforger.session.cards import FormSubmission, FormValue
-from fateforger.slack.addresses import VALUE_ACTION, FormAddress, field_name, unpacked
+from fateforger.slack.addresses import VALUE_ACTION, YES, FormAddress, field_name, unpacked
 from fateforger.slack.arrivals import FormFilled, Ignored, Shown
 from fateforger.slack.shapes import Entry, View, ViewSubmission
 
@@ -77,7 +77,8 @@ def _value(entry: Entry) -> FormValue:
         case "number_input":
             return int(entry.value) if entry.value else None
         case "checkboxes":
-            return bool(entry.selected_options)
+            ticked = tuple(picked.value for picked in entry.selected_options)
+            return ticked if ticked and ticked != (YES,) else bool(ticked)
         case "multi_static_select":
             return tuple(picked.value for picked in entry.selected_options)
         case "datepicker":

@@ -37,7 +37,7 @@ NOW = session(TimeboxingStage.CAPTURE_INPUTS)
 
 
 def offered(*others: Session, now: Session = NOW) -> list[tuple[str, str, int]]:
-    return [(each.task.id, each.source, (TODAY - each.day).days) for each in carried_over(now, others)]
+    return [(each.task.id, each.source, (TODAY - each.day).days) for each in carried_over(now, others, now=MORNING)]
 
 
 def test_what_was_deferred_and_what_did_not_fit_the_latest_day_first() -> None:
@@ -77,7 +77,7 @@ def test_s224_what_is_open_elsewhere_is_bounded_and_nothing_while_it_is_not_know
 
 
 def test_bringing_some_along_leaves_the_others_on_offer() -> None:
-    waiting = NOW.model_copy(update={"offered": carried_over(NOW, [day(1, deferred="mail taxes plants")])})
+    waiting = NOW.model_copy(update={"offered": carried_over(NOW, [day(1, deferred="mail taxes plants")], now=MORNING)})
     some = bringing(waiting, ["taxes"])
     assert [t.id for t in some.inputs.tasks] == ["taxes"]
     assert [each.task.id for each in some.offered] == ["mail", "plants"]

@@ -17,6 +17,7 @@ from fateforger.session.gates import gate
 from fateforger.session.keys import minted
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.model import (
+    CaughtUp,
     Clash,
     Facts,
     FrameFacts,
@@ -59,6 +60,8 @@ def test_every_field_survives_saving() -> None:
         offered=(OfferedInput(task=task("Mail"), source="deferred", day=MONDAY),),
         offer_trouble="I could not read your list.",
         brought=("mail",),
+        settled=("taxes",),
+        caught_up=CaughtUp(things=(OfferedInput(task=task("Mail"), source="planned", day=MONDAY),), brought=("mail",)),
         clash=Clash(uids=("a", "b"), let_go=("a",)),
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fateforger.constraints.credentials import REFUSED, taken_out
-from fateforger.coordinator.forms import block, bring, frame, replan, rule, rules, task, tasks, zone
+from fateforger.coordinator.forms import block, bring, catch_up, frame, replan, rule, rules, task, tasks, zone
 from fateforger.coordinator.forms.reading import FormRoom, RuleRoom
 from fateforger.errors import BadInput, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
@@ -21,6 +21,7 @@ ROOMS: Mapping[str, FormRoom] = {
     "frame": FormRoom(frozenset({TimeboxingStage.COLLECT_CONSTRAINTS}), frame.form, frame.read),
     "tasks": FormRoom(frozenset({TimeboxingStage.CAPTURE_INPUTS}), tasks.form, tasks.read),
     "bring": FormRoom(frozenset({TimeboxingStage.CAPTURE_INPUTS}), bring.form, bring.read),
+    "catch_up": FormRoom(frozenset({TimeboxingStage.CAPTURE_INPUTS}), catch_up.form, catch_up.read),
     "task": FormRoom(frozenset({TimeboxingStage.CAPTURE_INPUTS}), task.form, task.read),
     "add_block": FormRoom(
         frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), block.add_form, block.read_added

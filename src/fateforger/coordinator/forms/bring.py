@@ -1,10 +1,11 @@
-"""Stage 2: which of the tasks that earlier days left open are to be done on this one."""
+"""Stage 2: which of the tasks that are offered, but for those of missed days, are to be done on this one."""
 
 from __future__ import annotations
 
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import Choice, Form, FormErrors, FormRequest, FormSubmission, ManyField
+from fateforger.session.catching_up import open_of_missed
 from fateforger.session.commands import BringAlong, SessionCommand
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
@@ -13,9 +14,11 @@ _LABEL = 75
 
 
 def form(session: Session, _request: FormRequest) -> Form:
-    if not session.offered:
+    missed = open_of_missed(session)
+    offered = [each for each in session.offered if each not in missed]
+    if not offered:
         raise BadInput("Nothing of that is open any more.")
-    choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in session.offered)
+    choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in offered)
     return Form(
         form="bring",
         session_id=session.id,

@@ -57,7 +57,8 @@ class ChoiceField(BaseModel):
 
 
 class ManyField(BaseModel):
-    """Any number of a few. ``placeholder`` says what no choice means."""
+    """Any number of a few. ``placeholder`` says what no choice means. ``boxes``: each is a box to tick, while they are
+    few."""
 
     model_config = _FROZEN
     kind: Literal["many"] = "many"
@@ -67,6 +68,7 @@ class ManyField(BaseModel):
     value: tuple[str, ...] = ()
     placeholder: str
     hint: str = ""
+    boxes: bool = False
 
 
 class DateField(BaseModel):

@@ -53,6 +53,7 @@ from fateforger.session.commands.inputs import (
     RemoveTask,
     ResizeTask,
     SplitTask,
+    UndoCatchUp,
     UpdateTask,
 )
 from fateforger.session.commands.memory import (
@@ -118,6 +119,7 @@ __all__ = [
     "TimeboxingUserReply",
     "Unasked",
     "Understood",
+    "UndoCatchUp",
     "UndoMemory",
     "UndoWrite",
     "UpdateTask",
@@ -137,6 +139,7 @@ SessionCommand = (
     | RemoveTask
     | DeferTask
     | BringAlong
+    | UndoCatchUp
     | SplitTask
     | MarkOneThing
     | AddBlock

@@ -54,10 +54,18 @@ class DeferTask(InSession):
 
 class BringAlong(InSession):
     """Stages 2 and 3: do what earlier days left open, and what was left for another day, on this one after all. Without
-    ``task_ids`` it is all that is offered."""
+    ``task_ids`` it is all that is offered. What is ``settled`` is done, or not wanted any more: then without
+    ``task_ids`` it is nothing."""
 
     kind: Literal["bring_along"] = "bring_along"
     task_ids: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
+
+
+class UndoCatchUp(InSession):
+    """Stages 2 and 3: the last catching up with missed days is taken back, whole."""
+
+    kind: Literal["undo_catch_up"] = "undo_catch_up"
 
 
 class SplitTask(InSession):

@@ -2,6 +2,7 @@
 
 from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Written
 from fateforger.session.model.facts import (
+    CaughtUp,
     Clash,
     Depth,
     Facts,
@@ -18,6 +19,7 @@ from fateforger.session.model.session import SCHEMA_VERSION, Notice, Outgoing, S
 __all__ = [
     "SCHEMA_VERSION",
     "CalendarWrite",
+    "CaughtUp",
     "Clash",
     "Depth",
     "Facts",

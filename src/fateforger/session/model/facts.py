@@ -56,14 +56,23 @@ class FrameFacts(BaseModel):
 
 
 class OfferedInput(BaseModel):
-    """Something the person may want to do on this day as well. ``source`` says why: they left it for another day, the
-    plan of ``day`` had no room for it, or it stands in their queue since that day (the task then has the id that it has
-    there), or in TickTick; ``day`` is then the day it is offered for."""
+    """Something the person may want to do on this day as well. ``source`` says why: they left it for another day; the
+    plan of ``day`` had no room for it, or had it and is over without a word about it; it stands in their queue since
+    that day (the task then has the id that it has there); or in TickTick, then ``day`` is the day it is offered for."""
 
     model_config = _FROZEN
     task: Task
-    source: Literal["deferred", "unplaced", "queue", "ticktick"]
+    source: Literal["deferred", "unplaced", "planned", "queue", "ticktick"]
     day: Date
+
+
+class CaughtUp(BaseModel):
+    """Missed days, caught up with in one step: the ``things`` that were open of them. Those that are not ``brought``
+    are settled."""
+
+    model_config = _FROZEN
+    things: tuple[OfferedInput, ...]
+    brought: tuple[str, ...]
 
 
 class InputFacts(BaseModel):
@@ -126,4 +135,5 @@ class Facts(BaseModel):
     inputs: InputFacts
     deferred: tuple[Task, ...]
     unplaced: tuple[Unplaced, ...]
+    settled: tuple[str, ...] = ()
     draft_basis: str | None

@@ -14,7 +14,7 @@ from fateforger.quality import Fix, Quality
 from fateforger.session.cards import Card
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
 from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Written
-from fateforger.session.model.facts import Clash, FrameFacts, InputFacts, OfferedInput, Sketch, Task, Unplaced
+from fateforger.session.model.facts import CaughtUp, Clash, FrameFacts, InputFacts, OfferedInput, Sketch, Task, Unplaced
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.model import Snapshot
@@ -69,6 +69,10 @@ class Session(BaseModel):
     """Why that is not all of it, as a sentence, when a list outside could not be read."""
     brought: tuple[str, ...] = ()
     """Ids of the tasks that were taken up from what was offered."""
+    settled: tuple[str, ...] = ()
+    """Ids of what the person said is done, or not wanted any more; no other day asks about it."""
+    caught_up: CaughtUp | None = None
+    """The last catching up with missed days, which can be taken back."""
     snapshot: Snapshot | None = None
     """The calendar as last read for ``date``: the source of immovables."""
     snapshot_error: str | None = None

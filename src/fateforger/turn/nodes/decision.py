@@ -24,6 +24,7 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
     commands.RemoveTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.DeferTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.BringAlong: TimeboxingStage.CAPTURE_INPUTS,
+    commands.UndoCatchUp: TimeboxingStage.CAPTURE_INPUTS,
     commands.SplitTask: TimeboxingStage.CAPTURE_INPUTS,
     commands.MarkOneThing: TimeboxingStage.CAPTURE_INPUTS,
     commands.AddBlock: TimeboxingStage.REFINE,

@@ -3,6 +3,7 @@ that is at hand."""
 
 from __future__ import annotations
 
+from fateforger.session.catching_up import catch_up_undone
 from fateforger.session.commands import (
     AddTasks,
     AdjustFrame,
@@ -14,6 +15,7 @@ from fateforger.session.commands import (
     SessionCommand,
     SetFrame,
     SplitTask,
+    UndoCatchUp,
     UpdateTask,
 )
 from fateforger.session.model import InputFacts, Notice, Session, Task
@@ -54,8 +56,8 @@ def _taken(session: Session, command: SessionCommand | None) -> Session | None:
             return _with(session, with_task(session.inputs, task))
         case DeferTask(task_id=task_id):
             return _deferred(session, task_named(session.inputs, task_id))
-        case BringAlong(task_ids=task_ids):
-            return bringing(session, task_ids)
+        case BringAlong() | UndoCatchUp():
+            return _caught_up(session, command)
         case RemoveTask(task_id=task_id):
             return _with(session, without_task(session.inputs, task_id))
         case MarkOneThing(task_id=task_id):
@@ -70,6 +72,12 @@ def _framed(session: Session, command: SetFrame | AdjustFrame) -> Session:
     ends = (("day_start", command.day_start), ("day_end", command.day_end))
     changes = {name: value for name, value in ends if value is not None}
     return session.model_copy(update={"frame": session.frame.model_copy(update=changes)})
+
+
+def _caught_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:
+    if isinstance(command, UndoCatchUp):
+        return catch_up_undone(session)
+    return bringing(session, command.task_ids, command.settled)
 
 
 def _deferred(session: Session, task: Task) -> Session:

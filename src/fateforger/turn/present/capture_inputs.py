@@ -10,6 +10,7 @@ from fateforger.session.gates import gate
 from fateforger.session.model import Depth, Session, Task
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
+from fateforger.turn.present.catching_up import catch_up
 from fateforger.turn.present.collect_constraints import free_minutes
 from fateforger.turn.present.commitment import asking, done_when
 from fateforger.turn.present.offering import from_outside, from_queue, left_over, waiting
@@ -32,6 +33,7 @@ def card(session: Session) -> Card:
             *(_row(task) for task in tasks[:MOST_ROWS]),
             *_more(tasks[MOST_ROWS:]),
             *asking(session),
+            *catch_up(session),
             *left_over(session),
             *from_queue(session),
             *from_outside(session),

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from fateforger.drafting import in_words
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
+from fateforger.session.catching_up import open_of_missed
 from fateforger.session.days import day_words
 from fateforger.session.model import OfferedInput, Session, Task
 
@@ -17,8 +18,9 @@ MOST_OUTSIDE = 5
 
 
 def left_over(session: Session) -> tuple[Part, ...]:
-    """The leftovers of earlier days: one button for all of them, and a form for some."""
-    offered = [each for each in session.offered if each.source in {"deferred", "unplaced"}]
+    """The leftovers of earlier days, but for missed ones: one button for all of them, and a form for some."""
+    missed = open_of_missed(session)
+    offered = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
     if not offered:
         return ()
     target = "" if len(offered) == len(session.offered) else _all(offered)

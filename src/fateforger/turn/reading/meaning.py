@@ -19,6 +19,7 @@ from fateforger.session.commands import (
     StageAction,
     TimeboxingCommitDate,
     TimeboxingUserReply,
+    UndoCatchUp,
     UpdateTask,
 )
 from fateforger.session.keys import minted
@@ -53,9 +54,12 @@ def envelope(reply: TimeboxingUserReply) -> dict[str, Any]:
 
 
 def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> SessionCommand:
-    """A wish to go somewhere, as its button says it. Where no single change can be taken back, "undo" means all."""
+    """A wish to go somewhere, as its button says it. Where no single change can be taken back, "undo" means all; beside
+    the list it means the catching up with missed days."""
     move = MOVES[intent]
     possible = offered(session)
+    if intent is Intent.UNDO and session.stage is TimeboxingStage.CAPTURE_INPUTS and session.caught_up is not None:
+        return UndoCatchUp(**envelope(reply))
     if move is Move.UNDO_LAST_UPDATE and move not in possible and Move.UNDO_SYNC in possible:
         move = Move.UNDO_SYNC
     if session.stage is TimeboxingStage.DATE and move is Move.PROCEED:

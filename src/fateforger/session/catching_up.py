@@ -1,0 +1,100 @@
+"""What days leave open: what was put off, what had no room, and what stood on the plan of a day that is over while
+nobody said how it went. Catching up with such missed days is one step, and one step back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+
+from fateforger.drafting.naming import task_of
+from fateforger.errors import BadInput
+from fateforger.plan import ET
+from fateforger.session.elapsed import left_of, whose
+from fateforger.session.frame import day_window, is_over
+from fateforger.session.model import CaughtUp, InputFacts, OfferedInput, Session, Task
+from fateforger.session.placing import by_time
+from fateforger.session.tasks import left_for_later
+
+WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+
+
+def open_of(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
+    """What a session leaves to another day, nothing twice. Blocks that ended are not known to be done."""
+    found: dict[str, OfferedInput] = {}
+    for each in _open(session, now):
+        if task_of(each.task.id, found) is None:
+            found[each.task.id] = each
+    return tuple(found.values())
+
+
+def missed_days(session: Session) -> tuple[date, ...]:
+    """The days before its own of which nobody said how they went, the first of them first."""
+    return tuple(sorted({each.day for each in session.offered if each.source == "planned"}))
+
+
+def open_of_missed(session: Session) -> tuple[OfferedInput, ...]:
+    """All that is open of its missed days, the first day first."""
+    days = set(missed_days(session))
+    things = (each for each in session.offered if each.source in {"deferred", "unplaced", "planned"})
+    return tuple(sorted((each for each in things if each.day in days), key=lambda each: each.day))
+
+
+def catching_up(session: Session, brought: Sequence[str], settled: Sequence[str]) -> CaughtUp | None:
+    """What a step is about that brings or settles things of missed days; ``None`` when it is about others only."""
+    things = tuple(each for each in open_of_missed(session) if each.task.id in {*brought, *settled})
+    return CaughtUp(things=things, brought=tuple(brought)) if things else None
+
+
+def catch_up_undone(session: Session) -> Session:
+    """The session as if it had not caught up; what was put off since stays put off. Raises :class:`BadInput` when there
+    is nothing to take back."""
+    step = session.caught_up
+    if step is None:
+        raise BadInput("That is taken back already; please look at the newest card.")
+    ids = {each.task.id for each in step.things}
+    kept = tuple(task for task in session.inputs.tasks if task.id not in ids)
+    waits = {task.id for task in session.deferred}
+    back = tuple(each for each in step.things if each.task.id not in waits)
+    return session.model_copy(
+        update={
+            "inputs": InputFacts(tasks=kept),
+            "offered": (*back, *(each for each in session.offered if each.task.id not in ids)),
+            "brought": tuple(task_id for task_id in session.brought if task_id not in ids),
+            "settled": tuple(task_id for task_id in session.settled if task_id not in ids),
+            "caught_up": None,
+        }
+    )
+
+
+def _open(session: Session, now: datetime) -> Iterator[OfferedInput]:
+    for task in session.deferred:
+        yield OfferedInput(task=task, source="deferred", day=session.date)
+    if session.written is None:
+        return
+    if is_over(session, now):
+        for task in _never_said_done(session):
+            yield OfferedInput(task=task, source="planned", day=session.date)
+    for task in _unplaced(session):
+        yield OfferedInput(task=task, source="unplaced", day=session.date)
+
+
+def _never_said_done(session: Session) -> Iterator[Task]:
+    """The work on its plan, by its tasks, as long as it was planned."""
+    plan = session.plan
+    if plan is None:
+        return
+    end = day_window(session.date, session.tz)[1]
+    for name in dict.fromkeys(whose(session, block) for block in by_time(plan) if block.event.type in WORK):
+        done = task_of(name, session.settled) is not None
+        task = None if done else left_of(session, plan, name, end, whole=True)
+        if task is not None:
+            yield left_for_later(task)
+
+
+def _unplaced(session: Session) -> Iterator[Task]:
+    """The tasks that its plan has no room for."""
+    tasks = {task.id: task for task in session.inputs.tasks}
+    for each in session.unplaced:
+        task = each.task or tasks.get(each.task_id)
+        if task is not None:
+            yield left_for_later(task)

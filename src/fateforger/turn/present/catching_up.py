@@ -1,0 +1,50 @@
+"""Missed days: what is open of them, with a form to settle all of it at once, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from fateforger.session.cards import Button, Part, Prose, plain
+from fateforger.session.catching_up import open_of_missed
+from fateforger.session.days import day_words, weekday
+from fateforger.session.model import CaughtUp, Session
+
+MOST_DAYS = 3
+"""Days that are named one by one."""
+MOST_NAMED = 5
+_WEEK = timedelta(days=7)
+
+
+def catch_up(session: Session) -> tuple[Part, ...]:
+    """One line and one button for all missed days together, and one line for the step that caught up with some."""
+    things = open_of_missed(session)
+    done = () if session.caught_up is None else (_caught_up(session, session.caught_up),)
+    if not things:
+        return done
+    days = _days(session, (each.day for each in things))
+    named = ", ".join(plain(each.task.title) for each in things[:MOST_NAMED])
+    more = f" and {len(things) - MOST_NAMED} more" if len(things) > MOST_NAMED else ""
+    text = f"**From {days}**, {_things(len(things))} still open, as far as I know: {named}{more}."
+    return (*done, Prose(text=text, control=Button(label="Catch up…", action="form.catch_up")))
+
+
+def _caught_up(session: Session, step: CaughtUp) -> Prose:
+    brought = sum(each.task.id in step.brought for each in step.things)
+    settled = len(step.things) - brought
+    told = [f"{_things(brought)} on your list"] * (brought > 0) + [f"{_things(settled)} settled"] * (settled > 0)
+    text = f"You caught up with {_days(session, (each.day for each in step.things))}: {', '.join(told)}."
+    return Prose(text=text, control=Button(label="Undo", action="task.undo_catch_up", spoken="Undo the catching up"))
+
+
+def _things(count: int) -> str:
+    return "one thing is" if count == 1 else f"{count} things are"
+
+
+def _days(session: Session, days: Iterable[date]) -> str:
+    """``Wednesday and Thursday``; a day that is a week away or more with its date."""
+    missed = sorted(set(days))
+    if len(missed) > MOST_DAYS:
+        return f"{len(missed)} days since {day_words(missed[0])}"
+    names = [weekday(day) if session.date - day < _WEEK else day_words(day) for day in missed]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
