@@ -3,15 +3,13 @@ be."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.clock import clock_at
-from fateforger.drafting.instance import Instance, Task
+from fateforger.drafting.instance import Instance
 from fateforger.drafting.naming import task_of
-from fateforger.plan import ET, FixedStart, TBPlan, resolve, zone
-
-_WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+from fateforger.plan import FixedStart, TBPlan, resolve, zone
 
 
 def from_now(instance: Instance, plan: TBPlan, now: datetime) -> Instance:
@@ -64,28 +62,6 @@ def without(instance: Instance, tasks: Collection[str]) -> Instance:
         if t.id not in tasks
     )
     return instance.model_copy(update={"tasks": kept})
-
-
-def caught_up(instance: Instance, missed: Sequence[TBPlan], done: Collection[str]) -> Instance:
-    """The day with the work of missed days on it, in one step: what was planned and is neither done nor on the list
-    already, the oldest first and one step more important than what is new."""
-    known = {t.id for t in instance.tasks} | set(done)
-    late: dict[str, Task] = {}
-    for plan in sorted(missed, key=lambda p: p.date):
-        for block in resolve(plan):
-            if block.event.type not in _WORK:
-                continue
-            stem, _, number = block.key.rpartition("-")
-            key = stem if stem and number.isdigit() and stem in {e.key for e in plan.events} else block.key
-            if key in known:
-                continue
-            before = late.get(key)
-            minutes = block.minutes + (before.minutes or 0 if before else 0)
-            name = block.event.name if before is None else before.title
-            late[key] = Task(
-                id=key, title=name, minutes=minutes, type=block.event.type, priority=2, notes=block.event.description
-            )
-    return instance.model_copy(update={"tasks": (*late.values(), *instance.tasks)})
 
 
 def begun_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:

@@ -106,7 +106,7 @@ async def test_not_today_is_offered_on_the_next_day(anna: Person, house: House) 
     house.clock.at += timedelta(days=1)
     tomorrow = Person(house)
     await tomorrow.to_tasks()
-    assert "**Left for another day** on Monday 2 March: Mail (1 h)" in tomorrow.words
+    assert "**From Monday**, 3 things are still open, as far as I know: Mail, Write report" in tomorrow.words
 
 
 async def test_what_began_before_now_stays_but_for_what_is_named(anna: Person, house: House) -> None:

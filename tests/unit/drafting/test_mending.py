@@ -13,7 +13,7 @@ from tests.laws.drafting_checker import Judge
 
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.mend import mended
-from fateforger.drafting.replan import caught_up, done_early, dropped, running_late
+from fateforger.drafting.replan import done_early, dropped, running_late
 from fateforger.drafting.solve import draft_instance
 from fateforger.drafting.writing import write_draft
 from fateforger.plan import TBPlan, overlaps, read_plan, resolve
@@ -140,13 +140,6 @@ def test_a_dropped_task_leaves_its_time_free() -> None:
     before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
     after = draft_instance(dropped(instance(), before, at("09:20"), ["c"])).plan
     assert shown(after) == ["a 09:00 60", "b 10:00 60", "d 13:00 60"]
-
-
-def test_catching_up_takes_what_was_missed_and_nothing_twice() -> None:
-    missed = plan("a 09:00 60", "x 10:00 45", "x-2 12:00 30", "y 13:00 60")
-    caught = caught_up(instance(), [missed], done={"y"})
-    assert (caught.tasks[0].minutes, caught.tasks[0].priority) == (75, 2)
-    assert [t.id for t in caught.tasks] == ["x", "a", "b", "c", "d"]
 
 
 def test_moving_one_meeting_moves_little() -> None:

@@ -111,6 +111,19 @@ def test_what_a_person_changed_comes_back() -> None:
     assert [values[name] for name in entered] == ["Read  ", None, "deep", None, False, ()]
 
 
+@pytest.mark.parametrize(("choices", "kind"), [(1, "checkboxes"), (10, "checkboxes"), (11, "multi_static_select")])
+def test_few_boxes_are_ticked_and_many_are_a_select(choices: int, kind: str) -> None:
+    """What is ticked comes back by its choices, however many there are; a flag's one box is still a yes or no."""
+    things = tuple(Choice(label=f"Thing {n}", value=f"t{n}") for n in range(choices))
+    field = ManyField(name="things", label="Monday", choices=things, value=("t0",), placeholder="None", boxes=True)
+    view = opened(form(field, FlagField(name="one", label="One", value=True)))
+    assert view["blocks"][0]["element"]["type"] == kind
+    ticked = {"things": {"type": kind, "selected_options": [{"value": "t0"}]}}
+    flag = {"one": {"type": "checkboxes", "selected_options": [{"value": "yes"}]}}
+    values = submitted(view, ticked | flag).submission.values
+    assert (values["things"], values["one"]) == (("t0",), True)
+
+
 def test_the_same_submit_has_the_same_id_and_another_one_another() -> None:
     view = opened(form(*EVERY_FIELD))
     sent = view | {"id": "V1", "hash": "h1"}

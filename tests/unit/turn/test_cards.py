@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
-from tests.unit.turn.sessions import at, event, planned, session, task
+from tests.unit.turn.sessions import MONDAY, at, event, planned, session, task
 
 from fateforger.plan import TBPlan
 from fateforger.session.cards import Button, Card, Controls, Menu, Prose
 from fateforger.session.model import (
     InputFacts,
     Notice,
+    OfferedInput,
     RefineUpdate,
     Session,
     SessionStatus,
@@ -19,6 +21,7 @@ from fateforger.session.model import (
     Unplaced,
     Written,
 )
+from fateforger.session.offering import bringing
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.present import left_card, root_line, stage_card
 
@@ -36,6 +39,13 @@ def labels(card: Card) -> list[str]:
     return [c.label for c in rows if isinstance(c, Button)]
 
 
+MISSED = tuple(
+    OfferedInput(task=task(title), source=source, day=MONDAY - timedelta(days=back))
+    for title, source, back in (
+        ("Mail", "planned", 1), ("Plants", "unplaced", 1), ("Calls", "deferred", 3), ("Taxes", "planned", 3),
+        ("Book", "planned", 9), ("Essay", "planned", 10), ("Post", "planned", 10), ("Bills", "deferred", 5),
+    )
+)  # fmt: skip
 CASES: dict[str, Session] = {
     "date": session(),
     "loading": session(S.COLLECT_CONSTRAINTS, snapshot=None),
@@ -43,6 +53,8 @@ CASES: dict[str, Session] = {
     "frame": session(S.COLLECT_CONSTRAINTS, event("Standup", "09:30", "10:00")),
     "no tasks": session(S.CAPTURE_INPUTS),
     "tasks": session(S.CAPTURE_INPUTS, inputs=InputFacts(tasks=tuple(task(f"T{n}") for n in range(60)))),
+    "missed days": session(S.CAPTURE_INPUTS, offered=MISSED),
+    "caught up": bringing(session(S.CAPTURE_INPUTS, offered=MISSED), ("mail", "plants"), ("calls",)),
     "skeleton": planned(S.SKELETON, overview="- x", unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
     "refine": planned(S.REFINE),
     "trouble": planned(S.REFINE, problem="It does not answer.", written=Written(created=2)),
@@ -74,6 +86,24 @@ def test_words_are_whole_and_plain(now: Session) -> None:
     text = words(stage_card(now)) + root_line(now)
     assert not re.search(r"None|\{|\}|  |\.\.|\?\.|: :|‘", text)
     assert all(getattr(p, "text", "x").strip() for p in stage_card(now).parts)
+
+
+def test_missed_days_are_one_line_and_one_button_apart_from_what_else_is_left() -> None:
+    """A day a week away has its date; what is open of a day that was not missed stays on a line of its own."""
+    shown = words(stage_card(CASES["missed days"]))
+    line = (
+        "**From 4 days since Friday 20 February**, 7 things are still open, as far as I know: Essay, Post, Book, Calls,"
+    )
+    assert f"{line} Taxes and 2 more.\n**Left for another day** on Wednesday 25 February: Bills (1 h)" in shown
+    few = stage_card(session(S.CAPTURE_INPUTS, offered=MISSED[:1]))
+    assert "**From Sunday**, one thing is still open, as far as I know: Mail." in words(few)
+    assert labels(few)[-1:] == ["Catch up…"]
+
+
+def test_catching_up_says_what_it_did_and_what_it_left() -> None:
+    shown = words(stage_card(CASES["caught up"]))
+    assert "You caught up with Friday and Sunday: 2 things are on your list, one thing is settled." in shown
+    assert "**From Friday 20 February, Saturday 21 February and Friday**, 4 things are still open" in shown
 
 
 def test_ways_out_of_trouble() -> None:

@@ -29,6 +29,7 @@ from fateforger.session.edits import edited
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Unplaced, Written
 from fateforger.session.moves import seen
+from fateforger.session.offering import bringing
 from fateforger.session.placing import by_time
 from fateforger.session.questions import address, open_questions, token
 from fateforger.session.recall import nameable, recall
@@ -111,6 +112,8 @@ LEFT_OVER = tuple(
     OfferedInput(task=each, source="deferred", day=date(2026, 3, 1)) for each in (task("Taxes", 60), task("Plants", 15))
 )
 OFFERED = LIST.model_copy(update={"offered": LEFT_OVER})
+MISSED = LIST.model_copy(update={"offered": tuple(each.model_copy(update={"source": "planned"}) for each in LEFT_OVER)})
+CAUGHT_UP = bringing(MISSED, ("taxes", "plants"))
 DRAFT = planned(Stage.SKELETON, *TASKS.tasks)
 REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.frame)
 FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.plan)] if REFINE.plan else ("", "", "")
@@ -195,6 +198,8 @@ ROWS = (
     click("a task for another day", DRAFT, "task.defer", ANSWER, inputs(later=[2]), target="mail"),
     click("what was left over", OFFERED, "task.bring", ANSWER, inputs(bring=[1, 2])),
     form("some of what was left over", OFFERED, "bring", ANSWER, inputs(bring=[2]), tasks=("plants",)),
+    form("all of missed days", MISSED, "catch_up", ANSWER, inputs(bring=[1, 2])),
+    click("not caught up after all", CAUGHT_UP, "task.undo_catch_up", wants("undo")),
     click("a task in pieces", DRAFT, "task.split", ANSWER, inputs(change=[change(2, in_pieces=True)]), target="mail"),
     click("a longer day", DRAFT, "frame.until", ANSWER, frame(day_end="19:00"), target="19:00"),
     click("a task less", LIST, "task.remove", ANSWER, inputs(remove=[2]), target="mail"),
