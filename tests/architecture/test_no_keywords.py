@@ -85,6 +85,7 @@ ALLOWED = {
     "coordinator/forms/rule_record.py::_short": "makes a name of the beginning of a rule, whatever it says",
     "coordinator/forms/rules.py": "searches the person's rules for the words in the search field",
     "coordinator/forms/block.py::read_edited": "takes the target of a form of ours apart",
+    "coordinator/forms/catch_up.py::read": "ids that a form of ours carries in its target",
     "coordinator/memory.py::_near": "has the index say which of many rules a model is shown first; decides nothing (K5)",
     "coordinator/searching.py::_found": "asks the index for what a model was asked to look for (S95)",
     "background/indexing.py::search": "hands a search on to the index",
