@@ -65,6 +65,10 @@ class Lineage:
         """What the block was known by before the earliest op, or by it."""
         return self.first.key if self.known is None else self.known.key
 
+    def restored(self, event_id: str) -> bool:
+        """Whether its own record, as it stands on paper, says that it brought that event back."""
+        return self.known is not None and self.known.event_id in self.ids and event_id in self.known.restores
+
     def take_over(self, other: Lineage) -> None:
         """Show what another one, of which no event is left, shows on paper."""
         self.now, self.known = other.now, other.known
@@ -81,6 +85,7 @@ class Lineage:
         """Go back to the record as it stood before an op."""
         if head is not None:
             self.known = head
+            self.ids |= dict.fromkeys(head.restores if head.event_id in self.ids else ())
 
 
 class Lineages:
@@ -116,7 +121,7 @@ class Lineages:
         if head is None or head.event_id not in self._live:
             return False
         lineage = self._by_id.get(head.event_id)
-        return lineage is None or lineage.stays
+        return lineage is None or (lineage.stays and lineage.key_known == key)
 
     def join(self) -> None:
         """Let a block that comes back take the place of the event that goes, if both are the same block: one that was
@@ -142,8 +147,13 @@ class Lineages:
         return frozenset(used)
 
     def _found(self, op: SyncOp) -> Lineage:
-        """The lineage of the op's event, or of the one that brought it back."""
+        """The lineage of the op's event, or of the one that brought it back: as is known now, or as was known then of
+        one that is back on paper only."""
         head = next((h for h in self._heads.values() if op.event_id in {h.event_id, *h.restores}), None)
+        if head is None:
+            back = (each for each in self._by_id.values() if each.now is not None and each.restored(op.event_id))
+            if (lineage := next(back, None)) is not None:
+                return lineage
         current = op.event_id if head is None else head.event_id
         if current not in self._by_id:
             ids = dict.fromkeys(() if head is None else (head.event_id, *head.restores))

@@ -100,7 +100,7 @@ def _as_gone(lineage: Lineage, head: Head) -> Head:
 
 def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
     """What was known before, so that whatever the calendar shows beyond it is the person's: a change of theirs that was
-    kept or that comes back shows as one again."""
+    kept or that comes back shows as one again. The event is also every event in whose place it stands."""
     released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
     current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
@@ -110,6 +110,7 @@ def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> H
             "key": lineage.key,
             "base": fields_of(base),
             "wanted": None if asked == base else fields_of(asked),
+            "restores": tuple(event_id for event_id in lineage.ids if event_id != event.id),
         }
     )
 

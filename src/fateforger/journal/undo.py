@@ -51,7 +51,9 @@ def plan_undo(
         raise InternalError("One undo is about one day.")
     lineages = Lineages(snapshot, ledger)
     for transaction in transactions:
-        for record in reversed(transaction.records):
+        latest_first = transaction.records[::-1]
+        # Deletions last: by then each key is with the block again that had it.
+        for record in sorted(latest_first, key=lambda record: record.op.verb is Verb.DELETE):
             if record.state is OpState.APPLIED:
                 _take_back(record, lineages, force=force)
     lineages.join()

@@ -206,6 +206,26 @@ def test_a_block_that_was_brought_back_can_be_taken_back_further() -> None:
     assert paper.view() == []
 
 
+def test_a_block_that_was_brought_back_dropped_and_planned_anew_goes_with_all_else() -> None:
+    """P6, P17: an event that an undo had made, and that is gone by now, is the one that the first submit had made."""
+    paper, first = Paper().submit(FIRST, tx="t0")
+    paper, dropped = paper.submit(day_of(), tx="t1")
+    paper = paper.undo(dropped, tx="u1")[0]
+    paper, again = paper.submit(day_of(), tx="t2")
+    paper, anew = paper.submit(SECOND, tx="t3")
+    assert paper.undo(anew, again, first, tx="u")[0].view() == []
+
+
+def test_an_event_that_stands_in_for_an_older_one_goes_when_that_is_taken_back() -> None:
+    """P6, P17: a redo that found the block planned anew had nothing to write; the first submit stands again."""
+    paper, first = Paper().submit(FIRST, tx="t0")
+    paper, undone = paper.undo(first, tx="u0")
+    paper, anew = paper.submit(FIRST, tx="t1")
+    paper, redo = paper.undo(anew, undone, tx="u1")
+    assert [record.op.verb for record in redo.records] == [Verb.ADOPT]
+    assert paper.undo(first, tx="u2")[0].view() == []
+
+
 def test_another_event_of_the_same_key_is_not_taken_back() -> None:
     """Undoing an old transaction alone leaves what a later one made."""
     paper, done = after(FIRST, day_of(), FIRST)
@@ -223,6 +243,17 @@ def test_keys_that_passed_from_block_to_block() -> None:
     assert {h.key: h.base.summary for h in paper.ledger.heads} == {"c": "Focus", "a": "Lunch"}
     undone = paper.undo(*done[:2])[0]
     assert {h.key: h.base.summary for h in undone.ledger.heads} == {"a": "Focus", "b": "Lunch"}
+
+
+def test_a_block_comes_back_though_its_key_went_to_another_one_meanwhile() -> None:
+    """P6: the very undo that takes it away gives its key to the block that had it before."""
+    one, two = fields("Focus", 540), fields("Lunch", 720)
+    renamed, both = day_of(wanted("c", one)), day_of(wanted("c", one), wanted("b", two, index=1))
+    paper, done = after(day_of(wanted("b", one)), renamed, both)
+    view = paper.view()
+    paper, undone = paper.undo(*done[:2])
+    assert paper.view() == [one]
+    assert paper.undo(undone, tx="r")[0].view() == view
 
 
 def test_a_key_that_another_block_has_by_now_is_not_taken() -> None:
