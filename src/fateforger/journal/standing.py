@@ -6,7 +6,8 @@ to before a transaction is decided here, over the day's whole history:
     the transaction | what is taken back, the newest first
     ----------------+--------------------------------------------------------------------------------
     a submit        | it, and every later submit that stands; what was undone before stays undone
-    an undo         | everything after it and the undo itself, so that the day is as it was before it
+    an undo         | everything after it and the undo itself, so that the day is as it was before it; an undo among
+                    | that also when it had nothing to write, for what it took back does not stand
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def way_back(history: Sequence[Transaction], transaction: Transaction) -> Way:
     if transaction.kind == "submit":
         targets = tuple(t for t in since if t.kind == "submit" and stands(t))
     else:
-        targets = tuple(t for t in since if took_effect(t))
+        targets = tuple(t for t in since if t.kind == "undo" or took_effect(t))
     after = left_standing([t.id for t in targets], {t.id: t for t in history})
     submits = [t for t in history if t.kind == "submit" and t.id in after]
     return Way(

@@ -489,6 +489,22 @@ async def test_going_back_to_before_an_older_write(world: World) -> None:
     assert world.managed() == []
 
 
+async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
+    """P6b, P17: what that undo made not stand stands again, for it did before."""
+    submitter = world.submitter()
+    for cause, plan in enumerate((plan_of(block("a", "08:00")), plan_of(), plan_of(block("b", "10:00")))):
+        await submitter.submit_plan(plan, cause=f"s{cause}", confirmed=set(BrakeKind))
+    view, stood = world.managed(), await states(world)
+    await submitter.undo_since("t2", cause="u3")
+    assert (await submitter.undo_since("t0", cause="u4")).sentences == ("Taken back; there was nothing left to change.",)
+    assert [state for _, state in await states(world)] == [*["undone"] * 3, *["committed"] * 2]
+    await submitter.undo_since("t3", cause="r5")
+    assert (world.managed(), await states(world)) == (
+        view,
+        [*stood, ("t3", "undone"), ("t4", "undone"), ("t5", "committed")],
+    )
+
+
 async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
     """S89: another write, an undo of the same, and a name that nobody knows."""
     submitter = world.submitter()
