@@ -496,7 +496,9 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
         await submitter.submit_plan(plan, cause=f"s{cause}", confirmed=set(BrakeKind))
     view, stood = world.managed(), await states(world)
     await submitter.undo_since("t2", cause="u3")
-    assert (await submitter.undo_since("t0", cause="u4")).sentences == ("Taken back; there was nothing left to change.",)
+    assert (await submitter.undo_since("t0", cause="u4")).sentences == (
+        "Taken back; there was nothing left to change.",
+    )
     assert [state for _, state in await states(world)] == [*["undone"] * 3, *["committed"] * 2]
     await submitter.undo_since("t3", cause="r5")
     assert (world.managed(), await states(world)) == (
