@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.factories.paper import Paper
+from tests.factories.paper import Paper, day_of, fields, wanted
 from tests.laws.test_sync_laws import days
 
 from fateforger.journal import Transaction, TxState, way_back
@@ -17,6 +17,7 @@ from fateforger.sync.model import DesiredDay, EventFields
 
 clicks = st.lists(st.one_of(days, st.integers(0, 9)), min_size=1, max_size=7)
 """A day is written; a number stands for a click on that row of those that have a button."""
+ONE, OTHER = day_of(wanted("a", fields("Focus"))), day_of(wanted("b", fields("Lunch", 720)))
 
 
 @dataclass
@@ -68,6 +69,8 @@ class Day:
 
 @examples(150)
 @given(clicks)
+@example([ONE, 0, ONE, 0, 0])  # a redo finds the block planned anew, which then stands for both
+@example([ONE, day_of(), OTHER, 2, 0, 0])  # a redo has an undo after it that had nothing to write
 def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int]) -> None:
     """P6, P6b, P17: whichever row it is, after whatever was undone and redone before; and what stands then is what
     stood then."""
