@@ -24,8 +24,8 @@ def test_one_file_writes_through_the_port() -> None:
 
 
 def test_the_ways_in() -> None:
-    """S91: submit, undo (of the last, of one, of all since, of a group), settling what was interrupted, and taking note,
-    which writes to the journal only."""
+    """S91: submit, undo (of the last, of one, of all since, of a group), settling what was interrupted and finding out
+    about it, and taking note, which writes to the journal only."""
     public = {
         name for name, member in inspect.getmembers(CalendarSubmitter) if not name.startswith("_") and callable(member)
     }
@@ -37,5 +37,6 @@ def test_the_ways_in() -> None:
         "undo_since",
         "undo_group",
         "recover",
+        "find_out",
         "take_note",
     }
