@@ -31,8 +31,8 @@ from fateforger.drafting.ways import offered, taken
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
 
-STEPS = 4_000
-"""A person waits for this draft, about a twentieth of a second."""
+STEPS = 2_000
+"""A person waits for this draft, a few hundredths of a second."""
 NO_LUNCH = "meetings leave no 20 minutes free around that time"
 NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"
 _POLICY = Policy(lunch=None, before_deep=0, shutdown=0, longest_focus=None, deep_blocks=None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fateforger.constraints.wording import day_words, quoted
+from fateforger.drafting import weights
 from fateforger.drafting.compile import compiled
 from fateforger.drafting.ground import Ground, ground_of
 from fateforger.drafting.instance import Instance
@@ -81,12 +82,12 @@ class _Why:
 
     def _moves(self, item: Item, piece: Piece) -> tuple[Reason, ...]:
         alone = self._without(self.problem, item, piece)
-        now = alone.best(item, piece[1])
+        now = _cheapest(alone, item, piece[1])
         found: list[Reason] = []
         if now is not None and now[1] == piece[0]:
             for variant in self.variants:
                 other = variant.problem.items[item.index]
-                spot = self._without(variant.problem, item, piece).best(other, piece[1])
+                spot = _cheapest(self._without(variant.problem, item, piece), other, piece[1])
                 if spot is None or spot[1] != piece[0]:
                     found.append(self._reason(variant, item, None if spot is None else spot[1]))
             found += self._wish(alone, item, piece)
@@ -150,7 +151,7 @@ class _Why:
         """Lunch has its time, and shutting down comes last."""
         if item.wish is None:
             return
-        spot = alone.best(replace(item, wish=None, _tables={}), piece[1])
+        spot = _cheapest(alone, replace(item, wish=None, _tables={}), piece[1])
         if spot is not None and spot[1] != piece[0]:
             lunch = item.kind is ET.REGENERATION
             because = "this is about when you have lunch" if lunch else "it ends the day"
@@ -163,7 +164,7 @@ class _Why:
         for event in self.ground.events:
             if event.mask & near:
                 freed = self._freed(event.id)
-                spot = self._without(freed, item, piece).best(freed.items[item.index], piece[1])
+                spot = _cheapest(self._without(freed, item, piece), freed.items[item.index], piece[1])
                 where = "after" if event.mask.bit_length() <= start else "before"
                 yield from self._moved(spot, piece, Reason("event", f"{where} {quoted(event.title)}", event.id))
         for other in self.problem.items:
@@ -171,7 +172,7 @@ class _Why:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
-                    spot = Layout(self.problem, trial).best(item, piece[1])
+                    spot = _cheapest(Layout(self.problem, trial), item, piece[1])
                     where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.key or other.id, other.title))
                     yield from self._moved(spot, piece, Reason("block", f"{where} {quoted(title)}", key))
@@ -202,3 +203,10 @@ class _Why:
 
     def _clock(self, when: datetime) -> str:
         return f"{when.astimezone(zone(self.ground.instance.tz)):%H:%M}"
+
+
+def _cheapest(layout: Layout, item: Item, length: int) -> tuple[int, int] | None:
+    """Where a piece is cheapest, as cost and slot; what may be shorter may be so."""
+    lengths = item.lengths if len(item.lengths) > 1 else ((length, 0),)
+    spots = ((layout.best(item, slots), price) for slots, price in lengths)
+    return min(((spot[0] + price * weights.SCALE, spot[1]) for spot, price in spots if spot), default=None)
