@@ -25,12 +25,12 @@ DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
 CONFLICTS = DAYS // 16
 """On so many days each conflict is looked at from all sides."""
 SHARES = 4
-STEPS = (10, 40, 150)
+STEPS = (15, 65, 250)
 """Most days are searched for a short while, so that there can be many of them."""
 MINUTE = timedelta(minutes=1)
 
 
-def drafted(document: Document, steps: int = 150, *, reasons: bool = False) -> dict[str, Any]:
+def drafted(document: Document, steps: int = 250, *, reasons: bool = False) -> dict[str, Any]:
     return write_draft(draft_instance(read_instance(document), steps=steps, reasons=reasons))
 
 

@@ -12,7 +12,7 @@ from fateforger.drafting.solve import draft_instance
 from fateforger.drafting.writing import write_draft
 
 
-def drafted(document: Document, *, steps: int = 200, reasons: bool = False) -> dict[str, Any]:
+def drafted(document: Document, *, steps: int = 500, reasons: bool = False) -> dict[str, Any]:
     return write_draft(draft_instance(read_instance(document), steps=steps, reasons=reasons))
 
 

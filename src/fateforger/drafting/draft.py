@@ -31,7 +31,7 @@ from fateforger.drafting.ways import offered, taken
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
 
-STEPS = 2_000
+STEPS = 3_300
 """A person waits for this draft, a few hundredths of a second."""
 NO_LUNCH = "meetings leave no 20 minutes free around that time"
 NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"

@@ -111,6 +111,7 @@ class Layout:
             spots &= self._permitted(item, length)
         if not spots:
             return None
+        self.problem.looks += 2
         found: tuple[int, int] | None = None
         late = length * item.rank
         levels = item.levels(length)
@@ -144,6 +145,7 @@ class Layout:
     def _permitted(self, item: Item, length: int) -> int:
         """The starts that keep hard orders and caps."""
         problem, placed = self.problem, self.placed
+        problem.looks += 1
         if problem.capped[item.index]:
             return ~problem.full(placed, item, length)
         first, last = 0, problem.axis.slots
@@ -209,6 +211,7 @@ class Layout:
         """Points for the slots that breathers want free, of others and of its own."""
         points = 0
         problem = self.problem
+        problem.looks += 2
         bits = ((1 << length) - 1) << start
         hits = dict.fromkeys(problem.takes[item.index], 0)
         for number in hits:

@@ -15,7 +15,7 @@ from fateforger.drafting.policy import Policy
 from fateforger.drafting.solve import Stop, solved
 from fateforger.plan import ET, FixedStart, Resolved, TBPlan, resolve
 
-STEPS = 9_000
+STEPS = 15_000
 AS_IT_IS = Policy(
     lunch=None, commute=False, after_deep=0, before_deep=0, after_meal=0, shutdown=0, shallow_percent=None,
     one_thing_early=False, longest_focus=None, deep_blocks=None,

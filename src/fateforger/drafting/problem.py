@@ -76,7 +76,8 @@ class Problem:
     in_force: frozenset[str] = frozenset()
     """The musts that are kept here, by their ids."""
     looks: int = 0
-    """How often a place was looked for: the measure of work done, the same on every machine."""
+    """The measure of work done, the same on every machine: looking for a place counts as one to four, by what it takes,
+    so that days of one number of looks take about equally long."""
     groups: list[frozenset[int]] = field(default_factory=list, repr=False)
     """Sets of items that something is about."""
     within: list[tuple[int, ...]] = field(default_factory=list, repr=False)

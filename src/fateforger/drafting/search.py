@@ -16,8 +16,6 @@ from fateforger.drafting.shaking import Lot, shaken
 
 _HEAT = 400
 """Points that a step may make a plan worse at the beginning, about what a task is worth; nothing at the end."""
-_STEP = 7
-"""What a step costs besides its looks for a place, in such looks (measured), so that days take about equally long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def improved(
             break
         if seen is not None:
             seen(done)
-        problem.looks += _STEP
+        problem.looks += 1 + 3 * sum(map(bool, current.placed)) // 4
         heat = _HEAT * weights.SCALE * (steps - done) // steps
         limit = current_cost + lot.below(heat + 1)
         trial = shaken(current, movable, lot, limit)
