@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from fateforger import __version__
-from fateforger.cli.main import doors
+from fateforger.cli.command_line import doors
 from fateforger.ports import Prompt
 from fateforger.turn.patcher import patch_schema
 from fateforger.turn.reading.values import PatchWords

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tests.scenarios.chat import Chat, Person, chat_at, eventually, workspace_at
 
-from fateforger.cli.main import doors
+from fateforger.cli.command_line import doors
 from fateforger.local.workspace import Fault, Workspace
 from fateforger.session.feedback import Rating
 from fateforger.slack.greeting import FIRST_WORDS

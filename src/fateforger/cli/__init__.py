@@ -18,6 +18,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
         print(refusal(lacking, as_json=as_json), file=sys.stdout if as_json else sys.stderr)
         sys.exit(3)
-    from fateforger.cli.main import main as run  # noqa: PLC0415  only now is all there that it imports
+    from fateforger.cli.command_line import main as run  # noqa: PLC0415  only now is all there that it imports
 
     run(arguments)

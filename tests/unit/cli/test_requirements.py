@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -46,3 +47,9 @@ def test_the_list_is_that_of_the_project() -> None:
     """A package that is added there is looked for at the start as well."""
     project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]
     assert sorted(NEEDED) == sorted(re.split(r"[<>=\[]", line)[0] for line in project["dependencies"])
+
+
+def test_the_way_in_is_a_function_whatever_was_imported() -> None:
+    """A module of the same name would take its place once it is imported."""
+    importlib.import_module("fateforger.cli.command_line")
+    assert callable(vars(importlib.import_module("fateforger.cli"))["main"])
