@@ -72,7 +72,7 @@ class Hand:
                 return await self._tried(lambda: self._tasks.change(self._user, self._id(pick), to(state), now=now))
             case ("rank", pick, rank, priority):
                 return await self._tried(
-                    lambda: self._tasks.change(self._user, self._id(pick), placed(rank, priority), now=now)
+                    lambda: self._tasks.change(self._user, self._id(pick), placed(rank, priority, number), now=now)
                 )
             case ("take back", which):
                 return await self._tasks.take_back(f"{self._user}-{which}", now=now)
@@ -101,12 +101,13 @@ def to(state: TaskState) -> Callable[[QueuedTask], QueuedTask]:
     return lambda task: task.model_copy(update={"state": state})
 
 
-def placed(rank: int, priority: int) -> Callable[[QueuedTask], QueuedTask]:
-    """Ranks are many times apart from each other, so that no two tasks have the same: ids are not the same in both."""
+def placed(rank: int, priority: int, number: int) -> Callable[[QueuedTask], QueuedTask]:
+    """Before all others, or behind them, with a rank that no other task has or gets: ids, which decide between two of
+    one rank, are not the same in both. A new task has the highest rank and one more, or the time in microseconds."""
 
     def change(task: QueuedTask) -> QueuedTask:
         spec = task.spec.model_copy(update={"priority": priority})
-        return task.model_copy(update={"spec": spec, "rank": task.rank + rank * 10**10})
+        return task.model_copy(update={"spec": spec, "rank": rank * 10**17 + number * 1000})
 
     return change
 

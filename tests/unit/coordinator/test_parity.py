@@ -94,7 +94,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
     await _in_the_way(anna, house)
     await look()
-    return found
+    return found | await _caught_up(house)
 
 
 async def _left_over(anna: Person) -> None:
@@ -103,6 +103,16 @@ async def _left_over(anna: Person) -> None:
     await anna.fill("tasks", title_1="X", title_2="Y", proceed=False)
     for title in "XY":
         await anna.choose(title, "Leave it for another day")
+
+
+async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """The morning after that day, of which nobody said how it went: all of it is brought along in one step."""
+    house.clock.at = MORNING + timedelta(days=1)
+    tuesday = Person(house)
+    await tuesday.to_tasks()
+    stage, missed = (await tuesday.session()).stage, set(actions(tuesday))
+    await tuesday.fill("catch_up")
+    return {(stage, action) for action in (*missed, *actions(tuesday))}
 
 
 async def _back_and_forth(anna: Person) -> None:
