@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "fateforger"
+pytestmark = pytest.mark.xdist_group("keywords")  # one process reads the rooms
 ROOMS = ("slack", "coordinator", "turn", "background", "session")
 """Those through which a person's words come."""
 
@@ -194,14 +196,22 @@ def _allowed(file: str, function: str) -> bool:
     return file in ALLOWED or f"{file}::{function}" in ALLOWED
 
 
+@cache
+def in_the_rooms() -> tuple[tuple[str, str, int, str], ...]:
+    """The file and what :func:`findings` tells of it."""
+    return tuple(
+        (path.relative_to(SOURCE).as_posix(), *found)
+        for room in ROOMS
+        for path in sorted((SOURCE / room).rglob("*.py"))
+        for found in findings(path.read_text())
+    )
+
+
 def test_no_code_reads_what_people_write() -> None:
     """S104: who adds a keyword or a pattern has to say here why it is none."""
     found = [
         f"{file}:{line} in {function or 'the module'} {what}"
-        for room in ROOMS
-        for path in sorted((SOURCE / room).rglob("*.py"))
-        for file in [path.relative_to(SOURCE).as_posix()]
-        for function, line, what in findings(path.read_text())
+        for file, function, line, what in in_the_rooms()
         if not _allowed(file, function)
     ]
     assert found == []
@@ -243,12 +253,6 @@ def test_good_code_is_not() -> None:
 
 def test_nothing_is_allowed_in_vain() -> None:
     used = {
-        entry
-        for room in ROOMS
-        for path in (SOURCE / room).rglob("*.py")
-        for file in [path.relative_to(SOURCE).as_posix()]
-        for function, _, _ in findings(path.read_text())
-        for entry in (file, f"{file}::{function}")
-        if entry in ALLOWED
+        entry for file, function, _, _ in in_the_rooms() for entry in (file, f"{file}::{function}") if entry in ALLOWED
     }
     assert set(ALLOWED) - used == set()

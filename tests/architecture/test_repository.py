@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -132,15 +133,23 @@ def test_every_proof_of_a_property_names_it() -> None:
         f"{row[1]}: {file}::{test}"
         for row in re.finditer(r"^\| (P\d+) \|.*$", text, re.MULTILINE)
         for file, test in re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", row[0])
-        if row[1] not in properties(said_by((ROOT / "tests" / file).read_text(), test))
+        if row[1] not in properties(said_by(ROOT / "tests" / file, test))
     ]
     assert silent == []
 
 
-def said_by(source: str, test: str) -> str:
+def said_by(file: Path, test: str) -> str:
     """The docstring of a test; all of a file when no test is named."""
-    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return next((ast.get_docstring(n) or "" for n in functions if n.name == test), "") if test else source
+    return docstrings(file).get(test, "") if test else file.read_text()
+
+
+@cache
+def docstrings(file: Path) -> dict[str, str]:
+    """Of each function in a file; of the first where several have one name."""
+    functions = [
+        n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return {n.name: ast.get_docstring(n) or "" for n in reversed(functions)}
 
 
 def properties(text: str) -> set[str]:

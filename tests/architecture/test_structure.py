@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from fateforger.turn.reading.values import PatchWords
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fateforger"
+pytestmark = pytest.mark.xdist_group("structure")  # one process reads the whole program
 
 AT_HOME = {
     "mem0": ("adapters/memory/",),
@@ -40,8 +41,15 @@ def modules() -> dict[str, ast.Module]:
     return {str(p.relative_to(SOURCE)): ast.parse(p.read_text()) for p in sorted(SOURCE.rglob("*.py"))}
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+@cache
+def nodes() -> dict[str, tuple[ast.Import | ast.ImportFrom | ast.Call | ast.keyword, ...]]:
+    """Of each module those that are asked for here, in one walk over all of it."""
+    kinds = ast.Import | ast.ImportFrom | ast.Call | ast.keyword
+    return {name: tuple(n for n in ast.walk(tree) if isinstance(n, kinds)) for name, tree in modules().items()}
+
+
+def imported(found: Iterable[ast.AST]) -> Iterator[str]:
+    for node in found:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -51,7 +59,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def imports() -> dict[str, frozenset[str]]:
-    return {name: frozenset(imported(tree)) for name, tree in modules().items()}
+    return {name: frozenset(imported(found)) for name, found in nodes().items()}
 
 
 def importers(package: str) -> list[str]:
@@ -67,8 +75,8 @@ def calls_of(function: str) -> list[str]:
     """The modules that call something of that name."""
     return [
         name
-        for name, tree in modules().items()
-        for node in ast.walk(tree)
+        for name, found in nodes().items()
+        for node in found
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None)) == function
     ]
 
