@@ -1,10 +1,9 @@
-"""Programs for the tests that kill processes; run as ``python -m tests.unit.adapters.store.programs NAME ...``."""
+"""Programs for the tests that kill processes; :mod:`tests.forks` starts them."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import sys
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
@@ -90,5 +89,7 @@ async def remember(path: str, me: str, writes: str) -> None:
 
 PROGRAMS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {"write": write, "work": work, "remember": remember}
 
-if __name__ == "__main__":
-    asyncio.run(PROGRAMS[sys.argv[1]](*sys.argv[2:]))
+
+def run(name: str, *arguments: str) -> int:
+    asyncio.run(PROGRAMS[name](*arguments))
+    return 0

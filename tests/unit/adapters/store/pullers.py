@@ -1,5 +1,5 @@
-"""Many processes that pull the tasks of one person, killed at random and replaced, until everything is done; run as
-``python -m tests.unit.adapters.store.pullers WHERE LOG PULLERS KILLS LINES SEED``.
+"""Many processes that pull the tasks of one person, killed at random and replaced, until everything is done;
+:mod:`tests.forks` starts :func:`run`.
 
 Each process notes what it does in the log, one line at a time: ``begin`` when a claim is its own, ``end`` when it was
 settled, ``lost`` when it was not, each with the task, the fence and its own name. The parent, which forks them before it
@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -118,5 +117,6 @@ def _ended(names: dict[int, str], *, block: bool = False) -> bool:
     return not names
 
 
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
+def run(where: str, log: str, *numbers: str) -> int:
+    main(where, log, *map(int, numbers))
+    return 0

@@ -9,14 +9,13 @@ import asyncio
 import os
 import random
 import sqlite3
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.contracts.stores import Kind, new_database
-from tests.unit.adapters.store.test_processes import program
+from tests.unit.adapters.store.test_processes import Running, program
 
 from fateforger.adapters.store import Store, open_store
 from fateforger.constraints import Version, newest
@@ -41,7 +40,7 @@ async def test_400_writers_in_two_processes_lose_nothing(
             told = [asyncio.ensure_future(asyncio.to_thread(acknowledged, process)) for process in processes]
             seen = await growing(reader, told)
             said = {cause for part in await asyncio.gather(*told) for cause in part}
-            assert [await asyncio.to_thread(process.wait, 60) for process in processes] == [0, 0]
+            assert [await asyncio.to_thread(process.fork.wait, 60) for process in processes] == [0, 0]
         assert said == {f"{me}-{n}" for me in "ab" for n in range(WRITES // 2)}
         await is_whole(reader, where, said)
         rows = await reader.constraints.of("U1")
@@ -58,7 +57,6 @@ async def test_writers_killed_at_random_lose_nothing_acknowledged(
     with new_database(kind, request, tmp_path) as where:
         for n in range(KILLS):
             with program("remember", where, f"k{n}", WRITES) as process:
-                assert process.stdout is not None
                 stop = dice.randrange(1, 60)
                 for _ in range(stop):
                     said.add(process.stdout.readline().split()[1])
@@ -70,8 +68,7 @@ async def test_writers_killed_at_random_lose_nothing_acknowledged(
     assert len(said) < KILLS * WRITES
 
 
-def acknowledged(process: subprocess.Popen[str]) -> list[str]:
-    assert process.stdout is not None
+def acknowledged(process: Running) -> list[str]:
     return [line.split()[1] for line in process.stdout]
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
 
 import pytest
 from tests.contracts.journal_examples import CALENDAR, DAY, event_id
 from tests.contracts.stores import Kind, new_database, new_file
+from tests.doors import programs
+from tests.forks import Fork
 from tests.unit.adapters.store.programs import LEASE
 
 from fateforger.adapters.store import Store, open_store
@@ -21,20 +26,34 @@ from fateforger.journal.model import OpState, TxState
 from fateforger.ports import NewJob, Sent
 
 pytestmark = pytest.mark.process
-ROOT = Path(__file__).parents[4]
+PROGRAM = "tests.unit.adapters.store.programs:run"
 STEPS = ["begun", "inflight", "settled", "closed", "saved", "sent", "enqueued"]
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A program of :mod:`tests.unit.adapters.store.programs`, and what it says."""
+
+    fork: Fork
+    stdout: IO[str]
+
+    def kill(self) -> None:
+        self.fork.send_signal(signal.SIGKILL)
+
+
 @contextmanager
-def program(name: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.unit.adapters.store.programs", name, *map(str, arguments)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def program(name: str, *arguments: object) -> Iterator[Running]:
+    with TemporaryDirectory() as folder:
+        said, errors = Path(folder) / "said", Path(folder) / "errors"
+        os.mkfifo(said)
+        fork = programs().start(PROGRAM, name, *map(str, arguments), environment=os.environ, output=said, errors=errors)
+        with said.open() as stdout:  # as soon as the program has opened it, too
+            running = Running(fork, stdout)
+            try:
+                yield running
+            finally:
+                running.kill()
+                sys.stderr.write(errors.read_text())
 
 
 @pytest.mark.parametrize("lines", [len(STEPS) * 3 + n for n in range(len(STEPS))])
@@ -42,7 +61,6 @@ async def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path: Path, li
     """S241. Each run kills after another step. What was under way may be there or not, but only whole."""
     path = new_file(tmp_path)
     with program("write", path) as process:
-        assert process.stdout is not None
         told = [process.stdout.readline().split() for _ in range(lines)]
         process.kill()
         told += [line.split() for line in process.stdout if line.endswith("\n")]
@@ -101,7 +119,7 @@ async def shared(where: str, log: Path) -> None:
         dead = await first_stuck([a, b, c])
         dead.kill()
         for process in (a, b, c):
-            returned = await asyncio.to_thread(process.wait, 30 * LEASE)
+            returned = await asyncio.to_thread(process.fork.wait, 30 * LEASE)
             assert (returned == 0) == (process is not dead)
     await store.aclose()
 
@@ -116,7 +134,7 @@ def assert_in_order(lines: list[list[str]]) -> None:
         assert [name for word, name in notes if word == "end"] == jobs
 
 
-async def first_stuck(processes: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
+async def first_stuck(processes: list[Running]) -> Running:
     """The process that says that it is stuck with the fatal job."""
     said = {asyncio.ensure_future(asyncio.to_thread(readline, process)): process for process in processes}
     done, _ = await asyncio.wait(said, timeout=60, return_when=asyncio.FIRST_COMPLETED)
@@ -125,6 +143,5 @@ async def first_stuck(processes: list[subprocess.Popen[str]]) -> subprocess.Pope
     return spoke[0]
 
 
-def readline(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
+def readline(process: Running) -> str:
     return process.stdout.readline()

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from tests.contracts.stores import Kind, new_database
+from tests.doors import programs
 from tests.factories.tasks import NOON, new_task
-from tests.unit.adapters.store.test_processes import ROOT
 
 from fateforger.adapters.store import open_store
 from fateforger.tasks import QueuedTask, TaskState
@@ -56,8 +54,11 @@ def after(n: int) -> tuple[str, ...]:
 
 def run_pullers(where: str, log: Path) -> None:
     arguments = (where, log, PULLERS, KILLS, max(2, COUNT // KILLS), SEED)
-    command = [sys.executable, "-m", "tests.unit.adapters.store.pullers", *map(str, arguments)]
-    subprocess.run(command, check=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    said = log.with_name("said")
+    fork = programs().start(
+        "tests.unit.adapters.store.pullers:run", *map(str, arguments), environment=os.environ, output=said
+    )
+    assert fork.wait(timeout=3_600) == 0, said.read_text()
 
 
 Runs = dict[str, list[tuple[int, str]]]
