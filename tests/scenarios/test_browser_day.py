@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Response, expect, sync_playwright
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
@@ -36,14 +36,18 @@ def program(tmp_path: Path) -> Iterator[Program]:
 
 @pytest.fixture
 def page() -> Iterator[Page]:
+    """At the end no script may have failed, and nothing that was pressed may have been refused."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": 1500, "height": 950})
         context.set_default_timeout(60_000)
         opened = context.new_page()
         mistakes: list[str] = []
+        answers: list[Response] = []
         opened.on("pageerror", lambda error: mistakes.append(str(error)))
+        opened.on("response", lambda answer: answers.append(answer) if answer.request.method == "POST" else None)
         yield opened
+        mistakes += [answer.text() for answer in answers if not answer.json()["ok"]]
         browser.close()
     assert mistakes == []
 

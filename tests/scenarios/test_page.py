@@ -85,6 +85,10 @@ class Desk:
 Listen = Callable[[AsyncApp, Desk], None]
 
 
+def app_of(served: Running) -> AsyncApp:
+    return AsyncApp(client=AsyncWebClient(token=BOT_TOKEN, base_url=f"{served.url}/api/"), signing_secret="unused")
+
+
 @contextlib.asynccontextmanager
 async def app_on(served: Running, app: AsyncApp) -> AsyncIterator[None]:
     handler = AsyncSocketModeHandler(app, APP_TOKEN, ping_interval=0.5)
@@ -104,10 +108,9 @@ def nothing(_app: AsyncApp, _desk: Desk) -> None:
 async def desk_at(folder: Path, browser: Browser, listen: Listen = nothing, **screen: Any) -> AsyncIterator[Desk]:
     """Everything running and the page open; at the end no script on the page may have failed."""
     async with running(folder) as served:
-        client = AsyncWebClient(token=BOT_TOKEN, base_url=f"{served.url}/api/")
-        app = AsyncApp(client=client, signing_secret="unused")
+        app = app_of(served)
         context = await browser.new_context(**({"viewport": DESK} | screen))
-        desk = Desk(served, client, await context.new_page())
+        desk = Desk(served, app.client, await context.new_page())
         mistakes: list[str] = []
         desk.page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
         listen(app, desk)
@@ -181,6 +184,36 @@ async def test_an_empty_conversation_begins_with_the_apps_shortcut(tmp_path: Pat
         await expect(desk.page.locator(".opening-commands")).to_have_text("/timebox Plan a day")
         await start.dblclick()
         await expect(desk.page.locator("#messages .message .content")).to_have_text(["Shall we?"])
+        assert [shortcut["callback_id"] for shortcut in desk.seen] == ["plan_day"]
+
+
+@in_browser
+@pytest.mark.parametrize("hand", ["mouse", "space"])
+async def test_what_is_held_down_while_a_message_comes_in_is_pressed(
+    tmp_path: Path, browser: Browser, hand: str
+) -> None:
+    """The big button goes away with the first message: not under the finger."""
+
+    def listen(app: AsyncApp, desk: Desk) -> None:
+        @app.shortcut("plan_day")
+        async def note(ack: AsyncAck, shortcut: Json) -> None:
+            await ack()
+            desk.seen.append(shortcut)
+
+    async with desk_at(tmp_path, browser, listen) as desk:
+        came: list[str] = []
+        desk.page.on("websocket", lambda wire: wire.on("framereceived", lambda frame: came.append(str(frame))))
+        await desk.page.reload()
+        start = desk.page.get_by_role("button", name="Plan my day", exact=True)
+        await (start.hover() if hand == "mouse" else start.focus())
+        await (desk.page.mouse.down() if hand == "mouse" else desk.page.keyboard.down(" "))
+        await desk.post(section("Good morning"))
+        await until(lambda: any("Good morning" in frame for frame in came))
+        await desk.page.evaluate("() => new Promise(requestAnimationFrame)")
+        await expect(start).to_be_visible()
+        await (desk.page.mouse.up() if hand == "mouse" else desk.page.keyboard.up(" "))
+        await expect(desk.page.locator("#messages .message .content")).to_have_text(["Good morning"])
+        await until(lambda: bool(desk.seen))
         assert [shortcut["callback_id"] for shortcut in desk.seen] == ["plan_day"]
 
 
@@ -453,6 +486,7 @@ async def test_a_changed_or_deleted_message_changes_on_the_page(tmp_path: Path, 
 
 @in_browser
 async def test_the_page_heals_when_the_server_comes_back(tmp_path: Path, browser: Browser) -> None:
+    """Although it is slow at first, so that two readings get no answer."""
     page = await (await browser.new_context(viewport=DESK)).new_page()
     async with running(tmp_path) as served:
         await page.goto(served.url)
@@ -463,6 +497,7 @@ async def test_the_page_heals_when_the_server_comes_back(tmp_path: Path, browser
     await page.locator("#composer").fill("unsent")
     await page.locator("#composer").press("Enter")
     await expect(page.get_by_text("so nothing was sent")).to_be_visible()
+    await page.route("**/ui/messages?*", lambda reading: reading.abort(), times=2)
     async with running(tmp_path, port=port) as served:
         await served.say("meanwhile")
         await expect(page.locator("#messages .message:not(.outgoing) .content")).to_have_text(["before", "meanwhile"])
@@ -470,6 +505,8 @@ async def test_the_page_heals_when_the_server_comes_back(tmp_path: Path, browser
         await expect(page.locator("#messages .message:not(.outgoing) .content")).to_have_text(
             ["before", "meanwhile", "unsent"]
         )
+        async with app_on(served, app_of(served)):
+            await expect(page.locator("#banner")).to_be_empty()
         await page.context.close()
 
 

@@ -242,6 +242,32 @@ async def test_what_is_no_longer_there_is_not_pressed(tmp_path: Path) -> None:
         assert bot.seen == []
 
 
+async def test_what_was_there_a_moment_ago_reaches_the_app_as_it_was(tmp_path: Path) -> None:
+    """A page that does not show a change yet: a message, and the Home tab."""
+
+    def listen(bot: Bot) -> None:
+        @bot.app.action("go")
+        async def note(ack: AsyncAck, action: Json) -> None:
+            bot.seen.append((action["block_id"], action["value"]))
+            await ack()
+
+    def row(version: str) -> list[Json]:
+        return [actions(button("go", value=version), block_id=version)]
+
+    async with workspace_with(tmp_path, listen) as (served, bot):
+        posted = await bot.client.chat_postMessage(channel=DM, text="board", blocks=row("v0"))
+        for version in ("v1", "v2", "v3", "v4", "v5"):
+            await bot.client.chat_update(channel=DM, ts=posted["ts"], text="board", blocks=row(version))
+            await bot.client.views_publish(user_id=ALEX.id, view=home(*row(version)))
+        go = {"action_id": "go", "type": "button"}
+        for version in ("v5", "v4", "v1"):
+            assert await press(served, {"ts": posted["ts"]}, version, go) == {"ok": True}
+        assert (await press(served, {"ts": posted["ts"]}, "v0", go))["ok"] is False
+        at_home = await served.act("action", surface={"type": "home"}, action={**go, "block_id": "v4"})
+        assert at_home == {"ok": True}
+        assert bot.seen == [("v5", "v5"), ("v4", "v4"), ("v1", "v1"), ("v4", "v4")]
+
+
 async def test_an_ephemeral_answer_can_be_replaced_by_its_button(tmp_path: Path) -> None:
     def listen(bot: Bot) -> None:
         @bot.app.action("go")

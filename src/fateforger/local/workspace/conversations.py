@@ -8,6 +8,7 @@ from uuid import uuid4
 from fateforger.local.workspace import events
 from fateforger.local.workspace.directory import BOT_USER_ID, TEAM_ID, Directory
 from fateforger.local.workspace.live_pages import LivePages
+from fateforger.local.workspace.replaced import Replaced
 from fateforger.local.workspace.socket_mode.event_delivery import EventDelivery
 from fateforger.local.workspace.store.channels import Channel
 from fateforger.local.workspace.store.messages import StoredMessage
@@ -20,13 +21,20 @@ class Conversations:
     """Every change is one transaction: the message, the event for the app, and then the frames for the pages."""
 
     def __init__(
-        self, directory: Directory, clock: Timestamps, store: Store, delivery: EventDelivery, pages: LivePages
+        self,
+        directory: Directory,
+        clock: Timestamps,
+        store: Store,
+        delivery: EventDelivery,
+        pages: LivePages,
+        replaced: Replaced,
     ) -> None:
         self._directory = directory
         self._clock = clock
         self._store = store
         self._delivery = delivery
         self._pages = pages
+        self._replaced = replaced
 
     def say(self, user: str, channel: Channel, typed: str, thread_ts: str | None) -> StoredMessage:
         """Post what a person typed."""
@@ -67,6 +75,7 @@ class Conversations:
         channel = self._channel(before)
         with self._store.database.transaction():
             self._store.messages.replace(after)
+            self._replaced.keep((before.channel, before.ts), before.body.get("blocks") or [])
             if before.only_for is None:
                 event = events.message_changed(channel, before, after, self._clock.next())
                 self.emit(event, in_channel=channel)

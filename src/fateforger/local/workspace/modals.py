@@ -9,6 +9,7 @@ from fateforger.local.workspace.directory import APP_ID, BOT_ID, TEAM_ID
 from fateforger.local.workspace.errors import SlackError
 from fateforger.local.workspace.form_state import state_values
 from fateforger.local.workspace.live_pages import LivePages
+from fateforger.local.workspace.replaced import Replaced
 from fateforger.local.workspace.store.store import Store
 from fateforger.local.workspace.timestamps import Timestamps
 
@@ -20,10 +21,11 @@ View = dict[str, Any]
 class Modals:
     """Each change of a view is stored and then shown; `given` is always a view payload that passed validation."""
 
-    def __init__(self, clock: Timestamps, store: Store, pages: LivePages) -> None:
+    def __init__(self, clock: Timestamps, store: Store, pages: LivePages, replaced: Replaced) -> None:
         self._clock = clock
         self._store = store
         self._pages = pages
+        self._replaced = replaced
 
     def stack(self, user: str) -> list[View]:
         return self._store.views.stack(user)
@@ -65,6 +67,7 @@ class Modals:
         view = self._view(given)
         if before is not None:
             view |= {"id": before["id"], "root_view_id": before["id"]}
+            self._replaced.keep((before["id"],), before["blocks"])
         self._refuse_taken_external_id(given, view["id"])
         with self._store.database.transaction():
             self._store.views.put_home(user, view)

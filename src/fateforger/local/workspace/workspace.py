@@ -15,6 +15,7 @@ from fateforger.local.workspace.live_pages import LivePages
 from fateforger.local.workspace.manifest import read_manifest
 from fateforger.local.workspace.modals import Modals
 from fateforger.local.workspace.postbox import Postbox
+from fateforger.local.workspace.replaced import Replaced
 from fateforger.local.workspace.socket_mode.event_delivery import EventDelivery
 from fateforger.local.workspace.socket_mode.hub import SocketHub
 from fateforger.local.workspace.socket_mode.interactivity import Interactivity
@@ -45,8 +46,11 @@ class Workspace:
         self.interactivity = Interactivity(self.hub, ack_seconds=ACK_SECONDS)
         self.faults = Faults()
         self.triggers = Triggers(now)
-        self.conversations = Conversations(self.directory, self.clock, self.store, self.delivery, self.pages)
-        self.modals = Modals(self.clock, self.store, self.pages)
+        self.replaced = Replaced()
+        self.conversations = Conversations(
+            self.directory, self.clock, self.store, self.delivery, self.pages, self.replaced
+        )
+        self.modals = Modals(self.clock, self.store, self.pages, self.replaced)
         self.postbox = Postbox(self.clock, self.store, self.conversations)
         # An app that schedules messages is there to wait for them; and an app inside another has no start of its own.
         self.hub.on_connections_changed += [self._show_connection, self.postbox.wake]

@@ -23,7 +23,7 @@ async def act(workspace: Workspace, request: Request) -> dict[str, Any]:
     me = person_of(workspace, given.get("user"))
     surface = surface_of(workspace, me, given.get("surface"))
     action = part(given, "action")
-    placed = placed_in(surface, action)
+    placed = placed_in(workspace, surface, action)
     payload = {
         **interactions.common("block_actions", me, workspace.triggers.issue(me.id)),
         **where(workspace, me, surface, part(given, "state")),
@@ -58,7 +58,7 @@ async def suggest(workspace: Workspace, request: Request) -> dict[str, Any]:
     given = await asked(request)
     me = person_of(workspace, given.get("user"))
     surface = surface_of(workspace, me, given.get("surface"))
-    placed = placed_in(surface, given)
+    placed = placed_in(workspace, surface, given)
     payload = {
         **interactions.common("block_suggestion", me, None),
         **glimpse(surface, part(given, "state")),

@@ -27,6 +27,10 @@ class MessageSurface:
     def blocks(self) -> Sequence[Mapping[str, Any]]:
         return self.message.body.get("blocks") or []
 
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (self.channel.id, self.message.ts)
+
 
 @dataclass(frozen=True)
 class ViewSurface:
@@ -36,6 +40,10 @@ class ViewSurface:
     def blocks(self) -> Sequence[Mapping[str, Any]]:
         blocks: Sequence[Mapping[str, Any]] = self.view["blocks"]
         return blocks
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (self.view["id"],)
 
 
 Surface = MessageSurface | ViewSurface
@@ -66,9 +74,10 @@ def open_view(workspace: Workspace, person: WorkspaceUser, view_id: object) -> d
     return found[1]
 
 
-def placed_in(surface: Surface, given: Mapping[str, Any]) -> PlacedElement:
-    """The element a page names by block_id and action_id."""
-    placed = find_element(surface.blocks, str(given.get("block_id")), str(given.get("action_id")))
+def placed_in(workspace: Workspace, surface: Surface, given: Mapping[str, Any]) -> PlacedElement:
+    """The element a page names by block_id and action_id, as it is there or was there last."""
+    named = str(given.get("block_id")), str(given.get("action_id"))
+    placed = find_element(surface.blocks, *named) or workspace.replaced.find(surface.place, *named)
     if placed is None:
         raise Refusal("That button or field has changed. Please look again.")
     return placed

@@ -3,6 +3,9 @@
 const UNREACHABLE = "The workspace can't be reached right now, so nothing was sent. Please try again in a moment.";
 const PATIENCE_MS = 15000;
 
+/** The server knows nothing of what was to be read, and will not when asked again. */
+export class Unknown extends Error {}
+
 export class Api {
   constructor(user) {
     this.user = user;
@@ -68,10 +71,11 @@ export class Api {
     return this.#post("delete", { channel, ts });
   }
 
-  /** Reading throws when the server is away: the connection watch asks again. */
+  /** Reading throws when the server is away or too slow; see `insist`. */
   async #get(path, query) {
     const known = Object.entries({ user: this.user, ...query }).filter(([, value]) => value);
     const response = await fetch(`/ui/${path}?${new URLSearchParams(known)}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    if (response.status === 404) throw new Unknown(`/ui/${path} knows nothing of this`);
     if (!response.ok) throw new Error(`/ui/${path} answered ${response.status}`);
     return response.json();
   }

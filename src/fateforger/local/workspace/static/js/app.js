@@ -6,28 +6,32 @@ import { Banner } from "./banner.js";
 import { Composer } from "./composer.js";
 import { openMenu } from "./controls/menu.js";
 import { Desk } from "./desk.js";
-import { h, icon } from "./dom.js";
+import { arrange, h, icon, steady } from "./dom.js";
 import { Header } from "./header.js";
 import { Home } from "./home.js";
+import { Hold } from "./hold.js";
 import { connectLive } from "./live.js";
 import { MessageList } from "./messagelist.js";
 import { ModalHost } from "./modal.js";
 import { opening, startRow } from "./opening.js";
 import { Pane } from "./pane.js";
 import { Rail } from "./rail.js";
+import { Reading, insist } from "./reading.js";
 import { Route } from "./route.js";
 import { Store, isReply, threadKey } from "./store.js";
 import { Surfaces } from "./surfaces.js";
 
-const FIRST_TRY_AGAIN_MS = 1000;
 const RECENT_THREAD_S = 16 * 3600;
 
 class Page {
-  #readings = new Set();
+  #opening = steady(() => opening(this.desk));
+  #startRow = steady(() => startRow(this.desk));
 
   constructor(user) {
     this.api = new Api(user);
     this.store = new Store();
+    this.hold = new Hold();
+    this.reading = new Reading(this);
     this.surfaces = new Surfaces(this.api);
     this.desk = new Desk(this);
     this.desk.redraw = () => this.drawMessages();
@@ -80,20 +84,22 @@ class Page {
         this.#down();
         begun();
       };
-      connectLive(this.store.me.id, { onFrame: (frame) => this.#frame(frame), onUp, onDown });
+      const onFrame = (frame) => this.hold.free(() => this.#frame(frame));
+      connectLive(this.store.me.id, { onFrame, onUp, onDown });
     });
   }
 
   // The page may be opened before the server is there.
-  async #firstState() {
-    for (;;) {
+  #firstState() {
+    const ask = async () => {
       try {
         return await this.api.state();
-      } catch {
+      } catch (away) {
         document.getElementById("banner").replaceChildren(h("p", { class: "banner-trouble" }, "The workspace can't be reached yet. Trying again…"));
-        await new Promise((done) => setTimeout(done, FIRST_TRY_AGAIN_MS));
+        throw away;
       }
-    }
+    };
+    return insist(ask, () => true);
   }
 
   #layOut() {
@@ -192,31 +198,13 @@ class Page {
 
   async #loadChannel() {
     const { channel } = this.desk.route;
-    await this.#read(() => this.api.messages(channel), ({ messages }) => this.store.takeTimeline(channel, messages));
+    await insist(() => this.reading.channel(channel, (frame) => this.#take(frame)), () => this.#isLive && this.desk.route.channel === channel);
   }
 
   async #loadThread() {
     const { channel, thread } = this.desk.route;
     if (!thread) return;
-    await this.#read(
-      () => this.api.messages(channel, thread),
-      ({ messages, session }) => {
-        this.store.takeThread(channel, thread, messages);
-        if (session !== undefined) this.store.setStatus(channel, thread, session?.shown, session?.loading);
-      },
-    );
-  }
-
-  // What came over the wire while the server was answering may be newer than its answer, so it is applied once more.
-  async #read(ask, take) {
-    const meanwhile = [];
-    this.#readings.add(meanwhile);
-    try {
-      take(await ask());
-      meanwhile.forEach((frame) => this.#take(frame));
-    } finally {
-      this.#readings.delete(meanwhile);
-    }
+    await insist(() => this.reading.thread(channel, thread, (frame) => this.#take(frame)), () => this.#isLive && this.desk.route.thread === thread);
   }
 
   async #loadHome() {
@@ -226,18 +214,23 @@ class Page {
 
   // The live wire
 
-  async #up() {
+  #up() {
     const again = this.store.live === false;
     this.store.live = true;
     this.store.say("connection");
-    if (!again) return;
-    try {
-      this.store.takeWorkspace(await this.api.state());
-      await Promise.all([this.#loadChannel(), this.#loadThread(), this.#loadHome()]);
-      this.modals.show((await this.api.modals()).stack);
-    } catch {
-      // The line broke again meanwhile; its next opening reads everything once more.
-    }
+    if (again) insist(() => this.#readAll(), () => this.#isLive);
+  }
+
+  // While the line is broken nothing is read: its next opening reads everything once more.
+  get #isLive() {
+    return this.store.live !== false;
+  }
+
+  async #readAll() {
+    const state = await this.api.state();
+    await this.hold.free(() => this.store.takeWorkspace(state));
+    await Promise.all([this.#loadChannel(), this.#loadThread(), this.#loadHome()]);
+    this.modals.show((await this.api.modals()).stack);
   }
 
   #down() {
@@ -246,7 +239,7 @@ class Page {
   }
 
   #frame(frame) {
-    if (frame.channel) for (const meanwhile of this.#readings) meanwhile.push(frame);
+    this.reading.heard(frame);
     if (frame.type === "message") return this.#messageFrame(frame);
     return this.#take(frame);
   }
@@ -314,8 +307,10 @@ class Page {
     const { route } = this.desk;
     const known = this.store.timelines.has(route.channel);
     const messages = this.store.timeline(route.channel);
-    if (known) this.channelList.show(messages, { opening: messages.length === 0 ? opening(this.desk) : null });
-    this.starts.replaceChildren(...(messages.length > 0 ? startRow(this.desk) : []));
+    const { app, me, zone } = this.store;
+    const begun = messages.length > 0;
+    if (known) this.channelList.show(messages, { opening: begun ? null : this.#opening([route.channel, app, me, zone]) });
+    arrange(this.starts, begun ? this.#startRow([route.channel, app.suggested_prompts]) : []);
     if (route.thread) {
       const parent = this.store.timelines.get(route.channel)?.get(route.thread);
       const replies = this.store.hasThread(route.channel, route.thread) ? this.store.thread(route.channel, route.thread) : [parent].filter(Boolean);

@@ -7,7 +7,8 @@ const GOOD_NEWS_MS = 2200;
 
 export class Banner {
   #timer = null;
-  #shown = null;
+  #trouble = null;
+  #told = false;
 
   constructor(store) {
     this.store = store;
@@ -23,16 +24,25 @@ export class Banner {
         : appConnected === false
           ? `${app.name} isn't connected at the moment. This page goes on by itself as soon as it is.`
           : null;
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
     clearTimeout(this.#timer);
-    if (trouble && trouble !== this.#shown) this.#timer = setTimeout(() => this.#show(trouble, "trouble"), this.#shown ? 0 : PATIENCE_MS);
-    else if (!trouble && this.#shown) {
-      this.#show("Connected again", "well");
-      this.#timer = setTimeout(() => this.#show(null), GOOD_NEWS_MS);
-    }
+    if (trouble) this.#timer = setTimeout(() => this.#tell(trouble), this.#told ? 0 : PATIENCE_MS);
+    else if (this.#told) this.#tellGoodNews();
+  }
+
+  #tell(trouble) {
+    this.#told = true;
+    this.#show(trouble, "trouble");
+  }
+
+  #tellGoodNews() {
+    this.#told = false;
+    this.#show("Connected again", "well");
+    setTimeout(() => this.#told || this.place.replaceChildren(), GOOD_NEWS_MS);
   }
 
   #show(words, mood) {
-    this.#shown = mood === "trouble" ? words : null;
-    this.place.replaceChildren(...(words ? [h("p", { class: `banner-${mood}` }, words)] : []));
+    this.place.replaceChildren(h("p", { class: `banner-${mood}` }, words));
   }
 }

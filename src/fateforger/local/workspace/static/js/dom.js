@@ -37,6 +37,17 @@ export function arrange(parent, nodes) {
   }
 }
 
+/** A maker of nodes that gives what it gave before as long as `data` is the same, so that it keeps its focus. */
+export function steady(make) {
+  let print = null;
+  let made = null;
+  return (data) => {
+    const now = JSON.stringify(data);
+    if (now !== print) [print, made] = [now, make()];
+    return made;
+  };
+}
+
 let counter = 0;
 export function freshId(prefix) {
   counter += 1;

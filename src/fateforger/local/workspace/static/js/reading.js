@@ -1,0 +1,57 @@
+// Reads from the server what the page shows, beside the live wire.
+
+import { Unknown } from "./api.js";
+
+const AGAIN_MS = 1000;
+
+export class Reading {
+  #going = new Set();
+
+  constructor({ api, store, hold }) {
+    Object.assign(this, { api, store, hold });
+  }
+
+  /** The live wire has brought this frame. */
+  heard(frame) {
+    if (frame.channel) for (const meanwhile of this.#going) meanwhile.push(frame);
+  }
+
+  /** A conversation's messages; `apply` is given the frames that came meanwhile, which may be newer than the answer. */
+  channel(channel, apply) {
+    return this.#read(apply, () => this.api.messages(channel), ({ messages }) => this.store.takeTimeline(channel, messages));
+  }
+
+  thread(channel, ts, apply) {
+    const take = ({ messages, session }) => {
+      this.store.takeThread(channel, ts, messages);
+      if (session !== undefined) this.store.setStatus(channel, ts, session?.shown, session?.loading);
+    };
+    return this.#read(apply, () => this.api.messages(channel, ts), take);
+  }
+
+  async #read(apply, ask, take) {
+    const meanwhile = [];
+    this.#going.add(meanwhile);
+    try {
+      const answer = await ask();
+      await this.hold.free(() => {
+        take(answer);
+        meanwhile.forEach(apply);
+      });
+    } finally {
+      this.#going.delete(meanwhile);
+    }
+  }
+}
+
+/** Reads until it has worked, as long as it is `stillWanted`: a server that was slow once is asked again. */
+export async function insist(read, stillWanted) {
+  while (stillWanted()) {
+    try {
+      return await read();
+    } catch (trouble) {
+      if (trouble instanceof Unknown) throw trouble;
+      await new Promise((done) => setTimeout(done, AGAIN_MS));
+    }
+  }
+}
