@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 from fateforger.drafting.minutes import GRID, ceil, floor, instant
@@ -47,7 +48,9 @@ def span(first: int, end: int) -> int:
     return ((1 << (end - first)) - 1) << first if end > first else 0
 
 
+@cache
 def _shifts(length: int) -> tuple[int, ...]:
+    """What a set of slots is shifted by, one after the other, to look at that many in a row."""
     have, by = 1, []
     while have * 2 <= length:
         by.append(have)
@@ -55,15 +58,18 @@ def _shifts(length: int) -> tuple[int, ...]:
     return (*by, length - have) if have < length else tuple(by)
 
 
-_SHIFTS = tuple(_shifts(length) for length in range(289))
-"""By length up to a day, what a set of free slots is shifted by to find runs in it."""
-
-
 def runs(free: int, length: int) -> int:
     """The slots at which ``length`` free slots in a row begin."""
-    for by in _SHIFTS[length] if length < len(_SHIFTS) else _shifts(length):
+    for by in _shifts(length):
         free &= free >> by
     return free
+
+
+def spread(starts: int, length: int) -> int:
+    """The slots that runs of that length cover which begin at these."""
+    for by in _shifts(length):
+        starts |= starts << by
+    return starts
 
 
 def longest_run(free: int) -> int:

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import reduce
-from operator import or_
 
-from fateforger.drafting.axis import span
+from fateforger.drafting.axis import span, spread
 from fateforger.drafting.items import Item
 from fateforger.drafting.problem import Placed, Problem, empty
 
@@ -93,7 +91,7 @@ class _Look:
         if item.most_pieces > 1:
             return item.domain
         starts = self._begins(item, item.slots)
-        return reduce(or_, (starts << n for n in range(item.slots)), 0)
+        return spread(starts, item.slots)
 
     def _possible(self, item: Item) -> bool:
         if item.starts(item.slots):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import runs, slots_of, span, stretches
-from fateforger.drafting.items import Item, Mark, Pieces
+from fateforger.drafting.axis import runs, slots_of, span, spread, stretches
+from fateforger.drafting.items import Item, Mark, Piece, Pieces
 from fateforger.drafting.problem import Order, Placed, Problem, empty
 
 _SITTING = 18
@@ -233,11 +233,9 @@ class Layout:
             return False
         found: Pieces = ()
         ceiling = None if item.required else self.problem.lost[item.index] + 1
-        for length, price in item.lengths:
-            more = price * weights.SCALE
-            spot = self.best(item, length, None if ceiling is None else ceiling - more)
-            if spot is not None:
-                ceiling, found = spot[0] + more, ((spot[1], length),)
+        spot = self.whole(item, ceiling)
+        if spot is not None:
+            ceiling, found = spot[0], (spot[1],)
         if item.most_pieces > 1 and (not found or cut or (item.comfort is not None and item.slots > item.comfort)):
             most = 2 if quick and not cut else item.most_pieces
             pieces = self.cut(item, item.slots, most, ceiling)
@@ -246,6 +244,17 @@ class Layout:
         if found:
             self.take(item, tuple(sorted(found)))
         return bool(found)
+
+    def whole(self, item: Item, ceiling: int | None = None) -> tuple[int, Piece] | None:
+        """The cheapest way to place an item in one piece, of the lengths it may have, as cost and piece."""
+        found: tuple[int, Piece] | None = None
+        for length, price in item.lengths:
+            more = price * weights.SCALE
+            spot = self.best(item, length, None if ceiling is None else ceiling - more)
+            if spot is not None:
+                ceiling = spot[0] + more
+                found = ceiling, (spot[1], length)
+        return found
 
     def cut(self, item: Item, slots: int, most: int, ceiling: int | None) -> tuple[int, Pieces] | None:
         """The cheapest way found to place ``slots`` in two pieces or more."""
@@ -289,19 +298,10 @@ class Layout:
         starts = runs(room, item.shortest + item.gap)
         if starts and self.problem.bound[item.index]:
             starts &= self._permitted(item, item.shortest)
-        wide = _widened(starts, item.shortest + item.gap)
+        wide = spread(starts, item.shortest + item.gap)
         if not item.gap:
             return wide.bit_count() >= slots
         return wide.bit_count() - item.gap * (wide & ~(wide << 1)).bit_count() >= slots
-
-
-def _widened(starts: int, length: int) -> int:
-    """The slots that pieces of that length cover which begin there."""
-    have = 1
-    while have * 2 <= length:
-        starts |= starts << have
-        have *= 2
-    return starts | (starts << (length - have))
 
 
 def _split(areas: list[tuple[int, int, bool]], where: int, points: int) -> list[tuple[int, int, bool]]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fateforger.constraints.wording import day_words, quoted
-from fateforger.drafting import weights
 from fateforger.drafting.compile import compiled
 from fateforger.drafting.ground import Ground, ground_of
 from fateforger.drafting.instance import Instance
@@ -82,14 +81,13 @@ class _Why:
 
     def _moves(self, item: Item, piece: Piece) -> tuple[Reason, ...]:
         alone = self._without(self.problem, item, piece)
-        now = _cheapest(alone, item, piece[1])
         found: list[Reason] = []
-        if now is not None and now[1] == piece[0]:
+        if _begins(alone, item, piece[1]) == piece[0]:
             for variant in self.variants:
                 other = variant.problem.items[item.index]
-                spot = _cheapest(self._without(variant.problem, item, piece), other, piece[1])
-                if spot is None or spot[1] != piece[0]:
-                    found.append(self._reason(variant, item, None if spot is None else spot[1]))
+                instead = _begins(self._without(variant.problem, item, piece), other, piece[1])
+                if instead != piece[0]:
+                    found.append(self._reason(variant, item, instead))
             found += self._wish(alone, item, piece)
             found += self._neighbours(item, piece)
         return tuple(found) or (self._last(alone, item, piece),)
@@ -151,8 +149,7 @@ class _Why:
         """Lunch has its time, and shutting down comes last."""
         if item.wish is None:
             return
-        spot = _cheapest(alone, replace(item, wish=None, _tables={}), piece[1])
-        if spot is not None and spot[1] != piece[0]:
+        if _begins(alone, replace(item, wish=None, _tables={}), piece[1]) not in {None, piece[0]}:
             lunch = item.kind is ET.REGENERATION
             because = "this is about when you have lunch" if lunch else "it ends the day"
             yield Reason("policy", f"It is here because {because}.", "lunch" if lunch else "shutdown")
@@ -164,18 +161,18 @@ class _Why:
         for event in self.ground.events:
             if event.mask & near:
                 freed = self._freed(event.id)
-                spot = _cheapest(self._without(freed, item, piece), freed.items[item.index], piece[1])
+                slot = _begins(self._without(freed, item, piece), freed.items[item.index], piece[1])
                 where = "after" if event.mask.bit_length() <= start else "before"
-                yield from self._moved(spot, piece, Reason("event", f"{where} {quoted(event.title)}", event.id))
+                yield from self._moved(slot, piece, Reason("event", f"{where} {quoted(event.title)}", event.id))
         for other in self.problem.items:
             for s, n in self.placed[other.index]:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
-                    spot = _cheapest(Layout(self.problem, trial), item, piece[1])
+                    slot = _begins(Layout(self.problem, trial), item, piece[1])
                     where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.key or other.id, other.title))
-                    yield from self._moved(spot, piece, Reason("block", f"{where} {quoted(title)}", key))
+                    yield from self._moved(slot, piece, Reason("block", f"{where} {quoted(title)}", key))
 
     def _freed(self, event: str) -> Problem:
         """The day without an event."""
@@ -186,9 +183,9 @@ class _Why:
             self.events[event] = compiled(ground_of(fewer), self.gone)
         return self.events[event]
 
-    def _moved(self, spot: tuple[int, int] | None, piece: Piece, beside: Reason) -> Iterator[Reason]:
-        if spot is not None and spot[1] != piece[0]:
-            instead = self.problem.axis.when(spot[1])
+    def _moved(self, slot: int | None, piece: Piece, beside: Reason) -> Iterator[Reason]:
+        if slot is not None and slot != piece[0]:
+            instead = self.problem.axis.when(slot)
             text = f"It comes {beside.text}; without that it would begin at {self._clock(instead)}."
             yield replace(beside, text=text, instead=instead)
 
@@ -205,8 +202,10 @@ class _Why:
         return f"{when.astimezone(zone(self.ground.instance.tz)):%H:%M}"
 
 
-def _cheapest(layout: Layout, item: Item, length: int) -> tuple[int, int] | None:
-    """Where a piece is cheapest, as cost and slot; what may be shorter may be so."""
-    lengths = item.lengths if len(item.lengths) > 1 else ((length, 0),)
-    spots = ((layout.best(item, slots), price) for slots, price in lengths)
-    return min(((spot[0] + price * weights.SCALE, spot[1]) for spot, price in spots if spot), default=None)
+def _begins(layout: Layout, item: Item, length: int) -> int | None:
+    """The slot at which a piece is cheapest; what may be shorter may be so."""
+    if len(item.lengths) > 1:
+        whole = layout.whole(item)
+        return None if whole is None else whole[1][0]
+    spot = layout.best(item, length)
+    return None if spot is None else spot[1]
