@@ -33,10 +33,10 @@ check: install-dev  ## Lint, types, import contracts
 	$(BIN)/lint-imports --no-logo
 
 test: check  ## All checks and all tests
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test)
-	$(BIN)/pytest -n auto --dist loadgroup tests/mutants
+	$(BIN)/pytest tests/mutants
 
 HISTORIES ?= 10000
 SEED ?= 1

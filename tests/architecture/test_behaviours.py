@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-pytestmark = pytest.mark.xdist_group("behaviours")  # one process reads all tests
 BEHAVIOURS = range(1, 243)
 DECISIONS = range(1, 9)
 WITHOUT_A_TEST = {

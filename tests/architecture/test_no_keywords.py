@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "fateforger"
-pytestmark = pytest.mark.xdist_group("keywords")  # one process reads the rooms
 ROOMS = ("slack", "coordinator", "turn", "background", "session")
 """Those through which a person's words come."""
 

@@ -20,7 +20,6 @@ from fateforger.turn.reading.values import PatchWords
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fateforger"
-pytestmark = pytest.mark.xdist_group("structure")  # one process reads the whole program
 
 AT_HOME = {
     "mem0": ("adapters/memory/",),

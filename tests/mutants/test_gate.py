@@ -20,7 +20,7 @@ PACKAGE = ROOT / "src" / "fateforger"
 FEWEST = 20
 PATIENCE = 600
 """Seconds that one run may take on a busy machine; it takes one or two on an idle one."""
-pytestmark = [pytest.mark.timeout(PATIENCE + 30), pytest.mark.xdist_group("mutants")]  # one process has all loaded
+pytestmark = pytest.mark.timeout(PATIENCE + 30)
 
 
 @pytest.fixture(scope="module")
