@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.doors import through_the_door
 from tests.fakes.openai_server import Says
 from tests.scenarios.program import Program
 from tests.scenarios.speaking import Listener, speaking
@@ -82,11 +81,7 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener:
 
     thread.get_by_role("button", name="This helped").last.click()
     expect(thread.get_by_text(THANKS)).to_be_visible()
-    said = subprocess.run(
-        [sys.executable, "-m", "fateforger", "feedback", "--json", "--data-dir", str(program.data)],
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    [rating] = json.loads(said.stdout)["feedback"]
+    status, said, errors = through_the_door("feedback", "--json", "--data-dir", str(program.data))
+    assert status == 0, errors
+    [rating] = json.loads(said)["feedback"]
     assert (rating["helpful"], [name.partition("/")[0] for name in rating["prompts"]]) == (True, ["decide"])

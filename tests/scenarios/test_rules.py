@@ -4,13 +4,12 @@ of many with pages, a search and an edit; and the same from App Home, without a 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from tests.doors import through_the_door
 from tests.factories.constraints import line_of
 from tests.scenarios.program import Program
 from tests.scenarios.test_browser_day import CHROMIUM, page
@@ -84,11 +83,8 @@ def test_many_rules_are_paged_searched_and_edited(program: Program, page: Page, 
     told = tmp_path / "told.jsonl"
     lines = [line_of(f"{n:02}", user="U0000ALEX", name=f"Rule {n:02}", description=f"word{n:02}") for n in range(30)]
     told.write_text("\n".join(json.dumps(line) for line in lines))
-    subprocess.run(
-        [sys.executable, "-m", "fateforger", "constraints", "import", str(told), "--data-dir", str(program.data)],
-        check=True,
-        capture_output=True,
-    )
+    status, _, errors = through_the_door("constraints", "import", str(told), "--data-dir", str(program.data))
+    assert status == 0, errors
     page.goto(program.start().url)
     page.get_by_role("tab", name="Home").click()
     press(page, "Your rules")
@@ -122,11 +118,8 @@ def test_a_change_against_a_rule_waits_and_a_block_says_why_it_is_there(
         necessity="must", rule_kind="avoid_window", windows=windows,
     )  # fmt: skip
     told.write_text(json.dumps(rule))
-    subprocess.run(
-        [sys.executable, "-m", "fateforger", "constraints", "import", str(told), "--data-dir", str(program.data)],
-        check=True,
-        capture_output=True,
-    )
+    status, _, errors = through_the_door("constraints", "import", str(told), "--data-dir", str(program.data))
+    assert status == 0, errors
     page.goto(program.start().url)
     form, thread = page.get_by_role("dialog"), page.locator("#thread")
     press(page, "Plan my day")

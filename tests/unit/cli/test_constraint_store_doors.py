@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from tests.contracts.stores import new_file
+from tests.doors import through_the_door
 from tests.factories.constraints import line_of, random_context, random_history, record_of
 from tests.factories.inside import run_inside
 
@@ -468,14 +466,9 @@ def test_a_damaged_constraint_is_named_put_away_and_mended(doors: Doors) -> None
 
 @pytest.mark.process
 async def test_the_same_doors_lead_to_a_database_server(doors: Doors, postgres: str) -> None:
-    done = subprocess.run(  # noqa: ASYNC221  nothing else runs on this loop
-        [sys.executable, "-m", "fateforger", "constraints", "import", doors.file("in.jsonl", *history())],
-        env=os.environ | {"FATEFORGER_DATABASE_URL": postgres, "FATEFORGER_DATA_DIR": str(doors.folder / "pg")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "7 read: 7 written, 0 there already.\n"
+    where = {"FATEFORGER_DATABASE_URL": postgres, "FATEFORGER_DATA_DIR": str(doors.folder / "pg")}
+    done = through_the_door("constraints", "import", doors.file("in.jsonl", *history()), environment=where)
+    assert done == (0, "7 read: 7 written, 0 there already.\n", "")
     store = open_store(postgres)
     rows = [version for user in ("U1", "U2") for version in await store.constraints.of(user)]
     await store.aclose()

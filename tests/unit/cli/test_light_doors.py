@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.contracts.stores import new_file
 
 HEAVY = {"aiohttp", "alembic", "autogen_core", "deepdiff", "icalendar", "mcp", "radicale", "slack_bolt", "uvicorn"}
 PLAN = {"date": "2026-03-02", "tz": "Europe/Berlin", "events": []}
@@ -43,5 +44,5 @@ def test_a_door_loads_only_what_it_uses(door: tuple[str, ...], also: set[str], t
     (tmp_path / "plan.json").write_text(json.dumps(PLAN))
     (tmp_path / "plan.jsonl").touch()
     if door in {("sync", "history"), ("doctor",)}:
-        loaded("sync", "history", data=tmp_path)
+        new_file(tmp_path).rename(tmp_path / "fateforger.db")
     assert loaded(*door, data=tmp_path) & (HEAVY | also) == set()

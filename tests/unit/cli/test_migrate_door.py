@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import signal
 import sqlite3
 import sys
 from contextlib import closing
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.stores import new_file
+from tests.doors import COMMAND_LINE, programs, through_the_door
 from tests.factories.mirror import mirror_file
 from tests.factories.notion import TbDatabases
 from tests.fakes.notion_server import TOKEN, notion_server
@@ -23,7 +25,8 @@ from fateforger.cli import main
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "scripts" / "migrate_notion_constraints_to_mem0.py"
-PROGRAM = ("-m", "fateforger", "constraints", "migrate")
+MIGRATE = ("constraints", "migrate")
+PROGRAM = ("-m", "fateforger", *MIGRATE)
 Run = tuple[int, str, str]
 
 
@@ -44,7 +47,8 @@ async def run(folder: Path, *arguments: str, env: dict[str, str] | None = None) 
 
 
 async def document(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> dict[str, Any]:
-    _, out, _ = await run(folder, *arguments, "--json", env=env)
+    environment = {"FATEFORGER_DATA_DIR": str(folder / "data"), **(env or {})}
+    _, out, _ = await asyncio.to_thread(through_the_door, *MIGRATE, *arguments, "--json", environment=environment)
     found: dict[str, Any] = json.loads(out)
     return found
 
@@ -149,7 +153,7 @@ async def test_notion_through_the_door(tmp_path: Path) -> None:
     with_tables(tmp_path / "data")
     async with notion_server(*tb.tables) as server:
         env = {"NOTION_TOKEN": TOKEN, "FATEFORGER_NOTION_URL": server.url}
-        told = await document(tmp_path, *PROGRAM, "--user", "U0ALEX", "--apply", env=env)
+        told = await document(tmp_path, "--user", "U0ALEX", "--apply", env=env)
         assert (told["source"], told["counts"]["written"]) == ("Notion", 1)
         assert TOKEN not in json.dumps(told)
 
@@ -191,7 +195,7 @@ async def test_killed_in_between_it_goes_on(tmp_path: Path) -> None:
     total = 1200
     with_tables(tmp_path / "data")
     path = mirror_file(tmp_path / "old.db", *({"hints": f'{{"uid": "tb_{number}"}}'} for number in range(total)))
-    arguments = (*PROGRAM, "--source", "sqlite", "--file", str(path), "--apply")
+    arguments = ("--source", "sqlite", "--file", str(path), "--apply")
     database = tmp_path / "data" / "fateforger.db"
 
     def rows() -> list[str]:
@@ -201,12 +205,13 @@ async def test_killed_in_between_it_goes_on(tmp_path: Path) -> None:
         except sqlite3.OperationalError:
             return []
 
-    process = await started(tmp_path, *arguments)
+    environment = {**os.environ, "FATEFORGER_DATA_DIR": str(tmp_path / "data")}
+    process = programs().start(COMMAND_LINE, *MIGRATE, *arguments, environment=environment, output=tmp_path / "said")
     async with asyncio.timeout(60):
-        while not rows() and process.returncode is None:  # noqa: ASYNC110  a look at another process's file
+        while not rows() and process.poll() is None:  # noqa: ASYNC110  a look at another process's file
             await asyncio.sleep(0.02)
-    process.kill()
-    await process.communicate()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
     before = len(rows())
     assert 0 < before < total
     told = await document(tmp_path, *arguments)

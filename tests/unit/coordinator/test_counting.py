@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 
 import pytest
+from tests.doors import through_the_door
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.coordinator.person import MORNING, HandClock
 
@@ -71,8 +70,9 @@ async def test_sums_that_cannot_be_kept_harm_nobody_and_are_said_once(
 
 
 def costs(data: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "fateforger", "costs", "--data-dir", str(data), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    status, said, errors = through_the_door("costs", "--data-dir", str(data), *arguments)
+    assert status == 0, errors
+    return said
 
 
 async def test_the_door_adds_up(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ async def write(path: str) -> None:
 
 
 async def work(path: str, log: str, me: str) -> None:
-    """Work off lane ``turns``: note each beginning and each end that counted, until there is no job left."""
+    """Work off lane ``turns``: note each beginning, what is about to end, and each end that counted, until there is no job left."""
     store = open_store(path)
     with Path(log).open("a", buffering=1) as notes:  # noqa: ASYNC230  one line each, appended whole
         while await store.database.read(lambda connection: connection.exec_driver_sql("SELECT 1 FROM job").first()):
@@ -64,6 +64,7 @@ async def work(path: str, log: str, me: str) -> None:
             if job.payload.get("fatal") and job.attempts == 1:
                 say("stuck", job.dedupe)
                 await asyncio.sleep(3600)
+            notes.write(f"ending {job.key} {job.dedupe} {me}\n")
             if await store.jobs.finish(job):
                 notes.write(f"end {job.key} {job.dedupe} {me}\n")
     await store.aclose()
