@@ -63,6 +63,7 @@ async def over_http(settings: Settings, host: str, port: int) -> AsyncIterator[s
         app = server.streamable_http_app(json_response=True, stateless_http=True, host=host)
         await stack.enter_async_context(server.session_manager.run())
         web = WebServer(host, port)
+        stack.callback(web.close)
         stack.push_async_callback(web.stop)
         await web.start(TokenNeeded(app, desk))
         yield f"{web.url}/mcp"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
@@ -17,6 +18,9 @@ from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig
 from fateforger.ports import Calendar, Clock
 from fateforger.slack.connection import SLACK_URL, SlackLogin
 from fateforger.slack.manifest import app_manifest
+
+if TYPE_CHECKING:
+    from fateforger.local.calendar import LocalCalendar
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +38,36 @@ class Surroundings:
 async def open_surroundings(stack: AsyncExitStack, settings: Settings, clock: Clock, health: BaseRoute) -> Surroundings:
     """Start what is local, and the web server with it and the ``health`` of the program. Raises ``UserError``."""
     web = WebServer(settings.host, settings.port)
-    stack.push_async_callback(web.stop)
-    routes, calendar, caldav_url, words = await _calendar(stack, settings, clock, web)
+    stack.callback(web.close)
+    routes, calendar, local, words = await _calendar(stack, settings, clock, web)
     login = _login(settings, web)
     if not settings.real_slack:
-        workspace = _workspace(settings, clock, web, login, pane=caldav_url is not None)
+        workspace = _workspace(settings, clock, web, login, pane=local is not None)
         stack.callback(workspace.close)
         routes.append(Mount("/", workspace.app))
+    # At the end the server goes before what it serves, and after those who use it.
+    stack.push_async_callback(web.stop)
     await web.start(Starlette(routes=[health, *routes]))
+    if local is not None:
+        stack.callback(local.release_pages)
+    stack.push_async_callback(calendar.aclose)
+    caldav_url = None if local is None else local.caldav_url
     return Surroundings(login, calendar, None if settings.real_slack else web.url, caldav_url, words)
 
 
 async def _calendar(
     stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer
-) -> tuple[list[BaseRoute], Calendar, str | None, str]:
-    """The routes it needs, the calendar itself, where its CalDAV store is when it is local, and how to speak of it."""
+) -> tuple[list[BaseRoute], Calendar, LocalCalendar | None, str]:
+    """The routes it needs, the calendar itself, what is behind it when it is local, and how to speak of it."""
     if settings.calendar_url:
         calendar = google_calendar(settings, settings.calendar_url, role="house")
-        stack.push_async_callback(calendar.aclose)
         return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
     caldav_port = settings.caldav_port if settings.port else 0
     local = await stack.enter_async_context(local_calendar(settings, clock, port=caldav_port))
     calendar = embedded_calendar(settings, f"{web.url}/calendar/mcp")
-    stack.push_async_callback(calendar.aclose)
     routes: list[BaseRoute] = [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
     spoken = "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
-    return routes, calendar, local.caldav_url, spoken
+    return routes, calendar, local, spoken
 
 
 def _login(settings: Settings, web: WebServer) -> SlackLogin:

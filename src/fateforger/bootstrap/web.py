@@ -61,7 +61,8 @@ def _host_of(address: str) -> str | None:
 
 
 class WebServer:
-    """Listens as soon as it is made, so that its address is known; serves from :meth:`start` until :meth:`stop`.
+    """Listens from when it is made, so that its address is known, until :meth:`close`; serves from :meth:`start` until
+    :meth:`stop`.
 
     Raises :class:`BadInput` when the port is taken.
     """
@@ -94,6 +95,9 @@ class WebServer:
         if self._server is not None and self._serving is not None:
             self._server.should_exit = True
             await self._serving
+
+    def close(self) -> None:
+        """Listen no longer; for a server that never served, too."""
         self._socket.close()
 
 

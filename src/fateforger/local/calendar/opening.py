@@ -66,6 +66,7 @@ class LocalCalendar:
         self.server = parts.server
         self.mcp_app = parts.mcp_app
         self.pane_app = parts.pane_app
+        self._changes = parts.changes
         self._stop = stop
         self._task = task
 
@@ -76,6 +77,10 @@ class LocalCalendar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    def release_pages(self) -> None:
+        """Answer every open page at once, for the server that it asks is about to stop."""
+        self._changes.close()
 
     async def aclose(self) -> None:
         """Stop everything that was started; calling it again does nothing."""
@@ -91,6 +96,7 @@ class _Parts:
     server: Server[Any]
     mcp_app: ASGIApp
     pane_app: ASGIApp
+    changes: Changes
 
 
 async def open_local_calendar(config: LocalCalendarConfig, *, now: Callable[[], datetime]) -> LocalCalendar:
@@ -150,7 +156,7 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         server = mcp_server(tools)
         mcp_app = server.streamable_http_app(json_response=True)
         await stack.enter_async_context(server.session_manager.run())
-        yield _Parts(account, calendars, tools, server, mcp_app, pane_app(calendars, changes))
+        yield _Parts(account, calendars, tools, server, mcp_app, pane_app(calendars, changes), changes)
 
 
 async def find_calendars(config: LocalCalendarConfig) -> Account:

@@ -43,6 +43,12 @@ class Changes:
         self._looked_at = float("-inf")
         self._state: str | None = None
         self._is_reachable = True
+        self._closed = False
+
+    def close(self) -> None:
+        """Nobody waits any longer: the server is about to stop."""
+        self._closed = True
+        self._advance()
 
     def note(self, moment: Moment) -> None:
         """Something at that time was written through the tools."""
@@ -58,7 +64,7 @@ class Changes:
     async def after(self, version: str, zone: ZoneInfo, patience: float) -> News:
         """The news as soon as they differ from `version`, else what there is after `patience` seconds."""
         deadline = asyncio.get_running_loop().time() + patience
-        while True:
+        while not self._closed:
             await self._look()
             news = self.current(zone)
             left = deadline - asyncio.get_running_loop().time()
@@ -69,6 +75,7 @@ class Changes:
                     await self._news.wait()
             except TimeoutError:
                 continue
+        return self.current(zone)
 
     async def _look(self) -> None:
         async with self._looking:
