@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from random import Random
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from fateforger.drafting import Busy, Day, LunchWish, Work, draft
 from fateforger.drafting.draft import instance_of, length
@@ -89,14 +91,18 @@ def test_a_named_task_found_no_gap(day: Day) -> None:
 
 
 @given(days(), st.randoms(use_true_random=False))
-def test_the_order_of_meetings_does_not_matter(day: Day, random: object) -> None:
-    shuffled = list(day.busy)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+@examples(60)  # two drafts each
+def test_the_order_of_meetings_does_not_matter(day: Day, random: Random) -> None:
+    """Looked for where there are meetings to shuffle and a day to draft."""
+    within = [busy for busy in day.busy if day.start < busy.end and busy.start < day.end]
+    assume(len(within) > 1)
+    shuffled = random.sample(day.busy, len(day.busy))
     same = Day(day.date, day.tz, day.start, day.end, tuple(shuffled), day.lunch, day.works)
-    assert draft(same) == draft(day) == draft(day)
+    assert draft(same) == draft(day)
 
 
 @given(days())
+@examples(30)  # that any plan survives it is another law
 def test_a_draft_survives_the_wire(day: Day) -> None:
     plan: TBPlan = draft(day).plan
     again = read_plan(write_plan(plan))
