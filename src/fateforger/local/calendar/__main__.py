@@ -15,6 +15,9 @@ from fateforger.local.calendar.errors import CalendarError
 from fateforger.local.calendar.opening import LocalCalendar, LocalCalendarConfig, open_local_calendar
 from fateforger.local.calendar.times import zone_named
 
+_STOP_SECONDS = 3
+"""Longer than an open page waits for news."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse the command line and serve until interrupted. Returns the exit status."""
@@ -78,8 +81,8 @@ async def _serve_http(calendar: LocalCalendar, port: int) -> None:
     with socket.create_server(("127.0.0.1", port)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         _say(f"MCP at {address}/mcp, the day at {address}/day/, CalDAV at {calendar.caldav_url}")
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-        await server.serve(sockets=[listening])
+        settings = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=_STOP_SECONDS)
+        await uvicorn.Server(settings).serve(sockets=[listening])
 
 
 def _say(sentence: str) -> None:
