@@ -22,7 +22,7 @@ from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.reasons import reasons_of
 from fateforger.drafting.search import Found, first, improved
 
-STEPS = 46_000
+STEPS = 44_000
 """How often a place for something is looked for, unless another number is asked for: about a third of a second."""
 LONG = 10 * NODES
 """Steps of a look at what a usual look does not decide; one day in thousands."""
