@@ -31,6 +31,12 @@ def rooms() -> list[str]:
     )
 
 
+def test_what_is_no_text_is_a_picture_or_a_typeface() -> None:
+    """Nothing that was only downloaded or made by the way."""
+    odd = [file for file in tracked() if b"\0" in file.read_bytes()]
+    assert {file.suffix for file in odd} == {".png", ".ttf"}
+
+
 def test_every_room_is_described() -> None:
     """A newcomer finds each room in ARCHITECTURE.md."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
