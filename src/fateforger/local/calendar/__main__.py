@@ -77,12 +77,18 @@ async def _serve_http(calendar: LocalCalendar, port: int) -> None:
     from starlette.applications import Starlette  # noqa: PLC0415  same
     from starlette.routing import Mount  # noqa: PLC0415  same
 
+    class Server(uvicorn.Server):
+        """Says where it is once it listens to interruptions too: whoever reads that may interrupt at once."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            _say(f"MCP at {address}/mcp, the day at {address}/day/, CalDAV at {calendar.caldav_url}")
+
     app = Starlette(routes=[Mount("/day", calendar.pane_app), Mount("/", calendar.mcp_app)])
     with socket.create_server(("127.0.0.1", port)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        _say(f"MCP at {address}/mcp, the day at {address}/day/, CalDAV at {calendar.caldav_url}")
         settings = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=_STOP_SECONDS)
-        await uvicorn.Server(settings).serve(sockets=[listening])
+        await Server(settings).serve(sockets=[listening])
 
 
 def _say(sentence: str) -> None:
