@@ -194,7 +194,8 @@ async def test_who_waits_for_news_is_woken_by_a_write() -> None:
 async def test_a_write_by_another_program_is_news_too(
     pane: httpx.AsyncClient, other: OtherProgram, tools: AtTheTools
 ) -> None:
-    version = (await changes(pane))["version"]
+    """From the moment in which the page read its day."""
+    version = (await day(pane))["version"]
     await other.put("x", "UID:theirs", "SUMMARY:Dentist", "DTSTART:20270504T080000Z", "DURATION:PT1H")
     async with asyncio.timeout(60):
         news = await changes(pane, version)

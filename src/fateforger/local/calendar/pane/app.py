@@ -40,7 +40,7 @@ def pane_app(calendars: Calendars, changes: Changes) -> Starlette:
     async def events(request: Request) -> Response:
         zone = zone_of(request)
         asked = request.query_params.get("date")
-        known = changes.current(zone)
+        known = await changes.from_now_on(zone)
         try:
             day = date.fromisoformat(asked) if asked else calendars.now().astimezone(zone).date()
             shown = await day_json(calendars, day, zone)

@@ -56,6 +56,12 @@ class Changes:
         self._written += 1
         self._advance()
 
+    async def from_now_on(self, zone: ZoneInfo) -> News:
+        """The news so far, for a page that reads the calendar next: what it does not find there yet will be news."""
+        if self._state is None:
+            await self._look()
+        return self.current(zone)
+
     def current(self, zone: ZoneInfo) -> News:
         last = self._last
         day = None if last is None else last.day or last.instant.astimezone(zone).date()
