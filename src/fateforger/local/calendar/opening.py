@@ -83,14 +83,8 @@ class LocalCalendar:
         self._changes.close()
 
     async def aclose(self) -> None:
-        """Stop everything that was started, also when this is cancelled meanwhile, as by Ctrl-C; calling it again does
-        nothing."""
+        """Stop everything that was started; calling it again does nothing."""
         self._stop.set()
-        try:
-            await asyncio.wait({self._task})
-        except asyncio.CancelledError:
-            await asyncio.wait({self._task})
-            raise
         await self._task
 
 

@@ -67,10 +67,11 @@ class Modals:
         view = self._view(given)
         if before is not None:
             view |= {"id": before["id"], "root_view_id": before["id"]}
-            self._replaced.keep((before["id"],), before["blocks"])
         self._refuse_taken_external_id(given, view["id"])
         with self._store.database.transaction():
             self._store.views.put_home(user, view)
+            if before is not None:
+                self._replaced.keep((before["id"],), before["blocks"])
             self._show(user, view)
         return view
 
