@@ -43,7 +43,17 @@ from fateforger.ports import Outcome
 from fateforger.sync import numbered, plan_sync
 from fateforger.sync.canonical import canon
 from fateforger.sync.matching import Candidate, event_candidate, pair_alike
-from fateforger.sync.model import DesiredDay, EventFields, EventImage, Ledger, Marker, OwnedId, Snapshot
+from fateforger.sync.model import (
+    PLAIN,
+    DesiredDay,
+    EventExtras,
+    EventFields,
+    EventImage,
+    Ledger,
+    Marker,
+    OwnedId,
+    Snapshot,
+)
 from fateforger.sync.words import changes_between
 
 ROUNDS = 300
@@ -167,9 +177,11 @@ class SlowCalendar(GoogleCalendarFake):
         await asyncio.sleep(CALL_SECONDS)
         return await super().get(event_id)
 
-    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
         await asyncio.sleep(CALL_SECONDS)
-        return await super().create(event_id, fields, marker)
+        return await super().create(event_id, fields, marker, extras)
 
     async def update(
         self,

@@ -14,7 +14,7 @@ import pytest
 from tests.contracts.calendar_people import Person
 
 from fateforger.ports import Calendar, Done, Exists, Gone, Rejected, Stale
-from fateforger.sync.model import EventFields, EventImage, Marker, OwnedId
+from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 DAY = date(2026, 3, 2)
 NINE = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -22,6 +22,22 @@ NINE = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
 FOREIGN = "dentist00001"
+EXTRAS = EventExtras(
+    location="Room 5, at the back; left",
+    reminders=(("email", 30), ("popup", 5)),
+    guests=(
+        {"email": "ann@example.com", "displayName": "Ann", "responseStatus": "accepted"},
+        {"email": "bob@example.com", "optional": True, "responseStatus": "needsAction"},
+    ),
+    guest_rights={"guestsCanModify": True, "guestsCanSeeOtherGuests": False},
+    attachments=({"fileUrl": "https://example.com/x", "title": "X"},),
+    source={"url": "https://example.com", "title": "Ticket"},
+    visibility="private",
+    free=True,
+    properties={"zoomId": "42"},
+    shared_properties={"room": "5"},
+)
+"""All that every calendar takes."""
 
 WORDS = {
     "lines": "first\nsecond\n\nfourth",
@@ -98,7 +114,7 @@ class CalendarContract:
         assert created.marker == marker()
         shape = (created.id, created.status, created.busy, created.organized_by_me, created.series_id)
         assert shape == (owned(), "confirmed", True, True, None)
-        assert (created.event_type, created.enriched, created.all_day) == ("default", False, False)
+        assert (created.event_type, created.extras, created.all_day) == ("default", PLAIN, False)
         assert created.version is not None
         assert await read(calendar) == created
         assert await calendar.window(NINE, NINE + HOUR) == (created,)
@@ -112,6 +128,26 @@ class CalendarContract:
         created = await put(calendar, description="", color_id=None)
         assert created.fields == fields(description="", color_id=None)
         assert await read(calendar) == created
+
+    async def test_an_event_is_created_with_all_that_a_person_can_add(self, calendar: Calendar) -> None:
+        """K12: and it is shown so wherever it is read; an update leaves it alone."""
+        outcome = await calendar.create(owned(), fields(), marker(), EXTRAS)
+        assert isinstance(outcome, Done)
+        assert outcome.image is not None
+        assert (outcome.image.extras, outcome.image.marker) == (EXTRAS, marker())
+        assert (await read(calendar)).extras == EXTRAS
+        assert [event.extras for event in await calendar.window(NINE, NINE + HOUR)] == [EXTRAS]
+        await calendar.update(owned(), {"summary": "Other", "start": NINE - HOUR}, marker("t2-0"))
+        assert (await read(calendar)).extras == EXTRAS
+
+    async def test_a_colour_is_taken_away_or_the_calendar_says_that_it_cannot(self, calendar: Calendar) -> None:
+        """K12: alone it is refused; among other changes it is left, which the answer shows."""
+        await put(calendar)
+        outcome = await calendar.update(owned(), {"color_id": None}, marker("t2-0"))
+        assert isinstance(outcome, Done if calendar.traits.can_clear_color else Rejected)
+        await calendar.update(owned(), {"color_id": None, "summary": "Other"}, marker("t3-0"))
+        left = None if calendar.traits.can_clear_color else "9"
+        assert (await read(calendar)).fields == fields(summary="Other", color_id=left)
 
     async def test_an_unknown_id_is_none(self, calendar: Calendar) -> None:
         assert await calendar.get(owned(7)) is None

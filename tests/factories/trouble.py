@@ -12,7 +12,7 @@ from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
 from fateforger.ports import CalendarTraits, Lease, Limited, Outcome, Unauthorized, Unknown
-from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId
+from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Head, Ledger, Marker, OwnedId
 
 T = TypeVar("T")
 Side = Literal["before", "after"]
@@ -137,9 +137,11 @@ class WatchedCalendar:
     async def get(self, event_id: str) -> EventImage | None:
         return await self._call(self.inner.get(event_id))
 
-    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
         self._watch(event_id, marker.op_id)
-        return await self._call(self.inner.create(event_id, fields, marker))
+        return await self._call(self.inner.create(event_id, fields, marker, extras))
 
     async def update(
         self,

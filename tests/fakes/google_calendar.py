@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
+from fateforger.adapters.calendar.arguments import extras_arguments
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarReadOnly, CalendarUnreachable
 from fateforger.ports import (
     CalendarTraits,
@@ -33,7 +34,7 @@ from fateforger.ports import (
     Unauthorized,
     Unknown,
 )
-from fateforger.sync.model import MANAGED, EventFields, EventImage, Marker, OwnedId
+from fateforger.sync.model import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 Verb = Literal["window", "get", "create", "update", "delete"]
 Where = Verb | Literal["any", "write", "read"]
@@ -168,16 +169,21 @@ class GoogleCalendarFake:
     async def get(self, event_id: str) -> EventImage | None:
         return await self._read("get", event_id, {}, lambda: self.store.get(event_id))
 
-    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        properties = {**extras.properties, **marker.properties()}
+
         def effect() -> Outcome:
             try:
-                return Done(self.store.insert(_owned(event_id), fields, marker.properties()))
+                return Done(self.store.insert(_owned(event_id), fields, properties, **extras_arguments(extras)))
             except Taken:
                 return Exists()
             except Invalid as reason:
                 return Rejected(str(reason))
 
-        return await self._write("create", event_id, {"fields": fields, "marker": marker}, effect)
+        arguments = {"fields": fields, "marker": marker, "extras": extras}
+        return await self._write("create", event_id, arguments, effect)
 
     async def update(
         self,
@@ -196,8 +202,11 @@ class GoogleCalendarFake:
         def effect() -> Outcome:
             if refusal := self._refusal(_owned(event_id), expect, seen):
                 return refusal
+            if changes and all(name == "color_id" and value is None for name, value in changes.items()):
+                return Rejected("This calendar can change a colour but not take it away.")
+            taken = {n: v for n, v in changes.items() if n != "color_id" or v is not None}
             try:
-                return Done(self.store.patch(event_id, changes, marker.properties()))
+                return Done(self.store.patch(event_id, taken, marker.properties()))
             except Invalid as reason:
                 return Rejected(str(reason))
 

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from tests.fakes.google_mcp import Google
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
+from tests.fakes.google_tools import KEPT
 
 from fateforger.sync.model import EventFields
 
@@ -104,7 +105,8 @@ class GoogleRest:
             end=_moment(body["end"]),
             color_id=body.get("colorId"),
         )
-        return JSONResponse(_known(store).insert(body["id"], fields, _private(body)).raw)
+        extras = {name: body[name] for name in KEPT if name in body}
+        return JSONResponse(_known(store).insert(body["id"], fields, _private(body), **extras).raw)
 
     def _get(self, request: Request, store: GoogleStore | None, _body: Json) -> Response:
         image = _known(store).get(request.path_params["event"])

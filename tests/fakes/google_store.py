@@ -17,7 +17,6 @@ from fateforger.sync.model import EventFields, EventImage
 
 OWNER = "owner@example.com"
 _EPOCH = datetime(2026, 11, 21, tzinfo=UTC)
-_ENRICHING = ("attendees", "conferenceData", "hangoutLink", "attachments")
 
 
 class Taken(Exception):
@@ -72,7 +71,8 @@ class GoogleStore:
             self._unseen[event_id] = self.lag
         if fields.end < fields.start:
             raise Invalid("The specified time range is empty.")
-        image = EventImage(id=event_id, **dict(self.normalize(fields)), properties=dict(properties))
+        busy = extras.pop("transparency", "opaque") == "opaque"
+        image = EventImage(id=event_id, **dict(self.normalize(fields)), properties=dict(properties), busy=busy)
         return self._put(image, extras)
 
     def patch(self, event_id: str, changes: Mapping[str, Any], properties: Mapping[str, str]) -> EventImage:
@@ -166,7 +166,6 @@ class GoogleStore:
         image = image.model_copy(
             update={
                 "version": f"{stamp:%Y-%m-%dT%H:%M:%S}.{stamp.microsecond // 1000:03d}Z",
-                "enriched": any(extras.get(name) for name in _ENRICHING),
                 "html_link": f"https://www.google.com/calendar/event?eid={image.id}",
             }
         )

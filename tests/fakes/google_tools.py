@@ -29,7 +29,10 @@ _NAMES = _DEFAULTS | {
     "privateCopy", "locked", "source", "eventType",
 }  # fmt: skip
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(Z|[+-]\d{2}:\d{2})?")
-_KEPT = ("location", "reminders", "visibility", "attendees")
+KEPT = (
+    "location", "reminders", "visibility", "transparency", "attendees", "attachments", "source", "anyoneCanAddSelf",
+    "guestsCanInviteOthers", "guestsCanModify", "guestsCanSeeOtherGuests",
+)  # fmt: skip
 
 DECLARED: Mapping[str, tuple[str, ...]] = {
     "list-calendars": ("account",),
@@ -38,7 +41,7 @@ DECLARED: Mapping[str, tuple[str, ...]] = {
     "get-event": ("calendarId", "eventId", "fields", "account"),
     "create-event": (
         "calendarId", "eventId", "summary", "start", "end", "timeZone", "description", "colorId", "extendedProperties",
-        "sendUpdates", "allowDuplicates", "calendarsToCheck", "account",
+        "sendUpdates", "allowDuplicates", "calendarsToCheck", "account", *KEPT,
     ),
     "update-event": (
         "calendarId", "eventId", "summary", "start", "end", "timeZone", "description", "colorId", "extendedProperties",
@@ -107,6 +110,8 @@ class GoogleTools:
     account: str = "normal"
     conditional: bool = False
     spent: int = 0
+    mails: int = 0
+    """How many mails went to guests of created events."""
 
     def call(self, tool: str, a: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON that the tool answers. Raises :class:`GoogleError` and :class:`ToolError`."""
@@ -200,7 +205,11 @@ class GoogleTools:
             end=end,
             color_id=a.get("colorId") or None,
         )
-        extras = {name: a[name] for name in _KEPT if name in a}
+        extras = {name: a[name] for name in KEPT if name in a}
+        if shared := a.get("extendedProperties", {}).get("shared"):
+            extras["extendedProperties"] = {"private": _private(a), "shared": shared}
+        if extras.get("attendees") and a.get("sendUpdates") != "none":
+            self.mails += len(extras["attendees"])
         try:
             image = store.insert(a["eventId"], fields, _private(a), **extras)
         except Taken:

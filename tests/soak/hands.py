@@ -18,6 +18,19 @@ ACTS = (
     "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most",
 )  # fmt: skip
 
+ADDITIONS: tuple[dict[str, object], ...] = (
+    {"extras": {"attendees": [{"email": "ben@example.com"}]}},
+    {"extras": {"location": "Room 5"}},
+    {"extras": {"reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": 5}]}}},
+    {"extras": {"visibility": "private"}},
+    {"extras": {"guestsCanModify": True}},
+    {"extras": {"source": {"url": "https://example.com", "title": "Ticket"}}},
+    {"extras": {"attachments": [{"fileUrl": "https://example.com/x", "title": "X"}]}},
+    {"extras": {"hangoutLink": "https://meet.example.com/x"}},
+    {"busy": False},
+)
+"""What a person can put into an event beside title, notes, time and colour."""
+
 
 @dataclass
 class Hands:
@@ -118,7 +131,7 @@ class Hands:
             case "colour":
                 return {"color_id": rng.choice(("2", "5", "8", "11"))}
             case "invite":
-                return {"extras": {"attendees": [{"email": "ben@example.com"}]}}
+                return dict(rng.choice(ADDITIONS))
             case "all day":
                 self.truth.obstructed.add(event.id)
                 return {"start": self.setting.day, "end": self.setting.day + timedelta(days=1)}

@@ -3,8 +3,8 @@
 The witness sees what the person does on the calendar, what they wish in the thread, and every write of the program at
 the moment it takes effect. It shares no decision with the engine: it knows an event of ours by having seen it made.
 
-An **edit** is a field of an event of ours as the person left it there, an event of ours that they deleted, or guests
-that they added. It stands until the person changes it again. Putting a value back to what the program wrote is no
+An **edit** is a field of an event of ours as the person left it there, an event of ours that they deleted, or what they
+added to one: guests, a place, reminders and the like. It stands until the person changes it again. Putting a value back to what the program wrote is no
 edit, and for an undo neither is putting it back to what the program had written before: the event is as it was left.
 
 The program may replace the value of an edit only when a later wish of the person says so:
@@ -16,7 +16,7 @@ The program may replace the value of an edit only when a later wish of the perso
   be named in what the thread says: audible, not silent.
 - an undo may put a value over an edit only where one of the transactions that it takes back had put the edit back
   (a redo), or when it was told to use force. An undo that takes back the write over an edit gives the edit back.
-- guests never go with an event, unless by force.
+- what was added never goes with an event, unless by force.
 - a deleted event comes back only when a later submit asks for the block anew: with other contents than it had been
   asked for, or after the plan in the thread was without it, or after an undo of what had been written for it, or with
   a yes to the question what became of blocks that are gone. Or when an undo takes back a transaction that itself had deleted an event of that block.
@@ -130,7 +130,7 @@ class Truth:
     made: dict[str, str] = field(default_factory=dict)
     theirs: dict[str, EventImage] = field(default_factory=dict)
     edits: dict[tuple[str, str], Edit] = field(default_factory=dict)
-    guests: dict[str, int] = field(default_factory=dict)
+    added: dict[str, int] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     titles: dict[str, set[str]] = field(default_factory=dict)
@@ -161,8 +161,8 @@ class Truth:
             return
         self.live[after.id] = after
         self._touch(after)
-        if after.enriched and not before.enriched:
-            self.guests[after.id] = self._now
+        if after.extras != before.extras:
+            self.added[after.id] = self._now
             self.counts["edits"] += 1
         old, new = shape_of(before), shape_of(after)
         for name in FIELDS:
@@ -294,11 +294,11 @@ class Truth:
         by.deleted.add(key_of(image))
         by.raced = by.raced or any(self._is_raced(image.id, edit.at) for _, edit in self._standing(image.id))
         command = by.command
-        if image.id in self.guests and not command.force:
-            if self._is_raced(image.id, self.guests[image.id]):
+        if image.id in self.added and not command.force:
+            if self._is_raced(image.id, self.added[image.id]):
                 self.raced += 1
             else:
-                self.breach("lost", f"{command.name} deleted “{image.summary}” with its guests")
+                self.breach("lost", f"{command.name} deleted “{image.summary}” with what was added to it")
         dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
         for place, edit in self._standing(image.id):
             taken = edit.put_back_by is not None or place in command.taken
@@ -443,7 +443,7 @@ class Truth:
 
     def _gone(self, event_id: str) -> None:
         self.live.pop(event_id, None)
-        self.guests.pop(event_id, None)
+        self.added.pop(event_id, None)
         self.edits = {place: edit for place, edit in self.edits.items() if place[0] != event_id}
 
     def _tick(self) -> None:

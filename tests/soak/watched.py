@@ -17,7 +17,7 @@ from tests.soak.truth import Command, Truth, Written
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
 from fateforger.journal.standing import took_back
 from fateforger.ports import CalendarTraits, Journal, Lease, Outcome
-from fateforger.sync.model import EventFields, EventImage, Head, Ledger, Marker, OwnedId, Verb
+from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Head, Ledger, Marker, OwnedId, Verb
 
 T = TypeVar("T")
 LONGEST_CALL = 1.5
@@ -242,11 +242,13 @@ class SeenCalendar:
     async def get(self, event_id: str) -> EventImage | None:
         return await self._call(lambda: self.inner.get(event_id))
 
-    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
         await self._intended(event_id, marker.op_id)
         if self.minted.setdefault(event_id, marker.op_id) != marker.op_id:
             self.journal.truth.breach("reused", f"{marker.op_id} uses the id of {self.minted[event_id]}")
-        return await self._call(lambda: self.inner.create(event_id, fields, marker))
+        return await self._call(lambda: self.inner.create(event_id, fields, marker, extras))
 
     async def update(self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, **more: Any) -> Outcome:
         await self._intended(event_id, marker.op_id)

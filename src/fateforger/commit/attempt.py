@@ -23,7 +23,7 @@ from fateforger.journal import (
 )
 from fateforger.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.sync.canonical import is_timed
-from fateforger.sync.model import WRITES, EventImage, Head, Marker, OwnedId, SyncOp, Verb
+from fateforger.sync.model import PLAIN, WRITES, EventImage, Head, Marker, OwnedId, SyncOp, Verb
 
 _FEWER = "The calendar wants fewer requests."
 Answer = Done | Exists | Gone | Stale | Rejected | Unknown
@@ -153,7 +153,7 @@ class Attempts:
         if op.after is None:
             raise InternalError(f"Op {op.op_id} does not know what to write.")
         if op.verb is Verb.CREATE:
-            return await calendar.create(event_id, op.after, marker)
+            return await calendar.create(event_id, op.after, marker, PLAIN if op.extras is None else op.extras)
         changes = {name: getattr(op.after, name) for name in op.changes}
         seen = None if self._older(seen_at, self._outside.limits.vouched_for) else op.before
         expect = version if calendar.traits.conditional_write else None

@@ -10,8 +10,8 @@ from fateforger.journal import OpRecord, OpState, TxState
 from fateforger.plan import zone
 from fateforger.sync import told
 from fateforger.sync.conflicts import asking
-from fateforger.sync.model import WRITES, SyncPlan, Verb
-from fateforger.sync.words import listed, quoted
+from fateforger.sync.model import WRITES, SyncPlan, Verb, missing_extras
+from fateforger.sync.words import listed, quoted, without_words
 
 _MOST_LEFT = 5
 UP_TO_DATE = "Your calendar is already up to date."
@@ -36,7 +36,8 @@ def result_of(rounds: Sequence[Carried]) -> SyncResult:
         status = "unchanged"
     prefix = "Done again: " if transaction.context.get("deed") == "redo" else "Taken back: "
     done = _done(result, status, prefix if status == "undone" else "")
-    sentences = (done, *_waiting(last), *_not_done(transaction.records), *last.notes)
+    records = transaction.records
+    sentences = (done, *_waiting(last), *_not_done(records), *_not_back(records), *last.notes)
     return SyncResult(status, plan, result.transactions, (*sentences, *_about(plan, undo=transaction.kind == "undo")))
 
 
@@ -87,6 +88,18 @@ def _not_done(records: Sequence[OpRecord]) -> list[str]:
     given_up = [r.op.summary for r in records if r.state is OpState.SUPERSEDED and r.op.verb in WRITES]
     if given_up:
         sentences.append(f"{listed(given_up)} had to wait and was given up; plan again and I take it from there.")
+    return sentences
+
+
+def _not_back(records: Sequence[OpRecord]) -> list[str]:
+    """Return a sentence for each event that was made again without everything that the person had put into it."""
+    sentences: list[str] = []
+    for record in records:
+        wanted, seen = record.op.extras, record.observed
+        if wanted is None or seen is None or record.state is not OpState.APPLIED:
+            continue
+        if missing := missing_extras(wanted, seen.extras):
+            sentences.append(f"{quoted(record.op.summary)} is back {without_words(missing)}: I cannot write that.")
     return sentences
 
 

@@ -36,7 +36,8 @@ async def undo_sync(
     ledger = await outside.journal.ledger(outside.calendar.key, day)
     touched = [r.op.event_id for t in targets for r in t.records if r.op.verb in WRITES]
     snapshot = await read_snapshot(outside.calendar, ledger, day, tz, limits=outside.limits, also=touched)
-    plan = plan_undo(targets, snapshot, ledger, op_ids=numbered(id), force=force)
+    clears = outside.calendar.traits.can_clear_color
+    plan = plan_undo(targets, snapshot, ledger, op_ids=numbered(id), force=force, can_clear_color=clears)
     transaction = begun(
         plan,
         id=id,

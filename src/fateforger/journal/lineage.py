@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from fateforger.plan import zone
 from fateforger.sync.canonical import Canon, canon, is_timed
-from fateforger.sync.model import EventImage, Head, Ledger, Snapshot, SyncOp
+from fateforger.sync.model import MANAGED, EventExtras, EventImage, Head, Ledger, Snapshot, SyncOp, missing_extras
 from fateforger.sync.ownership import obstacle_to
+from fateforger.sync.words import quoted
 
 
 @dataclass
@@ -25,7 +26,11 @@ class Lineage:
     known: Head | None = None
     key: str = ""
     """What the block will be known by, once all steps are taken back."""
+    extras: EventExtras | None = None
+    """What it holds beyond the managed fields, on paper; ``None`` when nothing of it is left."""
     released: bool = False
+    keeps_color: bool = False
+    """Whether it has to keep our colour, because the calendar cannot take one away."""
     told: list[str] = field(default_factory=list)
     ids: dict[str, None] = field(default_factory=dict)
     """All event ids that it had, as an ordered set."""
@@ -34,6 +39,7 @@ class Lineage:
         self.known = self.head
         if self.event is not None and is_timed(self.event):
             self.now = canon(self.event)
+            self.extras = self.event.extras
 
     @property
     def shown(self) -> Canon | None:
@@ -69,12 +75,42 @@ class Lineage:
         """Whether its own record, as it stands on paper, says that it brought that event back."""
         return self.known is not None and self.known.event_id in self.ids and event_id in self.known.restores
 
+    def holds_more_than(self, other: Lineage) -> bool:
+        """Check whether it shows, on paper, what the other's event does not hold, and what an update cannot write."""
+        if self.extras is None or other.event is None:
+            return False
+        return bool(missing_extras(self.extras, other.event.extras))
+
     def take_over(self, other: Lineage) -> None:
         """Show what another one, of which no event is left, shows on paper."""
         self.now, self.known = other.now, other.known
         self.told += other.told
         self.ids |= other.ids
         other.now, other.told = None, []
+
+    def changed_since(self, left: Canon) -> frozenset[str]:
+        """Return the managed fields in which it differs, on paper, from how we ``left`` it. A field that an undo could
+        not set back is not the person's as long as the calendar shows what we wrote."""
+        head, shown, now = self.head, self.shown, self.now
+        if now is None:
+            return frozenset()
+        differing = {name for name in MANAGED if getattr(now, name) != getattr(left, name)}
+        if head is not None and shown is not None and differing & {*head.unrestored}:
+            base = canon(head.base)
+            ours = {n for n in head.unrestored if getattr(base, n) == getattr(shown, n) == getattr(now, n)}
+            differing -= ours
+        return frozenset(differing)
+
+    def keep_color(self) -> None:
+        """Let it show our colour where it had none before: the calendar can change a colour but not take it away."""
+        if self.now is None or self.shown is None or self.now.color_id is not None or self.shown.color_id is None:
+            return
+        self.now = self.now._replace(color_id=self.shown.color_id)
+        self.keeps_color = True
+        self.told.append(
+            f"{quoted(self.now.summary)} keeps the colour I gave it."
+            " Your calendar lets me change a colour, but not take it away."
+        )
 
     def release(self, sentence: str) -> None:
         """Leave it to the person from now on."""
@@ -125,12 +161,13 @@ class Lineages:
 
     def join(self) -> None:
         """Let a block that comes back take the place of the event that goes, if both are the same block: one that was
-        planned anew since need not go for the older one."""
+        planned anew since need not go for the older one, unless the older one held more than it does."""
         going = {other.key_known: other for other in self if other.now is None and other.may_change}
         for lineage in self:
             if lineage.event is None and lineage.now is not None:
-                other = going.pop(lineage.key_known, None)
-                if other is not None:
+                other = going.get(lineage.key_known)
+                if other is not None and not lineage.holds_more_than(other):
+                    del going[lineage.key_known]
                     other.take_over(lineage)
 
     def give_keys(self) -> frozenset[str]:

@@ -19,7 +19,18 @@ from dataclasses import dataclass
 from fateforger.errors import InternalError
 from fateforger.journal.model import OpState
 from fateforger.sync.canonical import Canon, canon, fields_of, is_timed, same_fields
-from fateforger.sync.model import MANAGED, EventFields, EventImage, Head, Standing, SyncOp, Verb
+from fateforger.sync.model import (
+    MANAGED,
+    PLAIN,
+    EventExtras,
+    EventFields,
+    EventImage,
+    Head,
+    Standing,
+    SyncOp,
+    Verb,
+    changed_extras,
+)
 from fateforger.sync.ownership import obstacle_to
 
 ID_USED_UP = "Its event id was used before, by an event that is not there any more."
@@ -83,7 +94,7 @@ def answered(op: SyncOp, event: EventImage | None) -> Happened:
 def happened(op: SyncOp, event: EventImage) -> Happened:
     """The write took effect and ``event`` is what was seen afterwards, perhaps much later: only what shows as it was
     written counts as ours."""
-    if op.after is None or not is_timed(event) or not _shows(event, op):
+    if op.after is None or not is_timed(event) or not _shows(event, op) or _added_to(event, op):
         gone = {"standing": Standing.DELETED} if event.gone else {}
         return Happened(None, None if op.head_after is None else op.head_after.model_copy(update=gone))
     if event.gone and op.head_after is not None:
@@ -107,7 +118,28 @@ def observed_head(op: SyncOp, event: EventImage) -> Head | None:
             "base": fields_of(seen),
             "wanted": None if canon(asked) == seen else asked,
             "version": event.version,
+            "extras": _known_extras(op, head, event),
         }
+    )
+
+
+def _known_extras(op: SyncOp, head: Head, event: EventImage) -> EventExtras | None:
+    """Return the extras from which a person's are told apart: those of a new event, and for one that was made again
+    those known before, but for what the calendar did not give back as it was."""
+    if op.verb is not Verb.CREATE:
+        return head.extras
+    if head.extras is None:
+        return event.extras
+    given = changed_extras(event.extras, op.extras)
+    return head.extras.model_copy(update={name: getattr(event.extras, name) for name in given})
+
+
+def _added_to(event: EventImage, op: SyncOp) -> bool:
+    """Check whether a created event that was found later holds more than it was created with: that is the person's,
+    and must not count as what we left."""
+    given = PLAIN if op.extras is None else op.extras
+    return op.verb is Verb.CREATE and any(
+        getattr(event.extras, name) != getattr(PLAIN, name) for name in changed_extras(event.extras, given)
     )
 
 
@@ -165,7 +197,7 @@ def _unless(wanted: Canon, base: Canon) -> EventFields | None:
 def _delete_again(op: SyncOp, event: EventImage) -> Verdict:
     if op.before is None:
         raise InternalError(f"Delete {op.op_id} does not know what it deletes.")
-    grown = event.enriched and not op.before.enriched
-    if obstacle_to(event) is None and not grown and same_fields(event, op.before):
+    changed = changed_extras(event.extras, op.before.extras)
+    if obstacle_to(event) is None and not changed and same_fields(event, op.before):
         return NotYet(op.model_copy(update={"before": event}))
     return Ended(OpState.CONFLICT, "You changed it on your calendar in the meantime, so I kept it.")

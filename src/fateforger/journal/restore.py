@@ -6,7 +6,7 @@ from fateforger.journal.lineage import Lineage, Lineages
 from fateforger.sync.canonical import Canon, canon, fields_of, is_timed
 from fateforger.sync.drafts import UNNUMBERED
 from fateforger.sync.ids import mint, next_generation, trace_seed
-from fateforger.sync.model import EventImage, Head, Standing, SyncOp, Verb
+from fateforger.sync.model import PLAIN, EventImage, Head, Standing, SyncOp, Verb
 from fateforger.sync.words import changes_between
 
 
@@ -32,7 +32,8 @@ def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp
 
 
 def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
-    """A deleted event again, under an id that was never used."""
+    """Return the op that makes a deleted event again, under an id that was never used, with all that the person had
+    added. Its record knows what was known before: what they had added shows as theirs again."""
     old, known, fields = lineage.first, lineage.known, fields_of(now)
     seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
     generation = next_generation(seed, lineages.generations, lineages.taken)
@@ -40,6 +41,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
     lineages.generations[seed] = generation
     lineages.taken.add(event_id)
     base = fields if known is None else known.base
+    extras = lineage.extras
     head = Head(
         key=lineage.key,
         event_id=event_id,
@@ -48,6 +50,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
         base=base,
         wanted=known.asked if known is not None and canon(known.asked) != canon(base) else None,
         restores=tuple(lineage.ids),
+        extras=PLAIN if known is None or known.extras is None else known.extras,
     )
     return SyncOp(
         op_id=UNNUMBERED,
@@ -59,6 +62,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
         summary=now.summary,
         changes=changes_between(None, now, lineages.tz),
         after=fields,
+        extras=None if extras is None or extras == PLAIN else extras,
         head_before=lineage.head,
         head_after=head,
         reason="It was there before.",
@@ -105,12 +109,15 @@ def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> H
     current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
     base, asked = canon(known.base), canon(known.asked)
+    if lineage.keeps_color and lineage.now is not None:
+        base, asked = (side._replace(color_id=lineage.now.color_id) for side in (base, asked))
     return current.model_copy(
         update={
             "key": lineage.key,
             "base": fields_of(base),
             "wanted": None if asked == base else fields_of(asked),
             "restores": tuple(event_id for event_id in lineage.ids if event_id != event.id),
+            "unrestored": ("color_id",) if lineage.keeps_color else known.unrestored,
         }
     )
 

@@ -3,11 +3,13 @@
     we did  | calendar now                       | undo
     --------+------------------------------------+--------------------------------------------------------
     create  | as we left it                      | delete
-    create  | changed, or guests were added      | release: it is the person's now (``force`` deletes it), and what we
+    create  | changed, or something was added    | release: it is the person's now (``force`` deletes it), and what we
             |                                    | wrote over their change since goes back to that
     update  | field as we left it                | the field's value from before
     update  | field changed                      | stays, and is told
-    delete  | gone                               | create from the image of before, under the next generation
+    update  | had no colour before               | keeps ours where the calendar cannot take a colour away, and is told
+    delete  | gone                               | create from the image of before, under the next generation, with all
+            |                                    | that the person had added and the calendar takes
     delete  | gone, the block was planned anew   | nothing: it is there already
     any     | it is already as before            | nothing
 
@@ -27,8 +29,8 @@ from fateforger.journal.model import OpRecord, OpState, Transaction
 from fateforger.journal.restore import op_for
 from fateforger.sync.canonical import Canon, canon
 from fateforger.sync.engine import OpIds, fingerprint
-from fateforger.sync.model import MANAGED, Ledger, Snapshot, SyncOp, SyncPlan, Verb
-from fateforger.sync.words import quoted
+from fateforger.sync.model import MANAGED, PLAIN, EventExtras, Ledger, Snapshot, SyncOp, SyncPlan, Verb, missing_extras
+from fateforger.sync.words import extras_words, quoted, without_words
 
 _TIME = ("start", "end")
 
@@ -40,12 +42,14 @@ def plan_undo(
     *,
     op_ids: OpIds,
     force: bool = False,
+    can_clear_color: bool = True,
 ) -> SyncPlan:
     """The ops that take back ``transactions``, the newest first in the list, all of one day.
 
     ``snapshot`` is the calendar now and has to hold, seen or fetched, every event that the transactions touched;
     ``ledger`` is what is known of the day now. Only ops that took effect are taken back. What the person changed
-    since is kept, and told in ``warnings``. With ``force``, created blocks go even then.
+    since is kept, and told in ``warnings``. With ``force``, created blocks go even then. ``can_clear_color`` says
+    whether the calendar can take a colour away.
     """
     if any(t.day != snapshot.day for t in transactions):
         raise InternalError("One undo is about one day.")
@@ -57,6 +61,9 @@ def plan_undo(
             if record.state is OpState.APPLIED:
                 _take_back(record, lineages, force=force)
     lineages.join()
+    if not can_clear_color:
+        for lineage in lineages:
+            lineage.keep_color()
     keys = lineages.give_keys()
     ops = [op for lineage in lineages if (op := op_for(lineage, lineages, keys)) is not None]
     return SyncPlan(
@@ -72,7 +79,8 @@ def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
     op = record.op
     match op.verb:
         case Verb.CREATE:
-            _take_back_create(lineages.of(op), op, _left(record), force=force)
+            lineage = lineages.of(op)
+            _take_back_create(lineage, op, _left(record), _left_extras(record, lineage), force=force)
         case Verb.UPDATE:
             _take_back_update(lineages.of(op), op, _left(record))
         case Verb.DELETE:
@@ -93,26 +101,40 @@ def _left(record: OpRecord) -> Canon:
     return canon(seen)
 
 
-def _take_back_create(lineage: Lineage, op: SyncOp, left: Canon, *, force: bool) -> None:
+def _left_extras(record: OpRecord, lineage: Lineage) -> EventExtras:
+    """Return what a created event held beyond the managed fields when we left it: as it was seen then, else as it was
+    created. For one that was made again since, its record says it."""
+    event, head = lineage.event, lineage.head
+    if event is not None and event.id != record.op.event_id and head is not None and head.extras is not None:
+        return head.extras
+    if record.observed is not None:
+        return record.observed.extras
+    return record.op.extras or PLAIN
+
+
+def _take_back_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras, *, force: bool) -> None:
     if lineage.released:
         return
-    if (reason := _why_left(lineage, left, force=force)) is not None:
+    if (reason := _why_left(lineage, left, extras, force=force)) is not None:
         lineage.release(f"I left {quoted(left.summary)} on your calendar{reason}.")
         return
     lineage.known = op.head_before
     if not lineage.gone:
         lineage.now = None
+    lineage.extras = None
 
 
-def _why_left(lineage: Lineage, left: Canon, *, force: bool) -> str | None:
+def _why_left(lineage: Lineage, left: Canon, extras: EventExtras, *, force: bool) -> str | None:
     """Why an event that we made is not deleted, if so."""
     if lineage.gone:
         return None
     if lineage.obstacle is not None:
         return f": {lineage.obstacle}"
-    if lineage.event is not None and lineage.event.enriched and not force:
-        return ": it has guests or attachments of yours now"
-    if lineage.now == left or force:
+    if force:
+        return None
+    if lineage.extras is not None and (done := extras_words(lineage.extras, extras)) is not None:
+        return f": you {done}"
+    if not lineage.changed_since(left):
         return None
     return ": you changed it since" if lineage.now == lineage.shown else ", as you had changed it"
 
@@ -129,7 +151,7 @@ def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
         lineage.told.append(f"I could not set {title} back: {reason}.")
         return
     before = canon(op.before)
-    kept = {name for name in op.changes if getattr(lineage.now, name) != getattr(left, name)}
+    kept = op.changes.keys() & lineage.changed_since(left)
     result = _with(lineage.now, before, op.changes.keys() - kept)
     if kept & set(_TIME) or result.end <= result.start:
         kept |= set(_TIME) & op.changes.keys()
@@ -148,12 +170,13 @@ def _take_back_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
     if not lineage.gone:
         return
     if lineages.has(op.key if op.head_before is None else op.head_before.key):
-        lineage.told.append(f"{quoted(op.before.summary)} is on your calendar again already.")
+        known = op.head_before.extras if op.head_before is not None else None
+        missing = missing_extras(op.before.extras, PLAIN if known is None else known)
+        rest = f", but {without_words(missing)}" if missing else ""
+        lineage.told.append(f"{quoted(op.before.summary)} is on your calendar again already{rest}.")
         return
-    lineage.now = canon(op.before)
+    lineage.now, lineage.extras = canon(op.before), op.before.extras
     lineage.known_as(op.head_before)
-    if op.before.enriched:
-        lineage.told.append(f"{quoted(op.before.summary)} is back, but its guests, links and attachments are not.")
 
 
 def _with(now: Canon, before: Canon, names: set[str]) -> Canon:

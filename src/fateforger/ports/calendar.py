@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from fateforger.sync.model import EventFields, EventImage, Marker, OwnedId
+from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,9 @@ class CalendarTraits:
 
     conditional_write: bool = False
     """``expect`` is honoured: a write to an event that changed in between answers :class:`Stale`."""
+    can_clear_color: bool = False
+    """An update takes a colour away. Otherwise ``color_id: None`` is left out among other changes, and alone it is
+    :class:`Rejected`."""
 
 
 class Calendar(Protocol):
@@ -96,8 +99,11 @@ class Calendar(Protocol):
         """The event, also a cancelled one; ``None`` when the calendar knows no such id. Raises ``CalendarError``."""
         ...
 
-    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
-        """Insert an event under an id of our own choosing."""
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        """Insert an event under an id of our own choosing. Of ``extras`` it gets what the calendar takes, which the
+        image in :class:`Done` shows, and nobody is mailed."""
         ...
 
     async def update(

@@ -30,9 +30,20 @@ from fateforger.sync.drafts import adopted_of, conflicts_of, op_on, op_on_record
 from fateforger.sync.heads import head_as, merged_head, same_head
 from fateforger.sync.ids import mint, next_generation, seed_of
 from fateforger.sync.merge import merge
-from fateforger.sync.model import Adopted, DesiredBlock, EventImage, Head, Ledger, Merged, Standing, SyncOp, Verb
+from fateforger.sync.model import (
+    Adopted,
+    DesiredBlock,
+    EventImage,
+    Head,
+    Ledger,
+    Merged,
+    Standing,
+    SyncOp,
+    Verb,
+    changed_extras,
+)
 from fateforger.sync.ownership import Owned, Proof
-from fateforger.sync.words import changes_between
+from fateforger.sync.words import changes_between, extras_words
 
 STAYS_DELETED = "You deleted it on your calendar, so it stays deleted."
 STAYS_ASKED = "You changed it, too; it stays as your calendar shows it until you choose."
@@ -212,11 +223,18 @@ def _why_kept(owned: Owned) -> str | None:
         return f"{no_longer} {owned.obstacle}, so I left it to you."
     if head is not None and head.standing is not Standing.HELD:
         return "You brought it back, so I left it to you."
-    if event.enriched:
-        return f"{no_longer} has guests or attachments of yours, so I left it to you."
+    if (done := extras_words(event.extras, None if head is None else head.extras)) is not None:
+        return f"{no_longer} you {done} on your calendar, so I left it to you."
     if head is not None and canon(head.base) != canon(event):
         return f"{no_longer} you changed it on your calendar, so I left it to you."
     return None
+
+
+def is_untouched(owned: Owned) -> bool:
+    """Check whether an event of ours shows what we know to have left there, in all that a person could change. Of one
+    without a record nobody can say so."""
+    head, event = owned.head, owned.event
+    return head is not None and canon(head.base) == canon(event) and not changed_extras(event.extras, head.extras)
 
 
 def decide_forget(op_id: str, head: Head) -> Decision:

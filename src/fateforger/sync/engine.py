@@ -22,8 +22,9 @@ from fateforger.sync.decide import (
     decide_leftover,
     decide_linked,
     decide_live,
+    is_untouched,
 )
-from fateforger.sync.foreign import link_reason, link_warning, linked, overlap_warnings
+from fateforger.sync.foreign import link_reason, link_warnings, linked, overlap_warnings
 from fateforger.sync.matching import Candidate, event_candidate, pair_alike, pair_equal
 from fateforger.sync.model import (
     WRITES,
@@ -35,6 +36,7 @@ from fateforger.sync.model import (
     Snapshot,
     Standing,
     SyncPlan,
+    Verb,
 )
 from fateforger.sync.ownership import Owned, Sides, sort_sides
 
@@ -81,7 +83,7 @@ def plan_sync(
         decisions.append(decide_forget(op_ids(len(decisions)), head))
     ops = tuple(decision.op for decision in decisions)
     links = [(b, event) for b in desired.blocks if (event := found.links.get(b.key)) is not None]
-    warnings = [w for b, event in links if (w := link_warning(b, event, setting.tz))]
+    met = (*sides.foreign, *_left_to_the_person(decisions))
     return SyncPlan(
         day=desired.day,
         tz=desired.tz,
@@ -89,7 +91,7 @@ def plan_sync(
         merged=tuple(m for d in decisions for m in d.merged),
         adopted=tuple(a for d in decisions for a in d.adopted),
         brakes=brakes_on(ops, sides, ledger, found.spares),
-        warnings=(*warnings, *overlap_warnings(written, sides.foreign, setting.tz)),
+        warnings=(*link_warnings(links, setting.tz), *overlap_warnings(written, met, setting.tz)),
         snapshot_fingerprint=fingerprint(snapshot),
     )
 
@@ -150,7 +152,7 @@ def _pair(
     returns the links to foreign events."""
     blocks = {b.key: Candidate(b.key, canon(b.fields), b.type) for b in pool}
     ours = {o.event.id: o for o in free}
-    candidates = {o.event.id: event_candidate(o.event.id, canon(o.event)) for o in free}
+    candidates = {o.event.id: event_candidate(o.event.id, canon(o.event), own=not is_untouched(o)) for o in free}
     equal = pair_equal(list(blocks.values()), list(candidates.values()))
     events.update({key: ours[event_id] for key, event_id in equal.items()})
     links = linked([b for b in pool if b.key not in events], foreign)
@@ -195,6 +197,12 @@ def _released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventImage]
         if o.head is not None and o.head.standing is Standing.RELEASED and o.key not in wanted
         if is_timed(o.event) and o.event.busy
     ]
+
+
+def _left_to_the_person(decisions: Sequence[Decision]) -> list[EventImage]:
+    """Return the events that this run gives to the person: what is written may overlap them."""
+    released = [d.op.before for d in decisions if d.op.verb is Verb.RELEASE]
+    return [event for event in released if event is not None and is_timed(event) and event.busy]
 
 
 def _place(owned: Owned) -> tuple[str, str]:

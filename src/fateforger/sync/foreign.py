@@ -4,12 +4,12 @@ A foreign event is never written. It stands for a block, so that no second one i
 
 - both show the same title at the same instants,
 - both have the same title and share time, or start within 20 minutes of each other, or
-- they share at least 80 % of *the longer of the two*, whatever their titles.
+- it takes up at least 80 % of *the block*, whatever their titles.
 
-The longer one is the measure because a short block inside a long event is no duplicate of it: half an hour of Deep
-work inside eight "Office hours" shares 6 % and is written. Each event stands for one block at most, a background
-block (which overlaps by nature) only for the first two reasons, and every such block stays in the sync plan with its
-reason: nothing is dropped silently. A mere overlap is a warning.
+The block is the measure because a person cannot be in two places: an hour of Deep work inside a workshop of a day has
+no time of its own. An event stands for one block of its own title at most, but takes up the time of any number of
+blocks. A background block (which overlaps by nature) has only the first two reasons, and every such block stays in the
+sync plan with its reason: nothing is dropped silently. A mere overlap is a warning.
 """
 
 from __future__ import annotations
@@ -25,36 +25,46 @@ from fateforger.sync.words import clock, quoted
 
 _NEAR_SECONDS = 20 * 60
 _SHARED = 0.8
-_GRADE = 10_000_000
 _MOST_WARNINGS = 5
 
 
 def linked(blocks: Sequence[DesiredBlock], foreign: Sequence[EventImage]) -> dict[str, EventImage]:
-    """Block keys to the foreign events that stand for them, one to one; independent of the order of both."""
+    """Return the foreign events that stand for blocks, by block key: those of the same title one to one, then for each
+    block that is left the one that takes up most of it. Independent of the order of both."""
     rows = sorted(blocks, key=lambda b: (b.fields.start, b.fields.summary, b.key))
     columns = sorted(foreign, key=lambda e: (canon(e).start, e.summary, e.id))
     shapes = [canon(e) for e in columns]
     costs = [
-        {c: cost for c, shape in enumerate(shapes) if (cost := _cost(block, canon(block.fields), shape)) is not None}
+        {c: cost for c, shape in enumerate(shapes) if (cost := _cost(canon(block.fields), shape)) is not None}
         for block in rows
     ]
     chosen = assign(costs, len(columns))
-    return {b.key: columns[c] for b, c in zip(rows, chosen, strict=True) if c is not None}
+    found = {b.key: columns[c] for b, c in zip(rows, chosen, strict=True) if c is not None}
+    for block in rows:
+        if block.key not in found and (place := _taken_up_by(block, shapes)) is not None:
+            found[block.key] = columns[place]
+    return found
 
 
-def _cost(block: DesiredBlock, ours: Canon, theirs: Canon) -> int | None:
-    """The grade of the reason (best 0), then how far the two are apart; ``None`` when there is no reason."""
+def _taken_up_by(block: DesiredBlock, shapes: Sequence[Canon]) -> int | None:
+    """Return the place of the event that takes up most of the block's time, the first of several; ``None`` when none
+    takes up enough."""
+    ours = canon(block.fields)
+    if block.type is ET.BACKGROUND or not shapes:
+        return None
+    shares = [overlap(ours, theirs) / duration(ours) for theirs in shapes]
+    best = max(range(len(shapes)), key=lambda place: (shares[place], -place))
+    return best if shares[best] >= _SHARED else None
+
+
+def _cost(ours: Canon, theirs: Canon) -> int | None:
+    """Return how far apart two of the same title are, 0 for the same event; ``None`` when they are no match."""
     apart = abs((ours.start - theirs.start).total_seconds()) + abs((ours.end - theirs.end).total_seconds())
     shared = overlap(ours, theirs)
-    if normalized_title(ours.summary) == normalized_title(theirs.summary):
-        if apart == 0:
-            return 0
-        near = abs((ours.start - theirs.start).total_seconds()) <= _NEAR_SECONDS
-        return _GRADE + int(apart) if shared > 0 or near else None
-    longer = max(duration(ours), duration(theirs))
-    if block.type is not ET.BACKGROUND and longer > 0 and shared / longer >= _SHARED:
-        return 2 * _GRADE + int(apart)
-    return None
+    if normalized_title(ours.summary) != normalized_title(theirs.summary):
+        return None
+    near = abs((ours.start - theirs.start).total_seconds()) <= _NEAR_SECONDS
+    return int(apart) if shared > 0 or near else None
 
 
 def link_reason(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
@@ -66,8 +76,18 @@ def link_reason(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
     return f"{quoted(event.summary)} takes up the same time on your calendar, {when}."
 
 
-def link_warning(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str | None:
-    """What the person should know about a block that is not written: nothing when it is just the same event."""
+def link_warnings(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneInfo) -> list[str]:
+    """Return one sentence for each block that is not written, up to a handful: nothing where it is just the same
+    event."""
+    warnings = [warning for block, event in links if (warning := _link_warning(block, event, tz))]
+    more = len(warnings) - _MOST_WARNINGS
+    if more <= 0:
+        return warnings
+    rest = f"I did not add {more} more {'block' if more == 1 else 'blocks'}: your calendar has events at their time."
+    return [*warnings[:_MOST_WARNINGS], rest]
+
+
+def _link_warning(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str | None:
     ours, theirs = canon(block.fields), canon(event)
     if (normalized_title(ours.summary), *ours[2:4]) == (normalized_title(theirs.summary), *theirs[2:4]):
         return None

@@ -39,6 +39,17 @@ def merged_head(
         wanted=_fields(new_wanted) if new_wanted != new_base else None,
         version=owned.event.version,
         restores=() if owned.head is None else owned.head.restores,
+        extras=None if owned.head is None else owned.head.extras,
+        unrestored=() if owned.head is None else _still_unrestored(owned.head, result, theirs=theirs, ours=ours),
+    )
+
+
+def _still_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) -> tuple[str, ...]:
+    """Return the fields that an undo could not set back and that are neither written nor agreed upon now."""
+    return tuple(
+        name
+        for name in head.unrestored
+        if getattr(result, name) == getattr(theirs, name) and getattr(ours, name) != getattr(theirs, name)
     )
 
 

@@ -2,9 +2,18 @@
 
 The key decides first. Of the rest, pairs that show exactly the same come next: such a pair costs nothing, and
 taking a most of them never costs an op elsewhere. What is left is paired by one optimal assignment: as many pairs
-as possible (each saves a create and a delete for an update), then the least change. A pair is thinkable only when
-titles are the same, or half of their words, or when it is the same time and type (a rename); turning Lunch into Deep
-work would save an op and be wrong.
+as possible (each saves a create and a delete for an update), then the least change. A pair is thinkable when
+
+- titles are the same, at any distance: then it is the same thing, moved;
+- at least half of the words are the same, and so is the type, or the two share time or start within 20 minutes of each
+  other: "Write report" that became "Write the report". Words alone say too little: "Call the bank" as a task of the
+  morning is not "Call the team" as a meeting of the afternoon;
+- the time is the same to the second, and so is the type: a rename.
+
+The last two are guesses about meaning, so they are made only for an event that is as we left it. One that a person made
+their own (a place, guests, reminders, an attachment, words or a time of theirs) keeps its meaning: only a block of the
+same title can be it. Turning Lunch into Deep work would save an op and be wrong, and the dentist must not inherit the
+guests of a meeting. A wrong guess costs a create and a delete; a wrong pair costs what a person typed.
 """
 
 from __future__ import annotations
@@ -22,6 +31,7 @@ _WORD = re.compile(r"[^\W_]+")
 _ALIKE = 0.5
 _FIELD_WEIGHT = 1_000
 _SECOND_WEIGHT = 10 * _FIELD_WEIGHT
+_NEAR_SECONDS = 20 * 60
 _FARTHEST = 4 * 24 * 3600
 _TITLE_WEIGHT = 2 * _FARTHEST * _SECOND_WEIGHT
 _ANOTHER_TITLE = 100 * _TITLE_WEIGHT
@@ -35,6 +45,8 @@ class Candidate:
     id: str
     canon: Canon
     type: ET
+    own: bool = False
+    """Whether a person made the event their own, so that nothing is guessed about it."""
 
     @property
     def rank(self) -> tuple[datetime, str, str]:
@@ -42,9 +54,9 @@ class Candidate:
         return self.canon.start, self.canon.summary, self.id
 
 
-def event_candidate(event_id: str, canon: Canon) -> Candidate:
-    """An event as a candidate; its colour says its type."""
-    return Candidate(event_id, canon, type_of_color(canon.color_id))
+def event_candidate(event_id: str, canon: Canon, *, own: bool = False) -> Candidate:
+    """Return an event as a candidate; its colour says its type."""
+    return Candidate(event_id, canon, type_of_color(canon.color_id), own)
 
 
 def pair_equal(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict[str, str]:
@@ -69,23 +81,27 @@ def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
     return {b.id: events[c].id for b, c in zip(blocks, chosen, strict=True) if c is not None}
 
 
-_Shape = tuple[str, ET, int, int, tuple[str, str | None]]
-"""Title, type, start and end in seconds, notes and colour: what is looked at for every pair."""
+_Shape = tuple[str, ET, int, int, tuple[str, str | None], bool]
+"""Title, type, start and end in seconds, notes and colour, whether it is a person's own: what is looked at for every
+pair."""
 
 
 def _shape(candidate: Candidate) -> _Shape:
     shape = candidate.canon
     start, end = int(shape.start.timestamp()), int(shape.end.timestamp())
-    return shape.summary, candidate.type, start, end, (shape.description, shape.color_id)
+    return shape.summary, candidate.type, start, end, (shape.description, shape.color_id), candidate.own
 
 
 def _costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequence[_Shape]) -> dict[int, int]:
     """What it would take to make each thinkable event this block."""
-    _, kind, start, end, dress = ours
+    _, kind, start, end, dress, own = ours
     costs: dict[int, int] = {}
-    for column, (title, other_kind, other_start, other_end, other_dress) in enumerate(shapes):
+    for column, (title, other_kind, other_start, other_end, other_dress, other_own) in enumerate(shapes):
         cost = distances.get(title)
-        if cost is None:
+        if cost != 0 and (own or other_own):
+            continue
+        near = (start < other_end and other_start < end) or abs(start - other_start) <= _NEAR_SECONDS
+        if cost is None or not (cost == 0 or kind is other_kind or near):
             if start != other_start or end != other_end or kind is not other_kind:
                 continue
             cost = _ANOTHER_TITLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
@@ -13,7 +13,7 @@ from fateforger.plan import zone
 from fateforger.sync.conflicts import asking
 from fateforger.sync.mirror import told
 from fateforger.sync.model import WRITES, EventImage, OwnedId, SyncOp, SyncPlan, Verb
-from fateforger.sync.words import clock, quoted
+from fateforger.sync.words import clock, joined, quoted
 
 _DONE = {
     "Add": "Added",
@@ -117,7 +117,7 @@ def _update(op: SyncOp, tz: ZoneInfo) -> str:
     if gifts:
         phrases.append(f"Give {'it' if phrases else named} {' and '.join(gifts)}")
     first, *others = phrases
-    return _joined([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
+    return joined([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
 
 
 def _move(op: SyncOp, named: str, tz: ZoneInfo) -> str:
@@ -134,8 +134,3 @@ def _times(image: EventImage | None) -> tuple[datetime, datetime]:
     if image is None or not isinstance(image.start, datetime) or not isinstance(image.end, datetime):
         raise InternalError("A block of ours has a start and an end.")
     return image.start, image.end
-
-
-def _joined(phrases: Sequence[str]) -> str:
-    *others, last = phrases
-    return f"{', '.join(others)} and {last}" if others else last

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from fateforger.plan import type_of_color
 from fateforger.plan.types import COLOR_BY_TYPE
 from fateforger.sync.canonical import Canon
-from fateforger.sync.model import MANAGED
+from fateforger.sync.model import MANAGED, PLAIN, EventExtras, changed_extras
 
 Change = tuple[str | None, str | None]
 _SHORT = 80
@@ -68,3 +68,58 @@ def field_words(name: str, value: str | datetime | None, tz: ZoneInfo) -> str:
             return (
                 f"the colour of {type_of_color(str(value)).words}" if value in COLOR_BY_TYPE.values() else "the colour"
             )
+
+
+_ADDED = {
+    "location": "a place",
+    "reminders": "reminders",
+    "guests": "guests",
+    "attachments": "attachments",
+    "conference": "a video call",
+    "source": "a source link",
+    "properties": "data of another program",
+    "shared_properties": "data for other programs",
+    "others": "details of another calendar program",
+}
+"""Extras that an event has or has not, as something that was added."""
+_OF_IT = {
+    "location": "place",
+    "reminders": "reminders",
+    "guests": "guests",
+    "guest_rights": "settings for guests",
+    "attachments": "attachments",
+    "conference": "video call",
+    "source": "source link",
+    "visibility": "visibility",
+    "free": "free or busy setting",
+    "tentative": "tentative status",
+    "answers": "guests' answers",
+    "properties": "data of another program",
+    "shared_properties": "data for other programs",
+    "others": "details of another calendar program",
+}
+"""All extras, as parts of an event."""
+
+
+def extras_words(now: EventExtras, known: EventExtras | None) -> str | None:
+    """Return what a person added and changed beyond the managed fields, as the end of a sentence that begins with
+    "you": ``added a place and changed its visibility``. ``None`` when nothing differs."""
+    base = PLAIN if known is None else known
+    names = changed_extras(now, known)
+    added = [_ADDED[name] for name in names if name in _ADDED and getattr(base, name) == getattr(PLAIN, name)]
+    changed = [_OF_IT[n] for n in names if n not in _ADDED or getattr(base, n) != getattr(PLAIN, n)]
+    deeds = [f"added {joined(added)}"] if added else []
+    if changed:
+        deeds.append(f"changed its {joined(changed)}")
+    return " and ".join(deeds) or None
+
+
+def without_words(names: Sequence[str]) -> str:
+    """Return the end of a sentence about an event that lacks some extras: ``without its place and reminders``."""
+    return f"without its {joined([_OF_IT[name] for name in names])}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return the parts as a list in a sentence: ``a, b and c``."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last

@@ -215,7 +215,7 @@ async def test_s239_guests_are_an_edit(world: World) -> None:
     done = await submitter.submit_plan(plan_of(block("a")), cause="1")
     world.store.user_edit(event(world, "a").id, extras={"attendees": [{"email": "friend@example.com"}]})
     result = await submitter.undo_last(cause="2")
-    assert result.sentences[1] == "I left “a” on your calendar: it has guests or attachments of yours now."
+    assert result.sentences[1] == "I left “a” on your calendar: you added guests."
     assert len(world.managed()) == 1
     assert done.transaction is not None
     with pytest.raises(NotUndoable):

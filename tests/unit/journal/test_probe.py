@@ -11,7 +11,7 @@ from tests.factories.paper import Paper, day_of, fields, wanted
 from fateforger.errors import InternalError
 from fateforger.journal import Ended, Happened, NotYet, OpState, answered, judge
 from fateforger.journal.probe import ID_USED_UP
-from fateforger.sync.model import EventImage, Marker, Standing, SyncOp, Verb
+from fateforger.sync.model import PLAIN, EventImage, Marker, Standing, SyncOp, Verb
 
 BEFORE = fields("Focus", 540, 60, "old")
 AFTER = fields("Focus", 600, 90, "new")
@@ -47,7 +47,15 @@ def test_a_create_that_is_there(*, refused: bool) -> None:
     op, event = op_and_event(Verb.CREATE)
     verdict = judge(op, event, refused=refused)
     assert isinstance(verdict, Happened)
-    assert (verdict.observed, verdict.head) == (event, op.head_after)
+    assert op.head_after is not None
+    assert (verdict.observed, verdict.head) == (event, op.head_after.model_copy(update={"extras": PLAIN}))
+
+
+@pytest.mark.parametrize("what", [{"location": "Room 5"}, {"reminders": {"useDefault": False}}])
+def test_a_create_to_which_the_person_added_something_since(what: dict[str, Any]) -> None:
+    """K12: it happened; but what they added is not what we left."""
+    op, event = op_and_event(Verb.CREATE)
+    assert judge(op, event.model_copy(update={"raw": what})) == Happened(None, op.head_after)
 
 
 def test_a_create_that_the_person_changed_since() -> None:
@@ -141,7 +149,7 @@ def test_a_delete() -> None:
     assert judge(op, newer) == NotYet(op.model_copy(update={"before": newer}))
 
 
-@pytest.mark.parametrize("what", [{"summary": "Mine"}, {"enriched": True}, {"properties": {}}])
+@pytest.mark.parametrize("what", [{"summary": "Mine"}, {"raw": {"location": "Room 5"}}, {"properties": {}}])
 def test_a_delete_of_what_the_person_changed(what: dict[str, Any]) -> None:
     op, event = op_and_event(Verb.DELETE)
     kept = "You changed it on your calendar in the meantime, so I kept it."

@@ -12,7 +12,7 @@ from tests.factories.paper import Paper, day_of, fields, wanted
 from fateforger.errors import InternalError
 from fateforger.journal import OpState, Transaction, plan_undo
 from fateforger.sync import mint, numbered
-from fateforger.sync.model import DesiredDay, Standing, SyncPlan, Verb
+from fateforger.sync.model import PLAIN, DesiredDay, EventExtras, Standing, SyncPlan, Verb
 
 A, A2 = fields("Focus", 540, 60, "old"), fields("Focus", 600, 90, "new")
 FIRST, SECOND = day_of(wanted("a", A)), day_of(wanted("a", A2))
@@ -43,7 +43,8 @@ def test_a_created_block_is_deleted() -> None:
     ("what", "because"),
     [
         ({"description": "Mine"}, "you changed it since"),
-        ({"enriched": True}, "it has guests or attachments of yours now"),
+        ({"raw": {"attendees": [{"email": "a@b.example"}]}}, "you added guests"),
+        ({"raw": {"location": "Room 5", "visibility": "private"}}, "you added a place and changed its visibility"),
         ({"start": DAY, "end": DAY}, "it is an all-day event now"),
         ({"properties": {}}, "it lost the mark that makes it ours"),
     ],
@@ -61,7 +62,8 @@ def test_a_created_block_that_the_person_made_theirs_stays(what: dict[str, Any],
 
 
 @pytest.mark.parametrize(
-    ("what", "goes"), [({"description": "Mine"}, True), ({"enriched": True}, True), ({"properties": {}}, False)]
+    ("what", "goes"),
+    [({"description": "Mine"}, True), ({"raw": {"location": "Room 5"}}, True), ({"properties": {}}, False)],
 )
 def test_force_deletes_what_may_be_deleted(what: dict[str, Any], *, goes: bool) -> None:
     paper, done = after(FIRST)
@@ -124,14 +126,38 @@ def test_a_deleted_block_comes_back() -> None:
     assert paper.undo(done[0])[0].plan(FIRST).idle
 
 
-def test_a_deleted_block_with_guests_comes_back_without_them() -> None:
-    """Pitfall 12: what cannot be restored is said."""
-    paper, done = after(FIRST, day_of())
-    record = done[0].records[0]
+RICH = {"location": "Room 5", "attendees": [{"email": "a@b.example"}], "reminders": {"useDefault": False}}
+
+
+def with_before(transaction: Transaction, **what: Any) -> Transaction:
+    """The transaction, as if the event of its first op had shown something else before."""
+    record = transaction.records[0]
     assert record.op.before is not None
-    rich = record.op.model_copy(update={"before": record.op.before.model_copy(update={"enriched": True})})
-    changed = done[0].model_copy(update={"records": (record.model_copy(update={"op": rich}),)})
-    assert undo_plan(paper, changed).warnings == ("“Focus” is back, but its guests, links and attachments are not.",)
+    op = record.op.model_copy(update={"before": record.op.before.model_copy(update=what)})
+    return transaction.model_copy(update={"records": (record.model_copy(update={"op": op}),)})
+
+
+def test_a_deleted_block_comes_back_with_all_that_was_added() -> None:
+    """K12: and what had been added is the person's again, so that no plan deletes it."""
+    paper, done = after(FIRST, day_of())
+    (op,) = undo_plan(paper, with_before(done[0], raw=RICH)).ops
+    assert op.extras == EventExtras(location="Room 5", guests=({"email": "a@b.example"},), reminders=())
+    assert op.head_after is not None
+    assert op.head_after.extras == PLAIN
+
+
+def test_a_block_planned_anew_does_not_take_the_place_of_one_that_held_more() -> None:
+    """K12: a place cannot be written into an event that is there, so the older one is made again."""
+    paper, done = after(FIRST, day_of(), FIRST)
+    rich = with_before(done[1], raw=RICH)
+    assert [(op.verb, op.extras) for op in undo_plan(paper, done[0], done[1]).ops] == [(Verb.ADOPT, None)]
+    kinds = {op.verb: op.extras for op in undo_plan(paper, done[0], rich).ops}
+    assert kinds.keys() == {Verb.CREATE, Verb.DELETE}
+    assert kinds[Verb.CREATE] == EventExtras(location="Room 5", guests=({"email": "a@b.example"},), reminders=())
+    plan = undo_plan(paper, rich)
+    assert plan.warnings == (
+        "“Focus” is on your calendar again already, but without its place, reminders and guests.",
+    )  # fmt: skip
 
 
 def test_a_deleted_block_that_the_person_brought_back() -> None:
@@ -177,7 +203,7 @@ def test_an_edit_between_two_submits_survives_both_undos() -> None:
     [
         ({"start": at("14:00"), "end": at("15:00")}, {"start", "end"}, ", as you had changed it"),
         ({"description": "Mine"}, {"start", "end"}, ", as you had changed it"),
-        ({"enriched": True}, {"start", "end"}, ": it has guests or attachments of yours now"),
+        ({"raw": {"location": "Room 5"}}, {"start", "end"}, ": you added a place"),
     ],
 )
 def test_a_whole_undo_leaves_nothing_that_was_written_over_an_edit(

@@ -72,7 +72,7 @@ def test_the_plan_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    "what", [{"version": "other"}, {"raw": {"sequence": 7}}, {"html_link": "x"}, {"enriched": True}]
+    "what", [{"version": "other"}, {"raw": {"sequence": 7}}, {"html_link": "x"}, {"raw": {"location": "Room 5"}}]
 )
 def test_what_does_not_count_as_a_change(what: dict[str, Any]) -> None:
     """S81"""
@@ -143,7 +143,9 @@ def test_no_longer_in_the_plan() -> None:
     ("what", "because"),
     [
         ({"summary": "Mine"}, "you changed it on your calendar"),
-        ({"enriched": True}, "has guests or attachments of yours"),
+        ({"raw": {"attendees": [{"email": "a@b.example"}]}}, "you added guests on your calendar"),
+        ({"raw": {"location": "Room 5"}}, "you added a place on your calendar"),
+        ({"raw": {"transparency": "transparent"}}, "you changed its free or busy setting on your calendar"),
         ({"start": DAY, "end": DAY}, "it is an all-day event now"),
         ({"raw": {"recurrence": ["RRULE:FREQ=DAILY"]}}, "it repeats now"),
         ({"event_type": "focusTime"}, "it is of another kind now"),

@@ -35,22 +35,46 @@ LUNCH = fields("Lunch", 720, 60)
         ("Team sync", 732, 60, True),
         ("Team sync", 733, 60, False),
         ("Team sync", 715, 70, True),
-        ("Office hours", 540, 480, False),
+        ("Office hours", 540, 480, True),
+        ("Office hours", 732, 480, True),
+        ("Office hours", 733, 480, False),
         ("Office hours", 730, 15, False),
     ],
 )
 def test_what_stands_for_a_block(title: str, start: int, minutes: int, *, linked: bool) -> None:
-    """S78: same title, and shared time or a start within 20 minutes. S79: 80 % of the longer one."""
+    """S78: same title, and shared time or a start within 20 minutes. S79: 80 % of the block."""
     foreign = event("user1", fields(title, start, minutes))
     (op,) = against(LUNCH, foreign).ops
     assert (op.verb, op.event_id == "user1") == ((Verb.NOOP, True) if linked else (Verb.CREATE, False))
 
 
-def test_a_short_block_in_a_long_event_is_written() -> None:
-    """Half an hour of Deep work inside eight "Office hours" is no duplicate of them; the overlap is told."""
-    plan = against(fields("Deep work", 600, 30), event("user1", fields("Office hours", 540, 480)))
-    assert [op.verb for op in plan.ops] == [Verb.CREATE]
-    assert plan.warnings == ("“Deep work”, 10:00–10:30, overlaps “Office hours”, 09:00–17:00.",)
+WORKSHOP = event("user1", fields("Workshop", 540, 480))
+
+
+def test_a_block_inside_a_long_event_is_not_written_on_top_of_it() -> None:
+    """S79, S80: the share is that of the block, and the person is told."""
+    plan = against(fields("Deep work", 600, 30), WORKSHOP)
+    assert [(op.verb, op.event_id) for op in plan.ops] == [(Verb.NOOP, "user1")]
+    assert plan.warnings == ("I did not add “Deep work”: “Workshop” takes up the same time on your calendar, 09:00–17:00.",)  # fmt: skip
+
+
+def test_a_long_event_takes_up_the_time_of_any_number_of_blocks() -> None:
+    """S79: the sentences stay a handful; a block that only touches it is written, and told."""
+    blocks = [wanted(f"b{n}", fields(f"b{n}", 540 + 60 * n, 30), index=n) for n in range(7)]
+    after = wanted("after", fields("After", 1000, 60), index=7)
+    plan = Paper().with_event(WORKSHOP).plan(day_of(*blocks, after))
+    assert [op.verb for op in plan.ops] == [Verb.NOOP] * 7 + [Verb.CREATE]
+    assert len(plan.warnings) == 7
+    assert plan.warnings[5:] == (
+        "I did not add 2 more blocks: your calendar has events at their time.",
+        "“After”, 16:40–17:40, overlaps “Workshop”, 09:00–17:00.",
+    )
+
+
+def test_of_several_events_the_one_that_takes_up_most_is_named() -> None:
+    """S79"""
+    more, less = event("user1", fields("Workshop", 720, 58)), event("user2", fields("Talk", 725, 55))
+    assert against(LUNCH, less, more).ops[0].event_id == "user1"
 
 
 def test_it_is_never_silent() -> None:
@@ -65,14 +89,14 @@ def test_it_is_never_silent() -> None:
     )
 
 
-def test_each_event_stands_for_one_block() -> None:
-    """The better one."""
-    plan = (
-        Paper()
-        .with_event(event("user1", LUNCH))
-        .plan(day_of(wanted("near", fields("Lunch", 730, 60), index=0), wanted("same", LUNCH, index=1)))
-    )
+def test_each_event_stands_for_one_block_of_its_title() -> None:
+    """The better one; unless it takes up the other's time, too."""
+    same = wanted("same", LUNCH, index=1)
+    paper = Paper().with_event(event("user1", LUNCH))
+    plan = paper.plan(day_of(wanted("near", fields("Lunch", 735, 60), index=0), same))
     assert [(op.key, op.verb) for op in plan.ops] == [("near", Verb.CREATE), ("same", Verb.NOOP)]
+    plan = paper.plan(day_of(wanted("inside", fields("Lunch", 730, 50), index=0), same))
+    assert [(op.key, op.verb) for op in plan.ops] == [("inside", Verb.NOOP), ("same", Verb.NOOP)]
 
 
 def test_background_blocks_overlap_by_nature() -> None:
@@ -96,8 +120,10 @@ def test_a_block_that_is_written_already_stays() -> None:
 
 
 def test_many_overlaps_are_summed_up() -> None:
-    foreign = event("user1", fields("Conference", 0, 1400))
+    paper = Paper()
+    for n in range(8):
+        paper = paper.with_event(event(f"user{n}", fields("Call", 60 * n, 10)))
     blocks = [wanted(f"b{n}", fields(f"b{n}", 60 * n, 30), index=n) for n in range(8)]
-    plan = Paper().with_event(foreign).plan(day_of(*blocks))
+    plan = paper.plan(day_of(*blocks))
     assert len(plan.warnings) == 6
     assert plan.warnings[-1] == "3 more blocks overlap events of yours."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.factories.paper import Paper, day_of, fields, wanted
 
-from fateforger.plan import ET
+from fateforger.plan import ET, type_of_color
 from fateforger.sync.assignment import assign
 from fateforger.sync.canonical import normalized_title
 from fateforger.sync.model import EventFields, Verb
@@ -15,7 +17,8 @@ def outcome(there: list[EventFields], plan: list[EventFields]) -> list[tuple[str
     """Which wish met which event (by place), when no key helps: ``(verb, wish, event)`` in the order of the plan."""
     paper = Paper().submit(day_of(*(wanted(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]
     ids = {h.event_id: int(h.key[3:]) for h in paper.ledger.heads}
-    ops = paper.plan(day_of(*(wanted(f"new{n}", f, index=n) for n, f in enumerate(plan)))).ops
+    kinds = [type_of_color(f.color_id) for f in plan]
+    ops = paper.plan(day_of(*(wanted(f"new{n}", f, index=n, kind=kinds[n]) for n, f in enumerate(plan)))).ops
     return [(op.verb.value, int(op.key[3:]) if op.key.startswith("new") else None, ids.get(op.event_id)) for op in ops]
 
 
@@ -80,9 +83,50 @@ def test_the_nearest_of_several_is_taken() -> None:
 
 def test_as_many_pairs_as_possible() -> None:
     """The best pair for one block is not taken when it leaves another without any."""
-    there = [fields("alpha beta", 540), fields("beta gamma delta", 700, kind=ET.HABIT)]
+    there = [fields("alpha beta", 540), fields("beta gamma delta", 700)]
     plan = [fields("alpha beta gamma", 545), fields("alpha", 900)]
     assert [o[0] for o in outcome(there, plan)] == ["update", "update"]
+
+
+@pytest.mark.parametrize(
+    ("after", "verb"),
+    [
+        (fields("Write the report", 900, kind=ET.SHALLOW_WORK), "create"),
+        (fields("Write the report", 570, kind=ET.SHALLOW_WORK), "update"),
+        (fields("Write the report", 620, kind=ET.SHALLOW_WORK), "update"),
+        (fields("Write the report", 621, kind=ET.SHALLOW_WORK), "create"),
+        (fields("Write report", 900, kind=ET.SHALLOW_WORK), "update"),
+    ],
+)
+def test_half_of_the_words_of_another_type_are_alike_only_nearby(after: EventFields, verb: str) -> None:
+    """S78: near is shared time or a start within 20 minutes; the same title needs neither."""
+    assert outcome([fields("Write report", 600, 20)], [after])[0][0] == verb
+
+
+MADE_OWN = {
+    "a place": {"raw": {"location": "Room 5"}},
+    "guests": {"raw": {"attendees": [{"email": "bob@example.com"}]}},
+    "an attachment": {"raw": {"attachments": [{"fileUrl": "https://example.com/x"}]}},
+    "reminders": {"raw": {"reminders": {"useDefault": False, "overrides": [{"minutes": 5}]}}},
+    "notes": {"description": "ask for the invoice"},
+    "a title": {"summary": "Answer the mail of Bob"},
+}
+
+
+@pytest.mark.parametrize("made", MADE_OWN.values(), ids=MADE_OWN.keys())
+def test_an_event_that_a_person_made_their_own_becomes_nothing_else(made: dict[str, Any]) -> None:
+    """K12: another block at its time is a new event, the person keeps theirs, and hears that both are there."""
+    paper = Paper().submit(day_of(wanted("a", fields("Answer mail", 540))))[0]
+    mine = paper.shown("a").id
+    other = day_of(wanted("b", fields("Call the plumber", 540)))
+    assert [op.verb for op in paper.plan(other).ops] == [Verb.UPDATE]
+    paper = paper.edit(mine, **made)
+    plan = paper.plan(other)
+    assert [(op.verb, op.event_id == mine) for op in plan.ops] == [(Verb.CREATE, False), (Verb.RELEASE, True)]
+    (warning,) = plan.warnings
+    assert warning.startswith("“Call the plumber”, 09:00–10:00, overlaps “Answer")
+    same = paper.plan(day_of(wanted("b", fields(paper.events[mine].summary, 600))))
+    assert [(op.verb, op.event_id == mine) for op in same.ops] == [(Verb.UPDATE, True)]
 
 
 def test_assignment_of_nothing() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from fateforger.adapters.calendar.wire import SHOWN_FIELDS
-from fateforger.sync.model import EventFields, Marker
+from fateforger.sync.model import PLAIN, EventExtras, EventFields, Marker
 
 Arguments = dict[str, Any]
 _NAMES = {"summary": "summary", "description": "description", "color_id": "colorId"}
@@ -53,8 +53,11 @@ def get_arguments(target: Target, event_id: str) -> Arguments:
     return {**target.arguments, "eventId": event_id, "fields": list(SHOWN_FIELDS)}
 
 
-def create_arguments(target: Target, event_id: str, fields: EventFields, marker: Marker) -> Arguments:
-    """An empty description and no colour are left out: that is how they are when nobody sets them."""
+def create_arguments(
+    target: Target, event_id: str, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+) -> Arguments:
+    """An empty description and no colour are left out: that is how they are when nobody sets them. So is every extra
+    that has its usual value. Guests are entered without a mail to them, since an undo is no invitation."""
     described = {"description": fields.description} if fields.description else {}
     coloured = {} if fields.color_id is None else {"colorId": fields.color_id}
     return {
@@ -66,11 +69,34 @@ def create_arguments(target: Target, event_id: str, fields: EventFields, marker:
         "timeZone": target.time_zone,
         **described,
         **coloured,
-        "extendedProperties": {"private": marker.properties()},
+        **extras_arguments(extras),
+        "extendedProperties": {
+            "private": {**extras.properties, **marker.properties()},
+            **({"shared": dict(extras.shared_properties)} if extras.shared_properties else {}),
+        },
         "sendUpdates": "none",
         "allowDuplicates": True,
         "calendarsToCheck": [],
     }
+
+
+def extras_arguments(extras: EventExtras) -> Arguments:
+    """Return the extras that a server takes, but for properties. It can make a new video call but not have the old one
+    again, and takes no status."""
+    given: Arguments = {
+        "location": extras.location,
+        "attendees": [dict(guest) for guest in extras.guests],
+        "attachments": [dict(attachment) for attachment in extras.attachments],
+        "source": dict(extras.source),
+        "visibility": "" if extras.visibility == "default" else extras.visibility,
+        "transparency": "transparent" if extras.free else "",
+        "otherProperties": list(extras.others),
+        **extras.guest_rights,
+    }
+    if extras.reminders is not None:
+        overrides = [{"method": method, "minutes": minutes} for method, minutes in extras.reminders]
+        given["reminders"] = {"useDefault": False, "overrides": overrides}
+    return {name: value for name, value in given.items() if value not in ("", [], {})}
 
 
 def update_arguments(

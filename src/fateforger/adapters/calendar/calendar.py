@@ -25,7 +25,7 @@ from fateforger.adapters.calendar.tools import CalendarTools, Refused
 from fateforger.adapters.calendar.window import read_window
 from fateforger.adapters.calendar.wire import DeleteAnswer, EventAnswer, EventsAnswer, Unreadable, read_event
 from fateforger.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Stale, Unknown
-from fateforger.sync.model import MANAGED, EventFields, EventImage, Marker, OwnedId
+from fateforger.sync.model import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 
@@ -38,8 +38,8 @@ class McpCalendar:
     between that read and the write as well (``traits.conditional_write``, known once the session is open). An update
     takes ``seen`` for that read, unless it moves one end only, which takes the other end as it is now.
 
-    A colour can be changed but not taken away: among other changes ``color_id: None`` is left out, which the image in
-    :class:`~fateforger.ports.Done` shows; alone it is rejected.
+    A colour can be changed but not taken away (``traits.can_clear_color``): among other changes ``color_id: None`` is
+    left out, which the image in :class:`~fateforger.ports.Done` shows; alone it is rejected.
     """
 
     def __init__(
@@ -89,9 +89,19 @@ class McpCalendar:
             raise found.error
         return found
 
-    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
-        arguments = create_arguments(self._target, _owned(event_id), fields, marker)
-        return await self._in_time(self._write("create", "create-event", event_id, arguments))
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        async def write() -> Outcome:
+            arguments = create_arguments(self._target, _owned(event_id), fields, marker, extras)
+            outcome = await self._write("create", "create-event", event_id, arguments)
+            if not isinstance(outcome, Rejected) or extras == PLAIN:
+                return outcome
+            # A guest or an attachment that the calendar refuses must not keep the event itself away.
+            arguments = create_arguments(self._target, event_id, fields, marker)
+            return await self._write("create", "create-event", event_id, arguments)
+
+        return await self._in_time(write())
 
     async def update(
         self,

@@ -14,7 +14,7 @@ from fateforger.adapters.calendar.choosing import choose_read
 from fateforger.adapters.calendar.directory import CalendarEntry
 from fateforger.errors import CalendarError, CalendarUnreachable
 from fateforger.ports import CalendarTraits, Outcome
-from fateforger.sync.model import EventFields, EventImage, Marker, OwnedId
+from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 LIST_KEPT_SECONDS = 600.0
 """For so long the list of calendars counts as known."""
@@ -57,8 +57,10 @@ class SeveralCalendars:
     async def get(self, event_id: str) -> EventImage | None:
         return await self._main.get(event_id)
 
-    async def create(self, event_id: OwnedId, fields: EventFields, marker: Marker) -> Outcome:
-        return await self._main.create(event_id, fields, marker)
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        return await self._main.create(event_id, fields, marker, extras)
 
     async def update(
         self,

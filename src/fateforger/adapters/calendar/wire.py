@@ -32,6 +32,10 @@ SHOWN_FIELDS = (
     "hangoutLink",
     "source",
     "eventType",
+    "anyoneCanAddSelf",
+    "guestsCanInviteOthers",
+    "guestsCanModify",
+    "guestsCanSeeOtherGuests",
 )
 """What an answer shall hold besides what it always does (id, summary, start, end, status, htmlLink, location,
 attendees, reminders, recurrence): all that is compared, and all that is kept to make the event again."""
@@ -88,9 +92,6 @@ class WireEvent(_Wire):
     updated: str | None = None
     etag: str | None = None
     html_link: str | None = None
-    conference_data: Mapping[str, Any] | None = None
-    hangout_link: str | None = None
-    attachments: tuple[Mapping[str, Any], ...] = ()
 
 
 class EventAnswer(_Wire):
@@ -163,7 +164,7 @@ def read_event(shown: Mapping[str, Any]) -> EventImage:
     end = event.end.moment or start
     if start is None or end is None or isinstance(start, datetime) is not isinstance(end, datetime):
         raise Unreadable(f"event {event.id} has no start and end")
-    return EventImage(
+    image = EventImage(
         id=event.id,
         summary=event.summary,
         description=event.description,
@@ -178,10 +179,14 @@ def read_event(shown: Mapping[str, Any]) -> EventImage:
         event_type=event.event_type,
         properties=event.extended_properties.private,
         version=event.etag or event.updated,
-        enriched=bool(event.attendees or event.conference_data or event.hangout_link or event.attachments),
         html_link=event.html_link,
         raw=dict(shown),
     )
+    try:
+        image.extras  # noqa: B018  read once here, so that nobody meets what cannot be read later
+    except (ValueError, TypeError, KeyError) as problem:
+        raise Unreadable(f"event {event.id}: {problem}") from None
+    return image
 
 
 def _declined(event: WireEvent) -> bool:

@@ -11,6 +11,7 @@ from fateforger.local.calendar.content_lines import Component, text_line
 from fateforger.local.calendar.event_json import COLOR_ID, UPDATED
 from fateforger.local.calendar.guests import set_attendees
 from fateforger.local.calendar.objects import OWN_ZONE
+from fateforger.local.calendar.other_properties import add_others
 from fateforger.local.calendar.private_values import PRIVATE, SHARED, merge_properties, set_extras
 from fateforger.local.calendar.reminders import set_reminders
 from fateforger.local.calendar.times import Moment, rfc3339_milliseconds, zone_named
@@ -22,7 +23,7 @@ RECURRENCE_LINES = frozenset({"RRULE", "EXRULE", "RDATE", "EXDATE"})
 class Changes:
     """The fields to set on an event; None and an empty mapping leave a field alone, `""` clears a text.
 
-    `texts` are by iCalendar name. `private`, `shared` and `extras` are merged key by key.
+    `texts` are by iCalendar name. `private`, `shared` and `extras` are merged key by key; `others` are added.
     """
 
     start: Moment | None = None
@@ -37,6 +38,7 @@ class Changes:
     private: dict[str, str] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
     extras: dict[str, Any] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
 
     @property
     def moves(self) -> bool:
@@ -76,7 +78,9 @@ def _with_lists(event: Component, changes: Changes) -> Component:
         event = merge_properties(event, SHARED, changes.shared)
     if changes.extras:
         event = set_extras(event, changes.extras)
-    return event if changes.reminders is None else set_reminders(event, changes.reminders)
+    if changes.reminders is not None:
+        event = set_reminders(event, changes.reminders)
+    return add_others(event, changes.others)
 
 
 def stamped(event: Component, now: datetime, *, moved: bool) -> Component:

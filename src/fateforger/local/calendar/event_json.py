@@ -13,6 +13,7 @@ from fateforger.local.calendar.colors import color_id_of
 from fateforger.local.calendar.guests import read_attendees, read_organizer
 from fateforger.local.calendar.ids import instance_id
 from fateforger.local.calendar.objects import end_of, is_cancelled, moment_of, start_of
+from fateforger.local.calendar.other_properties import read_others
 from fateforger.local.calendar.private_values import PRIVATE, SHARED, read_extras, read_properties
 from fateforger.local.calendar.reminders import read_reminders
 from fateforger.local.calendar.times import rfc3339_milliseconds
@@ -24,7 +25,9 @@ UPDATED = "X-FATEFORGER-UPDATED"
 DEFAULT_FIELDS = (
     "id", "summary", "start", "end", "status", "htmlLink", "location", "attendees", "reminders", "recurrence"
 )  # fmt: skip
-_ALWAYS = frozenset({"start", "end", "startDayOfWeek", "endDayOfWeek", "etag", "calendarId", "accountId", "id"})
+_ALWAYS = frozenset(
+    {"otherProperties", "start", "end", "startDayOfWeek", "endDayOfWeek", "etag", "calendarId", "accountId", "id"}
+)
 _RULES = ("RRULE", "EXRULE", "RDATE", "EXDATE")
 _UNSAID = {
     "transparency": "opaque", "visibility": "default", "guestsCanInviteOthers": True, "guestsCanModify": False,
@@ -83,6 +86,7 @@ def event_json(
         "eventType": "default",
         **read_extras(event),
         "extendedProperties": _extended(event),
+        "otherProperties": read_others(event),
         "etag": showing.etag,
         "calendarId": showing.calendar_id,
         "accountId": "normal",

@@ -16,6 +16,8 @@ _STATUS = {
     "TENTATIVE": "tentative",
 }
 _PARTSTAT = {status: partstat for partstat, status in _STATUS.items()}
+UNTOLD = "untold"
+"""In a guest's data: the CalDAV server shall not send them anything (RFC 6638, 7.1)."""
 _COMMENT, _GUESTS = "X-RESPONSE-COMMENT", "X-NUM-GUESTS"
 
 
@@ -81,6 +83,8 @@ def _line(guest: dict[str, Any]) -> str:
     line = "ATTENDEE;PARTSTAT=" + _PARTSTAT[guest.get("responseStatus", "needsAction")]
     if guest.get("optional"):
         line += ";ROLE=OPT-PARTICIPANT"
+    if guest.get(UNTOLD):
+        line += ";SCHEDULE-AGENT=NONE"
     for name, key in (("CN", "displayName"), (_COMMENT, "comment"), (_GUESTS, "additionalGuests")):
         if key in guest:
             line += parameter(name, str(guest[key]))

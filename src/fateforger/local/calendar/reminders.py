@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import icalendar
 
 from fateforger.local.calendar.content_lines import Component
+from fateforger.local.calendar.other_properties import is_minutes_before
 from fateforger.local.calendar.values import first, text
 
 CUSTOM = "X-FATEFORGER-REMINDERS"
@@ -32,11 +32,9 @@ def read_reminders(event: icalendar.Component) -> dict[str, Any]:
     """Google's form of an event's alarms; alarms without an offset before the start are not shown."""
     overrides = []
     for alarm in event.walk("VALARM"):
-        trigger = first(alarm, "TRIGGER")
-        offset = getattr(trigger, "dt", None)
-        if isinstance(offset, timedelta) and offset <= timedelta() and trigger.params.get("RELATED") != "END":
+        if is_minutes_before(alarm):
             method = _METHODS.get(text(alarm, "ACTION", str.upper) or "DISPLAY", "popup")
-            overrides.append({"method": method, "minutes": int(-offset.total_seconds()) // 60})
+            overrides.append({"method": method, "minutes": int(-first(alarm, "TRIGGER").dt.total_seconds()) // 60})
     if not overrides:
         return {"useDefault": CUSTOM not in event}
     return {"useDefault": False, "overrides": overrides}

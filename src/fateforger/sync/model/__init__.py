@@ -5,11 +5,13 @@ All times are aware instants; ``start``/``end`` of an all-day event are dates. E
 
 from fateforger.sync.model.day import DesiredBlock, DesiredDay, Head, Ledger, Snapshot, Standing
 from fateforger.sync.model.event import MANAGED, OWNED_PREFIX, EventFields, EventImage, Instant, Marker, OwnedId
+from fateforger.sync.model.extras import PLAIN, EventExtras, changed_extras, missing_extras
 from fateforger.sync.model.plan import RECORDS, WRITES, Adopted, Brake, BrakeKind, Merged, SyncOp, SyncPlan, Verb
 
 __all__ = [
     "MANAGED",
     "OWNED_PREFIX",
+    "PLAIN",
     "RECORDS",
     "WRITES",
     "Adopted",
@@ -17,6 +19,7 @@ __all__ = [
     "BrakeKind",
     "DesiredBlock",
     "DesiredDay",
+    "EventExtras",
     "EventFields",
     "EventImage",
     "Head",
@@ -30,4 +33,6 @@ __all__ = [
     "SyncOp",
     "SyncPlan",
     "Verb",
+    "changed_extras",
+    "missing_extras",
 ]

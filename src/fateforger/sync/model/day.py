@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.plan import ET
 from fateforger.sync.model.event import EventFields, EventImage
+from fateforger.sync.model.extras import EventExtras
 
 
 class DesiredBlock(BaseModel):
@@ -65,6 +66,12 @@ class Head(BaseModel):
     restores: tuple[str, ...] = ()
     """Ids of the deleted events that this one brought back, the latest first: an undo makes a new event, and what was
     done to the old ones can still be taken back on it."""
+    extras: EventExtras | None = None
+    """What the event held beyond the managed fields when it was created: whatever differs from it is the person's.
+    ``None``: written by a version that did not look."""
+    unrestored: tuple[str, ...] = ()
+    """Managed fields in which an undo had to leave our value, because the calendar cannot take it away. As long as the
+    calendar shows ``base`` there, the value is ours and no change of the person's."""
 
     @property
     def asked(self) -> EventFields:

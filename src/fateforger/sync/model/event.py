@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from fateforger.sync.model.extras import EventExtras, read_extras
 
 OWNED_PREFIX = "fftb"
 _OWNED_ID = re.compile(r"fftb[0-9a-v]{32}")
@@ -114,12 +116,23 @@ class EventImage(BaseModel):
     properties: Mapping[str, str] = Field(default_factory=dict)
     version: str | None = None
     """ETag where the calendar has one; otherwise its time stamp of the last change."""
-    enriched: bool = False
-    """True when people added what we never write: guests, a conference, attachments."""
     html_link: str | None = None
     calendar: str | None = None
     """The name of the calendar it is on, when that is not the one that is written to."""
     raw: Mapping[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_enriched(cls, given: Any) -> Any:
+        """Drop a field that images kept by earlier versions have: ``raw`` says it, and more."""
+        if isinstance(given, Mapping) and "enriched" in given:
+            return {name: value for name, value in given.items() if name != "enriched"}
+        return given
+
+    @property
+    def extras(self) -> EventExtras:
+        """What it holds beyond the managed fields, from ``raw`` and ``properties``."""
+        return read_extras(self.raw, self.properties)
 
     @property
     def all_day(self) -> bool:

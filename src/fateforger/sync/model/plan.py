@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.sync.model.day import Head
 from fateforger.sync.model.event import EventFields, EventImage
+from fateforger.sync.model.extras import EventExtras
 
 
 class Verb(StrEnum):
@@ -56,6 +57,8 @@ class SyncOp(BaseModel):
     changes: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
     before: EventImage | None = None
     after: EventFields | None = None
+    extras: EventExtras | None = None
+    """What a create brings back beyond ``after``, as far as the calendar takes it."""
     head_before: Head | None = None
     head_after: Head | None = None
     reason: str = ""

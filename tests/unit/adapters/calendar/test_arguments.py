@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
+from tests.unit.adapters.calendar.test_wire import EXTRAS
 
 from fateforger.adapters.calendar.arguments import (
     Target,
@@ -81,6 +82,25 @@ def test_create() -> None:
         "allowDuplicates": True,
         "calendarsToCheck": [],
     }
+
+
+def test_create_with_all_that_a_person_added() -> None:
+    """K12: what the server takes, under its own names; nothing that it does not; and no mail to anyone."""
+    given = create_arguments(PRIMARY, "fftb0", FIELDS, MARKER, EXTRAS)
+    more = {name: value for name, value in given.items() if name not in create_arguments(PRIMARY, "x", FIELDS, MARKER)}
+    assert more == {
+        "location": "Room 5",
+        "reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": 5}]},
+        "attendees": [{"email": "a@b.example"}, {"email": "b@b.example", "responseStatus": "accepted"}],
+        "guestsCanModify": True,
+        "attachments": [{"fileUrl": "https://example.com/x", "title": "X"}],
+        "source": {"url": "https://example.com", "title": "Ticket"},
+        "visibility": "private",
+        "transparency": "transparent",
+        "otherProperties": ["CATEGORIES:Work"],
+    }
+    assert given["extendedProperties"] == {"private": {"planId": "p1", **MARKER.properties()}, "shared": {"room": "5"}}
+    assert given["sendUpdates"] == "none"
 
 
 def test_create_without_notes_and_colour() -> None:

@@ -17,7 +17,7 @@ from fateforger.adapters.calendar.wire import (
     read_answer,
     read_event,
 )
-from fateforger.sync.model import EventImage
+from fateforger.sync.model import PLAIN, EventExtras, EventImage
 
 BERLIN = {"start": "2027-05-04T10:00:00+02:00", "end": "2027-05-04T11:00:00+02:00"}
 MINE = {"email": "owner@example.com", "self": True}
@@ -82,11 +82,6 @@ def test_the_least_an_event_can_be() -> None:
         ({"transparency": "opaque"}, "busy", True),
         ({"attendees": [{"email": "a@b", "self": True, "responseStatus": "declined"}]}, "busy", False),
         ({"attendees": [{"email": "a@b", "responseStatus": "declined"}]}, "busy", True),
-        ({"attendees": [{"email": "a@b"}]}, "enriched", True),
-        ({"hangoutLink": "https://meet.example.com/x"}, "enriched", True),
-        ({"conferenceData": {"conferenceId": "x"}}, "enriched", True),
-        ({"attachments": [{"fileUrl": "https://example.com"}]}, "enriched", True),
-        ({"attendees": [], "attachments": []}, "enriched", False),
         ({"organizer": {"email": "boss@example.com"}}, "organized_by_me", False),
         ({"organizer": None}, "organized_by_me", True),
         ({"recurringEventId": "series00001"}, "series_id", "series00001"),
@@ -129,6 +124,57 @@ def test_an_occurrence_that_was_taken_out() -> None:
     image = read_event(event)
     assert (image.gone, image.start, image.end) == (True, image.start, image.start)
     assert image.start == datetime(2027, 5, 4, 8, tzinfo=UTC)
+
+
+WHOLE = {
+    "location": " Room 5 ",
+    "reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": 5}]},
+    "attendees": [{"email": "b@b.example", "responseStatus": "accepted", "self": True}, {"email": "a@b.example"}],
+    "guestsCanModify": True,
+    "attachments": [{"fileUrl": "https://example.com/x", "title": "X", "fileId": ""}],
+    "hangoutLink": "https://meet.example.com/x",
+    "source": {"url": "https://example.com", "title": "Ticket"},
+    "visibility": "private",
+    "transparency": "transparent",
+    "status": "tentative",
+    "extendedProperties": {"private": {"planId": "p1", "ffu": "a"}, "shared": {"room": "5"}},
+    "otherProperties": ["CATEGORIES:Work"],
+}
+EXTRAS = EventExtras(
+    location="Room 5",
+    reminders=(("popup", 5),),
+    guests=({"email": "a@b.example"}, {"email": "b@b.example", "responseStatus": "accepted"}),
+    guest_rights={"guestsCanModify": True},
+    attachments=({"fileUrl": "https://example.com/x", "title": "X"},),
+    conference="https://meet.example.com/x",
+    source={"url": "https://example.com", "title": "Ticket"},
+    visibility="private",
+    free=True,
+    tentative=True,
+    properties={"planId": "p1"},
+    shared_properties={"room": "5"},
+    others=("CATEGORIES:Work",),
+)
+
+
+def test_what_is_beyond_the_managed_fields() -> None:
+    """K12: each of them, and nothing of it in an event that nobody touched."""
+    least = {"id": "x", "start": {"date": "2027-05-04"}, "end": {"date": "2027-05-05"}}
+    assert read_event(least | {"reminders": {"useDefault": True}, "attendees": []}).extras == PLAIN
+    assert read_event(least | WHOLE).extras == EXTRAS
+    assert {name for name in EventExtras.model_fields if getattr(EXTRAS, name) == getattr(PLAIN, name)} == set()
+
+
+def test_an_image_of_an_earlier_version_can_be_read() -> None:
+    """An image in the journal that still says ``enriched``."""
+    image = read_event(shown(location="Room 5"))
+    assert EventImage.model_validate({**image.model_dump(), "enriched": True}) == image
+
+
+@pytest.mark.parametrize("given", [{"reminders": ["x"]}, {"attendees": ["a@b"]}, {"attachments": {"x": "y"}}])
+def test_extras_in_another_form_are_unreadable(given: dict[str, Any]) -> None:
+    with pytest.raises(Unreadable):
+        read_event(shown(**given))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 from fateforger.local.calendar.errors import BadRequest, Conflict, Forbidden, PreconditionFailed, ToolError
 from fateforger.local.calendar.event_json import event_json
+from fateforger.local.calendar.guests import UNTOLD
 from fateforger.local.calendar.ids import check_new_id, new_id, uid_of
 from fateforger.local.calendar.rewriting import new_object
 from fateforger.local.calendar.tools.calendars import Calendars, Named
@@ -27,7 +28,10 @@ async def create_event(calendars: Calendars, given: dict[str, Any]) -> dict[str,
     warnings = await overlaps(calendars, named, proposal, given, duplicates=True)
     event_id = given.get("eventId") or new_id()
     check_new_id(event_id)
-    changes = replace(read_changes(given), start=start.moment, end=end.moment)
+    guests = given.get("attendees")
+    if guests and given.get("sendUpdates") == "none":
+        guests = [{**guest, UNTOLD: True} for guest in guests]
+    changes = replace(read_changes(given), start=start.moment, end=end.moment, attendees=guests)
     event = await _store(calendars, named, event_id, new_object(uid_of(event_id), changes, calendars.now()))
     calendars.wrote(start.moment)
     return {"event": event, **warnings}

@@ -1,10 +1,12 @@
-"""What each tool takes. `ifMatch` is ours: the real server ignores it like any argument it does not know."""
+"""What each tool takes. `ifMatch` and `otherProperties` are ours: the real server ignores them like any argument that
+it does not know."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from fateforger.local.calendar.other_properties import problem_with
 from fateforger.local.calendar.tools.arguments import (
     Declaration,
     array,
@@ -141,6 +143,7 @@ _DECLARATIONS = (
             "attendees": array(structure(_guest, ("email",))),
             "allowDuplicates": flag(),
             "duplicateSimilarityThreshold": number(0, 1),
+            "otherProperties": array(text(problem_with)),
             **_content,
         },
         ("calendarId", "summary", "start", "end"),

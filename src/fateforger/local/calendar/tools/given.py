@@ -53,4 +53,5 @@ def read_changes(given: dict[str, Any]) -> Changes:
         private=extended.get("private", {}),
         shared=extended.get("shared", {}),
         extras={key: given[key] for key in EXTRA_FIELDS if key in given},
+        others=given.get("otherProperties", []),
     )

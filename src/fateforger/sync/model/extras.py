@@ -1,0 +1,136 @@
+"""What an event holds beyond its managed fields: all that a person, or another program, can add to it (K12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MARKER_KEYS = frozenset({"ffu", "ffg", "ffd", "ffo"})
+"""The private properties that are ours; see :class:`~fateforger.sync.model.event.Marker`."""
+USUAL_RIGHTS: Mapping[str, bool] = {
+    "guestsCanInviteOthers": True,
+    "guestsCanModify": False,
+    "guestsCanSeeOtherGuests": True,
+    "anyoneCanAddSelf": False,
+}
+_GUEST = ("email", "displayName", "optional", "responseStatus", "comment", "additionalGuests")
+_ATTACHMENT = ("fileUrl", "title", "mimeType", "iconLink", "fileId")
+
+
+class EventExtras(BaseModel):
+    """What of an event is beyond our managed fields, in a form in which equal things are equal values.
+
+    Without arguments it is what an event has that was just created and that nobody touched: values that a calendar
+    fills in by itself (``reminders: None`` are the calendar's own, ``guest_rights`` holds those that are unusual only).
+    ``guests``, ``attachments`` and ``source`` are as calendars take them to create an event. ``conference`` names a
+    video call. ``others`` are properties that only CalDAV programs have (categories, a web address, ...).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    location: str = ""
+    reminders: tuple[tuple[str, int], ...] | None = None
+    guests: tuple[Mapping[str, Any], ...] = ()
+    guest_rights: Mapping[str, bool] = Field(default_factory=dict)
+    attachments: tuple[Mapping[str, Any], ...] = ()
+    conference: str = ""
+    source: Mapping[str, str] = Field(default_factory=dict)
+    visibility: str = "default"
+    free: bool = False
+    tentative: bool = False
+    properties: Mapping[str, str] = Field(default_factory=dict)
+    shared_properties: Mapping[str, str] = Field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+
+PLAIN = EventExtras()
+"""What a created event has before anybody touches it."""
+
+
+def read_extras(raw: Mapping[str, Any], properties: Mapping[str, str]) -> EventExtras:
+    """Return the extras in a calendar's whole answer about an event; ``properties`` are its private ones. Raise
+    ``ValueError`` when the answer is not in the calendar's own form."""
+    extended = _mapping(raw, "extendedProperties")
+    return EventExtras(
+        location=str(raw.get("location") or "").strip().replace("\r\n", "\n"),
+        reminders=_reminders(_mapping(raw, "reminders")),
+        guests=tuple(sorted((_kept(guest, _GUEST) for guest in _list(raw, "attendees")), key=_address)),
+        guest_rights={name: bool(raw[name]) for name, usual in USUAL_RIGHTS.items() if raw.get(name, usual) != usual},
+        attachments=tuple(_kept(attachment, _ATTACHMENT) for attachment in _list(raw, "attachments")),
+        conference=str(_mapping(raw, "conferenceData").get("conferenceId") or raw.get("hangoutLink") or ""),
+        source={name: str(value) for name, value in _mapping(raw, "source").items()},
+        visibility=str(raw.get("visibility") or "default"),
+        free=raw.get("transparency") == "transparent",
+        tentative=raw.get("status") == "tentative",
+        properties={name: value for name, value in properties.items() if name not in MARKER_KEYS},
+        shared_properties={name: str(value) for name, value in _mapping(extended, "shared").items()},
+        others=tuple(sorted(str(line) for line in _list(raw, "otherProperties"))),
+    )
+
+
+def changed_extras(now: EventExtras, known: EventExtras | None) -> tuple[str, ...]:
+    """Return the names of the extras that differ from those ``known``. Without a known state (written by a version
+    that kept none) the event is compared with one that nobody touched."""
+    base = PLAIN if known is None else known
+    return tuple(name for name in EventExtras.model_fields if getattr(now, name) != getattr(base, name))
+
+
+def missing_extras(wanted: EventExtras, shown: EventExtras) -> tuple[str, ...]:
+    """Return the names of the extras of which something is ``wanted`` that an event does not show; ``answers`` when all
+    guests are there but not what they had answered."""
+    asked = [name for name in EventExtras.model_fields if getattr(wanted, name) != getattr(PLAIN, name)]
+    missing = [name for name in asked if not _holds(name, getattr(shown, name), getattr(wanted, name))]
+    if "guests" not in missing and not _same_answers(wanted, shown):
+        missing.append("answers")
+    return tuple(missing)
+
+
+def _holds(name: str, shown: Any, wanted: Any) -> bool:
+    """Check whether a value holds all of another: each entry of a list or mapping, or the same value."""
+    match name:
+        case "guests":
+            return {*map(_address, wanted)} <= {*map(_address, shown)}
+        case "attachments":
+            return {one.get("fileUrl") for one in wanted} <= {one.get("fileUrl") for one in shown}
+        case "others":
+            return {*wanted} <= {*shown}
+        case _ if isinstance(wanted, Mapping):
+            return all(shown.get(key) == value for key, value in wanted.items())
+        case _:
+            return bool(shown == wanted)
+
+
+def _same_answers(wanted: EventExtras, shown: EventExtras) -> bool:
+    now = {_address(guest): guest.get("responseStatus") for guest in shown.guests}
+    return all(now.get(_address(guest)) == guest.get("responseStatus") for guest in wanted.guests)
+
+
+def _reminders(shown: Mapping[str, Any]) -> tuple[tuple[str, int], ...] | None:
+    if shown.get("useDefault", True):
+        return None
+    return tuple(sorted((str(one.get("method", "popup")), int(one["minutes"])) for one in _list(shown, "overrides")))
+
+
+def _kept(shown: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(shown, Mapping):
+        raise ValueError(f"{shown!r} is not an object")  # noqa: TRY004  a value of the wire, not of ours
+    return {name: shown[name] for name in names if shown.get(name) not in {None, False, ""}}
+
+
+def _address(guest: Mapping[str, Any]) -> str:
+    return str(guest.get("email", "")).lower()
+
+
+def _mapping(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = raw.get(name) or {}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} is not an object")  # noqa: TRY004  a value of the wire, not of ours
+    return value
+
+
+def _list(raw: Mapping[str, Any], name: str) -> tuple[Any, ...]:
+    value = raw.get(name) or ()
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{name} is not a list")  # noqa: TRY004  a value of the wire, not of ours
+    return tuple(value)
