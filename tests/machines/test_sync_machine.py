@@ -183,7 +183,7 @@ class OnePerson(RuleBasedStateMachine):
         if not undos:
             return
         steps["redo"] += 1
-        result = self.well(lambda s: s.undo_transaction(undos[-1].id, cause=self.cause()))
+        result = self.well(lambda s: s.undo_since(undos[-1].id, cause=self.cause()))
         assert result.status == "undone", result
 
     @rule()
@@ -240,7 +240,7 @@ class OnePerson(RuleBasedStateMachine):
         assert self.world.managed() == before
         if undone.transaction is not None and undone.transaction.undoable:
             undo_id = undone.transaction.id
-            self.well(lambda s: s.undo_transaction(undo_id, cause=self.cause()))
+            self.well(lambda s: s.undo_since(undo_id, cause=self.cause()))
             assert self.world.managed() == after
             self.well(lambda s: s.undo_last(cause=self.cause()))
             assert self.world.managed() == before
@@ -342,7 +342,7 @@ class OnePerson(RuleBasedStateMachine):
     def act(self, submitter: CalendarSubmitter, cause: str, act: str) -> Coroutine[Any, Any, SyncResult]:
         undos = [t.id for t in self.journal.transactions.values() if t.kind == "undo" and t.undoable]
         if act == "redo" and undos:
-            return submitter.undo_transaction(undos[-1], cause=cause)
+            return submitter.undo_since(undos[-1], cause=cause)
         if act != "submit":
             return submitter.undo_last(cause=cause)
         return submitted(submitter, self.plan(), cause)

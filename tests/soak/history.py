@@ -299,7 +299,7 @@ class History:
             act = lambda s: s.undo_group(group, cause=command.name, force=force)  # noqa: E731  one of four
         else:
             targets = [rng.choice(newest)]
-            act = lambda s: s.undo_transaction(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
+            act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
         return Asked(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
 
     def _known(self, command: Command) -> Command:

@@ -106,14 +106,15 @@ def apply_door(ctx: click.Context, plan: str, yes: bool, keep: str | None, as_js
 @click.option("--force", is_flag=True, help="Also take back what you changed yourself since.")
 @on_a_calendar
 def undo_door(ctx: click.Context, transaction: str | None, force: bool, as_json: bool, **where: str | None) -> None:
-    """Take back TRANSACTION, by default the latest one that still stands. Undoing an undo does it again."""
+    """Go back to before TRANSACTION, by default the latest write that stands: take back it and every later write of
+    its day. Undoing an undo does it again."""
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> SyncResult:
         async with open_ground(settings) as ground:
             if transaction is None or transaction == "last":
                 return await ground.submitter.undo_last(cause=_cause(), force=force)
-            return await ground.submitter.undo_transaction(transaction, cause=_cause(), force=force)
+            return await ground.submitter.undo_since(transaction, cause=_cause(), force=force)
 
     _end(_run(ctx, where, run), as_json=as_json)
 
@@ -184,6 +185,8 @@ def _op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any]:
 
 def _end(result: SyncResult, *, as_json: bool) -> None:
     """Show what came of it; status 3 when something is left undone."""
+    from fateforger.journal.standing import took_back  # noqa: PLC0415  heavy
+
     transaction = result.transaction
     whole = {"changed": "committed"}.get(result.status, result.status)
     records = [record for t in result.transactions for record in t.records]
@@ -196,6 +199,8 @@ def _end(result: SyncResult, *, as_json: bool) -> None:
         "ops": ops,
         "sentences": [*result.sentences, *_say_which(result.plan)],
     }
+    if transaction is not None and transaction.kind == "undo":
+        document["took_back"] = list(took_back(transaction))
     _show(document, as_json=as_json)
     if result.status in {"partial", "paused"}:
         raise click.exceptions.Exit(3)

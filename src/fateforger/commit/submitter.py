@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date
@@ -14,7 +14,7 @@ from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside, Told, untold
 from fateforger.commit.read import read_day
 from fateforger.commit.result import SyncResult
-from fateforger.commit.targets import latest, named, of_group, since
+from fateforger.commit.targets import Choice, choose
 from fateforger.commit.telling import result_of, unchanged
 from fateforger.commit.undo import undo_sync
 from fateforger.errors import ConfirmationNeeded
@@ -146,25 +146,16 @@ class CalendarSubmitter:
             await execute_sync(transaction, self._outside, hold)
 
     async def undo_last(
-        self, *, cause: str, day: date | None = None, context: Context = None, force: bool = False
+        self,
+        *,
+        cause: str,
+        day: date | None = None,
+        context: Context = None,
+        force: bool = False,
+        told: Told = untold,
     ) -> SyncResult:
-        """Take back the newest transaction that still stands, of one day or of all. Raises ``NotUndoable``."""
-        depth = self._outside.limits.history
-        return await self._undo(
-            lambda: latest(self._outside.journal, self.calendar_key, day=day, depth=depth), cause, context, force=force
-        )
-
-    async def undo_transaction(
-        self, transaction_id: str, *, cause: str, context: Context = None, force: bool = False, told: Told = untold
-    ) -> SyncResult:
-        """Take back one transaction, a submit or an undo (which makes it a redo). Raises ``NotUndoable``."""
-        return await self._undo(
-            lambda: named(self._outside.journal, self.calendar_key, transaction_id),
-            cause,
-            context,
-            force=force,
-            told=told,
-        )
+        """Go back to before the newest write that stands, of one day or of all. Raises ``NotUndoable``."""
+        return await self._undo(Choice(day=day), cause, context, force=force, told=told)
 
     async def undo_since(
         self,
@@ -180,31 +171,17 @@ class CalendarSubmitter:
         submit that is every later submit that stands, for an undo (a redo then) everything since. ``newest`` is the
         newest write of the day that the caller knows of; when there is another one by now, nothing is done. Raises
         ``NotUndoable``."""
-        depth = self._outside.limits.history
-        return await self._undo(
-            lambda: since(self._outside.journal, self.calendar_key, transaction_id, newest=newest, depth=depth),
-            cause,
-            context,
-            force=force,
-            told=told,
-        )
-
-    async def history(self, day: date) -> tuple[Transaction, ...]:
-        """What was written for a day, newest first, as far back as undo looks."""
-        return await self._outside.journal.history(self.calendar_key, day=day, limit=self._outside.limits.history)
+        return await self._undo(Choice(transaction_id, newest=newest), cause, context, force=force, told=told)
 
     async def undo_group(
         self, group: str, *, cause: str, context: Context = None, force: bool = False, told: Told = untold
     ) -> SyncResult:
-        """Take back all transactions of a group at once. Raises ``NotUndoable``."""
-        depth = self._outside.limits.history
-        return await self._undo(
-            lambda: of_group(self._outside.journal, self.calendar_key, group, depth=depth),
-            cause,
-            context,
-            force=force,
-            told=told,
-        )
+        """Go back to before the first transaction of a group that stands. Raises ``NotUndoable``."""
+        return await self._undo(Choice(group=group), cause, context, force=force, told=told)
+
+    async def history(self, day: date) -> tuple[Transaction, ...]:
+        """What was written for a day, newest first, as far back as undo looks."""
+        return await self._outside.journal.history(self.calendar_key, day=day, limit=self._outside.limits.history)
 
     async def find_out(self, transaction_id: str) -> SyncResult | None:
         """What became of a transaction of which some calls were not answered; ``None`` when there is no such one.
@@ -252,23 +229,16 @@ class CalendarSubmitter:
         return await carry_on(transaction, self._outside, hold)
 
     async def _undo(
-        self,
-        choose: Callable[[], Awaitable[Sequence[Transaction]]],
-        cause: str,
-        context: Context,
-        *,
-        force: bool,
-        told: Told = untold,
+        self, choice: Choice, cause: str, context: Context, *, force: bool, told: Told = untold
     ) -> SyncResult:
         async with self._holding() as hold:
             if (earlier := await self._earlier(cause, hold)) is not None:
                 return earlier
             await self._settle_open(hold)
-            targets = await choose()
-            days = dict.fromkeys((target.day, target.tz) for target in targets)
+            depth = self._outside.limits.history
             rounds = [
                 await undo_sync(
-                    [t for t in targets if (t.day, t.tz) == day],
+                    chosen,
                     replace(self._outside, told=told),
                     hold,
                     id=self._new_id(),
@@ -276,7 +246,7 @@ class CalendarSubmitter:
                     context=context,
                     force=force,
                 )
-                for day in days
+                for chosen in await choose(self._outside.journal, self.calendar_key, choice, depth=depth)
             ]
             return result_of(rounds)
 

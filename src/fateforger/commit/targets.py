@@ -1,60 +1,132 @@
-"""Which transactions an undo takes back."""
+"""Which transactions an undo takes back: one rule for every way to ask for it.
+
+An undo goes back to before a transaction: it takes back that one and everything of ours after it on that day that
+stands (:func:`~fateforger.journal.way_back`). The ways to ask differ only in how they name that transaction.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from fateforger.errors import NotUndoable
-from fateforger.journal import Transaction, TxState, way_back
-from fateforger.journal.standing import is_told
+from fateforger.journal import OpState, Transaction, TxState, way_back
+from fateforger.journal.standing import is_redo, is_told, took_back
 from fateforger.ports import Journal
 
 _NOTHING = "There is nothing to undo."
 OUT_OF_DATE = "Something was written since that list was made, so I did nothing. This is how it stands now."
 
 
-async def named(journal: Journal, calendar: str, transaction_id: str) -> tuple[Transaction, ...]:
-    """The transaction of that id. Raises :class:`~fateforger.errors.NotUndoable` when it cannot be undone."""
-    found = await journal.get(transaction_id)
-    if found is None or found.calendar != calendar:
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to go back to before: ``transaction``, else the first write of ``group`` that stands, else the newest write
+    that stands, of ``day`` or of all days. ``newest`` is the newest write of the day in the list that the person chose
+    from, which also told them what goes along."""
+
+    transaction: str | None = None
+    group: str | None = None
+    day: date | None = None
+    newest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What one undo takes back, all of one day, the newest first. ``gone`` are the writes among it that nobody named,
+    ``again`` the number of writes that are done again because of it."""
+
+    targets: tuple[Transaction, ...]
+    gone: tuple[Transaction, ...] = ()
+    again: int = 0
+
+
+async def choose(journal: Journal, calendar: str, choice: Choice, *, depth: int) -> tuple[Chosen, ...]:
+    """Decide what an undo takes back, for each day that it concerns. ``depth`` is how much of the history is read at
+    first; more is read when that does not reach. Raises :class:`~fateforger.errors.NotUndoable`."""
+    past = _Past(journal, calendar, depth)
+    if choice.transaction is not None:
+        firsts: Sequence[Transaction] = (await _named(past, choice.transaction),)
+    elif choice.group is not None:
+        firsts = await _first_of_group(past, choice.group)
+    else:
+        firsts = (await _newest(past, choice.day),)
+    return tuple([await _since(past, first, choice) for first in firsts])
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    journal: Journal
+    calendar: str
+    depth: int
+
+    async def read(
+        self, reaches: Callable[[Sequence[Transaction]], bool], *, day: date | None = None, group: str | None = None
+    ) -> tuple[Transaction, ...]:
+        """Read the history, newest first, until it ``reaches`` what is looked for, or ends."""
+        limit = self.depth
+        while True:
+            history = await self.journal.history(self.calendar, day=day, group=group, limit=limit)
+            if len(history) < limit or reaches(history):
+                return history
+            limit *= 4
+
+
+async def _since(past: _Past, first: Transaction, choice: Choice) -> Chosen:
+    history = await past.read(lambda known: any(t.id == first.id for t in known), day=first.day)
+    if choice.newest is not None and next(t.id for t in history if is_told(t)) != choice.newest:
+        raise NotUndoable(OUT_OF_DATE, where=choice.transaction)
+    way = way_back(history, first)
+    if choice.newest is not None:
+        return Chosen(way.targets)
+    named = way.asked | {t.id for t in way.targets if t.group == choice.group}
+    gone = tuple(t for t in way.targets if t.id in way.gone - named)
+    return Chosen(way.targets, gone, len(way.again - set(took_back(first))))
+
+
+async def _named(past: _Past, transaction_id: str) -> Transaction:
+    found = await past.journal.get(transaction_id)
+    if found is None or found.calendar != past.calendar:
         raise NotUndoable("I know of no such change to this calendar.", where=transaction_id)
     if found.state is TxState.UNDONE:
         again = "done again" if found.kind == "undo" else "undone"
         raise NotUndoable(f"That was {again} already.", where=transaction_id)
     if not found.undoable:
         raise NotUndoable("That did nothing to your calendar, so there is nothing to undo.", where=transaction_id)
-    return (found,)
+    return found
 
 
-async def since(
-    journal: Journal, calendar: str, transaction_id: str, *, newest: str | None, depth: int
-) -> tuple[Transaction, ...]:
-    """The transaction of that id and what came after it on its day, as far as it stands: all that lies between now
-    and the time before it. ``newest`` is the newest write that the person knows of. Raises
-    :class:`~fateforger.errors.NotUndoable`."""
-    (found,) = await named(journal, calendar, transaction_id)
-    history = await journal.history(calendar, day=found.day, limit=depth)
-    if newest is not None and next(t.id for t in history if is_told(t)) != newest:
-        raise NotUndoable(OUT_OF_DATE, where=transaction_id)
-    if found.id not in {t.id for t in history}:
-        raise NotUndoable(f"That lies more than {depth} writes back, further than I can undo.", where=transaction_id)
-    return way_back(history, found).targets
-
-
-async def latest(journal: Journal, calendar: str, *, day: date | None, depth: int) -> tuple[Transaction, ...]:
-    """The newest submit that did something and still stands, or stands again. Raises
-    :class:`~fateforger.errors.NotUndoable`."""
-    for transaction in await journal.history(calendar, day=day, limit=depth):
-        if transaction.kind == "submit" and transaction.undoable:
-            return (transaction,)
-    raise NotUndoable(_NOTHING)
-
-
-async def of_group(journal: Journal, calendar: str, group: str, *, depth: int) -> tuple[Transaction, ...]:
-    """All of a group that did something and still stands, newest first. Raises
-    :class:`~fateforger.errors.NotUndoable`."""
-    history = await journal.history(calendar, group=group, limit=depth)
-    standing = tuple(t for t in history if t.kind == "submit" and t.undoable)
+async def _first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
+    """Find the first write of a group that stands on each of its days, the latest day that was written first."""
+    history = await past.read(lambda _: False, group=group)
+    standing = [t for t in history if t.kind == "submit" and t.undoable]
     if not standing:
         raise NotUndoable("That was undone already." if history else _NOTHING)
-    return standing
+    return tuple({t.day: t for t in standing}.values())
+
+
+async def _newest(past: _Past, day: date | None) -> Transaction:
+    """Find the newest write that stands; one that an undo was to take back when it was interrupted goes first."""
+    history = await past.read(lambda known: any(_is_write(t, known) for t in known), day=day)
+    told = next((t for t in history if is_told(t)), None)
+    if told is not None and told.kind == "undo" and _was_interrupted(told):
+        found = await past.journal.get(took_back(told)[-1])
+        if found is not None and found.undoable:
+            return found
+    newest = next((t for t in history if _is_write(t, history)), None)
+    if newest is None:
+        raise NotUndoable(_NOTHING)
+    return newest
+
+
+def _is_write(transaction: Transaction, history: Sequence[Transaction]) -> bool:
+    """Check whether it put something on the calendar that stands. Half a redo did, too: the writes that it was to do
+    again do not stand themselves."""
+    if transaction.kind == "submit" or transaction.state is not TxState.PARTIAL:
+        return transaction.kind == "submit" and transaction.undoable
+    return transaction.undoable and is_redo(transaction, {t.id: t for t in history})
+
+
+def _was_interrupted(undo: Transaction) -> bool:
+    given_up = any(record.state is OpState.SUPERSEDED for record in undo.records)
+    return undo.state is TxState.PARTIAL and given_up and bool(took_back(undo))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from fateforger.commit.execute import Carried
 from fateforger.commit.result import SyncResult, SyncStatus
-from fateforger.journal import OpRecord, OpState, TxState
+from fateforger.commit.undo import ALONG
+from fateforger.journal import OpRecord, OpState, Transaction, TxState
 from fateforger.plan import zone
 from fateforger.sync import told
 from fateforger.sync.conflicts import asking
@@ -37,7 +38,8 @@ def result_of(rounds: Sequence[Carried]) -> SyncResult:
     prefix = "Done again: " if transaction.context.get("deed") == "redo" else "Taken back: "
     done = _done(result, status, prefix if status == "undone" else "")
     records = transaction.records
-    sentences = (done, *_waiting(last), *_not_done(records), *_not_back(records), *last.notes)
+    along = [sentence for carried in rounds for sentence in _along(carried.transaction)]
+    sentences = (done, *along, *_waiting(last), *_not_done(records), *_not_back(records), *last.notes)
     return SyncResult(status, plan, result.transactions, (*sentences, *_about(plan, undo=transaction.kind == "undo")))
 
 
@@ -63,6 +65,12 @@ def _done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
     words = f"{', '.join(others)} and {last}" if others else last
     where = deeds[0][1] if len(deeds) == 1 else "on"
     return f"{prefix}I {words} {where} your calendar."
+
+
+def _along(undo: Transaction) -> list[str]:
+    """Say what an undo took along beyond what was asked for, once it is whole."""
+    along = undo.context.get(ALONG)
+    return [f"This also {along}."] if along and undo.state in {TxState.COMMITTED, TxState.UNDONE} else []
 
 
 def _waiting(carried: Carried) -> list[str]:

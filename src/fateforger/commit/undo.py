@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from fateforger.commit.execute import Carried, execute_sync
 from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
 from fateforger.commit.read import read_snapshot
-from fateforger.errors import NotUndoable
-from fateforger.journal import Transaction, begun, plan_undo
+from fateforger.commit.targets import Chosen
+from fateforger.journal import begun, plan_undo
 from fateforger.journal.model import UNDOES
+from fateforger.journal.rows import writes_words
 from fateforger.sync import numbered
 from fateforger.sync.model import WRITES
 
+ALONG = "along"
+"""The name in an undo's context of what it does beyond what was asked for, in words."""
+
 
 async def undo_sync(
-    targets: Sequence[Transaction],
+    chosen: Chosen,
     outside: Outside,
     hold: Hold,
     *,
@@ -26,11 +31,10 @@ async def undo_sync(
     context: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> Carried:
-    """Take back ``targets``, newest first in the list and all of one day, under a lease that is held. Every event
-    that they touched is read again first. Once it is committed, all of them are undone; after a partial undo they
-    can be undone again. Raises as ``execute_sync`` does, and ``CalendarError`` when the calendar cannot be read."""
-    if not targets:
-        raise NotUndoable("There is nothing to undo.")
+    """Take back what was chosen, under a lease that is held. Every event that it touched is read again first. Once it
+    is committed, all of it is undone; after a partial undo it can be undone again. Raises as ``execute_sync`` does, and
+    ``CalendarError`` when the calendar cannot be read."""
+    targets, context = chosen.targets, context or {}
     day, tz = targets[0].day, targets[0].tz
     now = outside.clock.now()
     ledger = await outside.journal.ledger(outside.calendar.key, day)
@@ -38,6 +42,11 @@ async def undo_sync(
     snapshot = await read_snapshot(outside.calendar, ledger, day, tz, limits=outside.limits, also=touched)
     clears = outside.calendar.traits.can_clear_color
     plan = plan_undo(targets, snapshot, ledger, op_ids=numbered(id), force=force, can_clear_color=clears)
+    more: dict[str, Any] = {UNDOES: [target.id for target in targets]}
+    if along := _along(chosen, context.get("session")):
+        more[ALONG] = along
+    if targets[-1].kind == "undo":
+        more["deed"] = "redo"
     transaction = begun(
         plan,
         id=id,
@@ -47,6 +56,27 @@ async def undo_sync(
         cause=cause,
         group=id,
         undoes=targets[0].id,
-        context={**(context or {}), UNDOES: [target.id for target in targets]},
+        context={**context, **more},
     )
     return await execute_sync(transaction, outside, hold)
+
+
+def _along(chosen: Chosen, session: str | None) -> str:
+    """Say what is done beyond what was asked for, after "This also"; nothing when there is nothing."""
+    parts = []
+    if chosen.gone:
+        makers = Counter(_made(t.context.get("session"), session) for t in chosen.gone)
+        count = writes_words(len(chosen.gone), "later")
+        made = [f"{number if len(makers) > 1 else ''} made {maker}".strip() for maker, number in makers.items()]
+        parts.append(f"took back {count}, {' and '.join(made)}")
+    if chosen.again:
+        parts.append(f"did {writes_words(chosen.again)} again")
+    return " and ".join(parts)
+
+
+def _made(other: str | None, session: str | None) -> str:
+    if other is None:
+        return "from the command line"
+    if session is None:
+        return "in a thread"
+    return "in this thread" if other == session else "in another thread"

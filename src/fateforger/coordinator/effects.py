@@ -62,10 +62,6 @@ class Submitter(Historian, Previewer, Protocol):
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None: ...
 
-    async def undo_transaction(
-        self, transaction_id: str, *, cause: str, context: Mapping[str, Any] | None = None, told: Told = ...
-    ) -> SyncResult: ...
-
     async def undo_group(
         self, group: str, *, cause: str, context: Mapping[str, Any] | None = None, told: Told = ...
     ) -> SyncResult: ...
@@ -166,23 +162,20 @@ class Effects:
     async def _undo_update(
         self, effect: UndoUpdate, session: Session, before: Session, cause: str, told: Told
     ) -> Session:
-        results: list[SyncResult] = []
         context = {"session": session.id, "deed": "undo_update", "plan_before": _dumped(session.plan)}
         context |= kept_facts(facts_of(session))
-        for number, transaction in enumerate(reversed(effect.transactions)):
+        result: SyncResult | None = None
+        for transaction in effect.transactions:
             try:
-                # One cause finds one transaction, so each has its own.
-                own = cause if number == 0 else f"{cause}/{number}"
-                results.append(
-                    await self._submitter.undo_transaction(transaction, cause=own, context=context, told=told)
-                )
+                result = await self._submitter.undo_since(transaction, cause=cause, context=context, told=told)
+                break
             except NotUndoable:
                 continue  # taken back already, by another door: what is left to do is the plan
             except (UserError, CalendarError) as error:
                 return folding.refused(before, (f"I could not take that back: {error.message}",))
             finally:
                 self._looker.forget(session.date, session.tz)
-        return folding.update_undone(session, results)
+        return folding.update_undone(session, result, await self._submitter.history(session.date))
 
     async def _undo_group(
         self, effect: UndoGroup, session: Session, before: Session, cause: str, told: Told

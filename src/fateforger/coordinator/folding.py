@@ -106,20 +106,25 @@ def _off_the_calendar(session: Session, sentences: tuple[str, ...]) -> Session:
     )
 
 
-def update_undone(session: Session, results: Sequence[SyncResult]) -> Session:
-    """After the last change of Stage 4 was taken back on the calendar: the plan is as it was before it (S240)."""
-    for result in results:
-        session = session.model_copy(update={"snapshot": after_writing(session.snapshot, result)})
-    reports = [report_of(result) for result in results]
-    sentences = tuple(s for report in reports for s in report.sentences[1:])
-    if any(report.status in _BROKEN for report in reports):
+def update_undone(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
+    """After the last change of Stage 4 was taken back on the calendar: the plan is as it was before it (S240). There is
+    no ``result`` when another door had taken it back. ``history`` is the day's, the newest first."""
+    if result is None:
+        return _saying(settled(_update_gone(session, None, session.written)))
+    report = report_of(result)
+    session = session.model_copy(update={"snapshot": after_writing(session.snapshot, result)})
+    sentences = report.sentences[1:]
+    if report.status in _BROKEN:
         return refused(session, ("I could not take all of the last change back on your calendar.", *sentences))
-    written = session.written
-    for report in reports:
-        written = _minus(written, report)
-    changes = {"last_sync": reports[-1] if reports else None, "written": written, "problem": None, "brakes": ()}
-    done = [f"Calendar: {counts_words(report)}." for report in reports if counts_words(report) != UNCHANGED]
-    return _saying(settled(taken_back(session).model_copy(update=changes)), *done, *sentences)
+    written = standing_as(session, history, replaced=False).written
+    counts = counts_words(report)
+    done = () if counts == UNCHANGED else (f"Calendar: {counts}.",)
+    return _saying(settled(_update_gone(session, report, written)), *done, *sentences)
+
+
+def _update_gone(session: Session, report: SyncReport | None, written: Written | None) -> Session:
+    changes = {"last_sync": report, "written": written, "problem": None, "brakes": ()}
+    return taken_back(session).model_copy(update=changes)
 
 
 def refused(session: Session, lines: Iterable[str]) -> Session:
@@ -190,15 +195,3 @@ def _plus(written: Written | None, report: SyncReport) -> Written | None:
         updated=before.updated + report.updated,
         deleted=before.deleted + report.deleted,
     )
-
-
-def _minus(written: Written | None, undo: SyncReport) -> Written | None:
-    """What is left of a group's writes after an undo: it deletes what was created, and creates what was deleted."""
-    if written is None:
-        return None
-    left = Written(
-        created=max(0, written.created - undo.deleted),
-        updated=max(0, written.updated - undo.updated),
-        deleted=max(0, written.deleted - undo.created),
-    )
-    return None if left == Written() else left

@@ -9,7 +9,7 @@ from typing import Literal, assert_never
 from pydantic import BaseModel, ConfigDict
 
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.journal.standing import Way, is_told, stands, took_back, way_back
+from fateforger.journal.standing import Way, is_redo, is_told, stands, took_back, way_back
 from fateforger.plan import zone
 from fateforger.sync.model import WRITES
 from fateforger.sync.sentences import counts_words, op_words
@@ -64,9 +64,9 @@ class HistoryRow(BaseModel):
         """What else the button does, as a sentence; ``None`` when there is nothing else."""
         parts = []
         if self.gone:
-            parts.append(f"takes back the {_writes(self.gone)} after it")
+            parts.append(f"takes back the {writes_words(self.gone)} after it")
         if self.again:
-            parts.append(f"does {_writes(self.again)} again")
+            parts.append(f"does {writes_words(self.again)} again")
         return f"This also {' and '.join(parts)}." if parts else None
 
 
@@ -75,13 +75,6 @@ def rows_of(history: Sequence[Transaction], *, session: str | None = None) -> tu
     out. Rows of another session than ``session`` say so."""
     known = {t.id: t for t in history}
     return tuple(_row(t, history, redo=is_redo(t, known), session=session) for t in history if is_told(t))
-
-
-def is_redo(transaction: Transaction, known: dict[str, Transaction]) -> bool:
-    """Whether it took back an undo: what it went back to is the last that it took back."""
-    targets = took_back(transaction)
-    found = known.get(targets[-1]) if targets else None
-    return found is not None and found.kind == "undo"
 
 
 def _row(t: Transaction, history: Sequence[Transaction], *, redo: bool, session: str | None) -> HistoryRow:
@@ -101,7 +94,7 @@ def _row(t: Transaction, history: Sequence[Transaction], *, redo: bool, session:
         more=len(done) - len(named),
         standing=_standing(t, done),
         button=button,
-        gone=0 if way is None else len(way.gone - {t.id}),
+        gone=0 if way is None else len(way.gone - way.asked),
         again=0 if way is None else _again(t, way),
     )
 
@@ -160,5 +153,6 @@ def _again(t: Transaction, way: Way) -> int:
     return len(way.again - set(took_back(t)))
 
 
-def _writes(count: int) -> str:
-    return "1 write" if count == 1 else f"{count} writes"
+def writes_words(count: int, which: str = "") -> str:
+    """Count writes in words, ``which`` ones: ``2 later writes``."""
+    return f"{count} {which} {'write' if count == 1 else 'writes'}".replace("  ", " ")

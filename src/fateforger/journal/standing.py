@@ -8,6 +8,9 @@ to before a transaction is decided here, over the day's whole history:
     a submit        | it, and every later submit that stands; what was undone before stays undone
     an undo         | everything after it and the undo itself, so that the day is as it was before it; an undo among
                     | that also when it had nothing to write, for what it took back does not stand
+
+A command that was interrupted and repeated may have several transactions, which share its cause: going back to before
+one of them goes back to before the first.
 """
 
 from __future__ import annotations
@@ -22,17 +25,26 @@ from fateforger.sync.model import WRITES
 @dataclass(frozen=True, slots=True)
 class Way:
     """The way back to before a transaction. ``targets`` are what an undo has to take back, the newest first;
-    ``gone`` are the submits that do not stand any more then, ``again`` those that stand again."""
+    ``gone`` are the submits that do not stand any more then, ``again`` those that stand again; ``asked`` are all
+    transactions of the same command."""
 
     targets: tuple[Transaction, ...]
     gone: frozenset[str]
     again: frozenset[str]
+    asked: frozenset[str]
 
 
 def took_back(undo: Transaction) -> tuple[str, ...]:
     """Ids of the transactions that an undo takes back, the newest first; none for a submit."""
     several = tuple(undo.context.get(UNDOES, ()))
     return several or (() if undo.undoes is None else (undo.undoes,))
+
+
+def is_redo(transaction: Transaction, known: Mapping[str, Transaction]) -> bool:
+    """Check whether it took back an undo: what it went back to is the last that it took back."""
+    targets = took_back(transaction)
+    found = known.get(targets[-1]) if targets else None
+    return found is not None and found.kind == "undo"
 
 
 def wrote(transaction: Transaction) -> bool:
@@ -77,7 +89,8 @@ def left_standing(targets: Sequence[str], known: Mapping[str, Transaction]) -> d
 
 def way_back(history: Sequence[Transaction], transaction: Transaction) -> Way:
     """The way to before ``transaction``. ``history`` is that of its day, the newest first, and holds it."""
-    since = history[: [t.id for t in history].index(transaction.id) + 1]
+    asked = [t for t in history if t.id == transaction.id or _same_command(t, transaction)]
+    since = history[: [t.id for t in history].index(asked[-1].id) + 1]
     if transaction.kind == "submit":
         targets = tuple(t for t in since if t.kind == "submit" and stands(t))
     else:
@@ -88,7 +101,13 @@ def way_back(history: Sequence[Transaction], transaction: Transaction) -> Way:
         targets,
         gone=frozenset(t.id for t in submits if stands(t) and not after[t.id]),
         again=frozenset(t.id for t in submits if not stands(t) and after[t.id]),
+        asked=frozenset(t.id for t in asked),
     )
+
+
+def _same_command(other: Transaction, transaction: Transaction) -> bool:
+    """Check whether another transaction that stands is of the same command, which needed more than one."""
+    return (other.cause, other.kind) == (transaction.cause, transaction.kind) and stands(other)
 
 
 def _took_back(transaction_id: str, known: Mapping[str, Transaction]) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ def test_the_ways_in() -> None:
     assert public - reading == {
         "submit_plan",
         "undo_last",
-        "undo_transaction",
         "undo_since",
         "undo_group",
         "recover",

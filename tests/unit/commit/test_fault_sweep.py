@@ -95,7 +95,7 @@ class History:
         assert undo is not None
         if self.act == "redo all":
             return await submitter.undo_since(undo.id, cause="act")
-        return await submitter.undo_transaction(undo.id, cause="act")
+        return await submitter.undo_since(undo.id, cause="act")
 
     async def suffer(self, troubles: tuple[Trouble, ...]) -> None:
         """Processes live and die until each trouble had its chance; the first to live on repeats the command, as a

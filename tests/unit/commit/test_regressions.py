@@ -219,7 +219,7 @@ async def test_s239_guests_are_an_edit(world: World) -> None:
     assert len(world.managed()) == 1
     assert done.transaction is not None
     with pytest.raises(NotUndoable):
-        await submitter.undo_transaction(done.transaction.id, cause="3")
+        await submitter.undo_since(done.transaction.id, cause="3")
 
 
 async def test_undo_by_force_removes_edited_blocks(world: World) -> None:
@@ -339,15 +339,15 @@ async def test_s89_undo_twice_is_refused(world: World) -> None:
         await submitter.undo_last(cause="0")
     done = await submitter.submit_plan(DAY_PLAN, cause="1")
     assert done.transaction is not None
-    first = await submitter.undo_transaction(done.transaction.id, cause="2")
-    again = await submitter.undo_transaction(done.transaction.id, cause="2")
+    first = await submitter.undo_since(done.transaction.id, cause="2")
+    again = await submitter.undo_since(done.transaction.id, cause="2")
     assert first.transaction is not None
     assert again.transaction is not None
     assert again.transaction.id == first.transaction.id
     with pytest.raises(NotUndoable, match="undone already"):
-        await submitter.undo_transaction(done.transaction.id, cause="3")
+        await submitter.undo_since(done.transaction.id, cause="3")
     with pytest.raises(NotUndoable, match="know of no such"):
-        await submitter.undo_transaction("nobody", cause="4")
+        await submitter.undo_since("nobody", cause="4")
     with pytest.raises(NotUndoable):
         await submitter.undo_last(cause="5")
 

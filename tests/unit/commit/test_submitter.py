@@ -442,7 +442,7 @@ async def test_a_group_undo_can_be_redone(world: World) -> None:
     undone = await submitter.undo_group("g", cause="3")
     assert world.managed() == []
     assert undone.transaction is not None
-    redone = await submitter.undo_transaction(undone.transaction.id, cause="4")
+    redone = await submitter.undo_since(undone.transaction.id, cause="4")
     assert world.managed() == view
     assert redone.transaction is not None
     assert [state for _, state in await states(world)] == ["committed", "committed", "undone", "committed"]
@@ -462,7 +462,7 @@ async def test_undo_goes_back_step_by_step(world: World) -> None:
         assert world.managed() == views[step]
     undo = await world.journal.by_cause(world.calendar.key, "u1")
     assert undo is not None
-    await submitter.undo_transaction(undo.id, cause="redo")
+    await submitter.undo_since(undo.id, cause="redo")
     assert world.managed() == views[2]
     for step in (1, 0):
         await submitter.undo_last(cause=f"v{step}")
@@ -489,6 +489,23 @@ async def test_going_back_to_before_an_older_write(world: World) -> None:
     assert world.managed() == []
 
 
+async def test_no_write_lies_too_far_back(world: World) -> None:
+    """K13: an undo reads as much of the history as it takes, past any number of writes and undos."""
+    world.limits = Limits(history=2)
+    submitter = world.submitter()
+    for minute in range(6):
+        await submitter.submit_plan(plan_of(block("a", f"09:0{minute}")), cause=f"s{minute}")
+    for step in range(3):
+        await submitter.undo_last(cause=f"u{step}")
+    assert [m[2] for m in world.managed()] == [str(at("09:02"))]
+    await submitter.undo_last(cause="u4")
+    assert [m[2] for m in world.managed()] == [str(at("09:01"))]
+    await submitter.undo_since("t0", cause="u5")
+    assert world.managed() == []
+    with pytest.raises(NotUndoable, match="nothing to undo"):
+        await submitter.undo_last(cause="u6")
+
+
 async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
     """P6b, P17: what that undo made not stand stands again, for it did before."""
     submitter = world.submitter()
@@ -498,6 +515,7 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
     await submitter.undo_since("t2", cause="u3")
     assert (await submitter.undo_since("t0", cause="u4")).sentences == (
         "Taken back; there was nothing left to change.",
+        "This also took back 1 later write, made from the command line.",
     )
     assert [state for _, state in await states(world)] == [*["undone"] * 3, *["committed"] * 2]
     await submitter.undo_since("t3", cause="r5")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from pathlib import Path
 
+import pytest
 from tests.fakes.google_calendar import Answer
 from tests.unit.coordinator.person import House, Person, open_house_at
 from tests.unit.coordinator.test_person_edits import drag
 
+from fateforger.plan import FixedStart
 from fateforger.ports import Rejected, Unauthorized
 from fateforger.session.cards import Note, Prose
 from fateforger.stages import TimeboxingStage
@@ -240,3 +242,38 @@ async def test_the_history_is_closed_and_opened_again_further_down(house: House,
     assert [m.slot for m in anna.arrived[count:]] == ["history"] * 3
     await anna.choose("Report", "15 min later")
     assert [m.slot for m in anna.arrived[count + 3 :]] == ["stage:4"]
+
+
+async def at_the_command_line(house: House, anna: Person) -> None:
+    """Somebody applies the plan of the thread with each of its blocks an hour later."""
+    plan = (await anna.session()).plan
+    assert plan is not None
+    blocks = [
+        event.model_copy(
+            update={"timing": FixedStart(start=(start + timedelta(hours=1)).time(), duration=event.timing.duration)}
+        )
+        for event in plan.events
+        if isinstance(event.timing, FixedStart) and isinstance(event.timing.start, time)
+        for start in [datetime.combine(plan.date, event.timing.start)]
+    ]
+    await house.submitter.submit_plan(plan.replace(blocks), cause="door-1")
+
+
+@pytest.mark.parametrize("label", ["Undo", "Undo last update"])
+async def test_an_undo_takes_along_what_the_command_line_wrote_since(house: House, anna: Person, label: str) -> None:
+    """K13: both buttons go back to before what they name, say what else that took back, and blame nobody."""
+    await anna.to_refine("Report", "Mail")
+    if label == "Undo":
+        await anna.press("Commit to calendar")
+    else:
+        await anna.choose("Mail", "15 min later")
+    written = house.on_calendar()
+    await at_the_command_line(house, anna)
+    assert house.on_calendar() != written
+    await anna.press(label)
+    assert house.on_calendar() == {}
+    assert "This also took back 1 later write, made from the command line." in anna.words
+    assert "you changed it since" not in anna.words
+    history = await house.submitter.history((await anna.session()).date)
+    assert [t.state.value for t in history] == ["committed", "undone", "undone"]
+    assert (await anna.session()).written is None

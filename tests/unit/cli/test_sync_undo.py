@@ -1,0 +1,136 @@
+"""``fateforger sync undo`` in any order, each command a process of its own (K13)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from tests.fakes.google_mcp import GoogleMcp
+from tests.unit.cli.test_sync_doors import Doors
+
+pytestmark = pytest.mark.process
+
+NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
+ALONG = "This also took back {}, made from the command line."
+Day = dict[str, str]
+"""When each block begins, by its key."""
+
+
+@pytest.fixture
+async def google() -> AsyncIterator[GoogleMcp]:
+    async with GoogleMcp() as server:
+        yield server
+
+
+@pytest.fixture
+def doors(tmp_path: Path, google: GoogleMcp) -> Doors:
+    return Doors(tmp_path, "--calendar-url", google.url)
+
+
+def plan_of(day: Day, tz: str = "Europe/Berlin") -> dict[str, Any]:
+    blocks = [
+        {"n": NAMES[key], "t": "DW", "key": key, "p": {"a": "fs", "st": start, "dur": "PT1H"}}
+        for key, start in day.items()
+    ]
+    return {"date": "2027-03-04", "tz": tz, "events": blocks}
+
+
+async def apply(doors: Doors, day: Day) -> str:
+    """Apply a plan; return its transaction."""
+    status, result = await doors.sync("apply", doors.plan(plan_of(day)), "--yes")
+    assert (status, result["status"]) == (0, "committed"), result
+    return str(result["transaction"])
+
+
+async def undo(doors: Doors, *arguments: str) -> list[str]:
+    """Undo, whole; return its sentences."""
+    status, result = await doors.sync("undo", *arguments)
+    assert (status, result["status"]) == (0, "undone"), result
+    return list(result["sentences"])
+
+
+def shown(google: GoogleMcp) -> Day:
+    """What is on the calendar now."""
+    store, keys = google.tools.calendars["primary"].store, {name: key for key, name in NAMES.items()}
+    berlin = ZoneInfo("Europe/Berlin")
+    starts = {keys[e.summary]: e.start for e in store.shown().values()}
+    return {k: f"{start.astimezone(berlin):%H:%M}" for k, start in starts.items() if isinstance(start, datetime)}
+
+
+async def states(doors: Doors) -> list[tuple[str, bool]]:
+    _, history = await doors.sync("history")
+    return [(t["state"], t["undoable"]) for t in reversed(history["transactions"])]
+
+
+async def test_an_older_write_goes_with_the_newer_ones(doors: Doors, google: GoogleMcp) -> None:
+    """K13: nothing is left over, our later writes are not the person's edits, and the history is true."""
+    first = await apply(doors, {"a": "09:00", "b": "10:00"})
+    await apply(doors, {"a": "13:00", "b": "14:00"})
+    await apply(doors, {"a": "15:00", "b": "17:00", "c": "11:00"})
+    sentences = await undo(doors, first)
+    assert (sentences, shown(google)) == (
+        ["Taken back: I removed 3 blocks from your calendar.", ALONG.format("2 later writes")],
+        {},
+    )
+    assert await states(doors) == [("taken back", False)] * 3 + [("done", True)]
+    status, refused = await doors.sync("undo")
+    assert (status, refused["error"]["message"]) == (2, "There is nothing to undo.")
+    status, refused = await doors.sync("undo", first)
+    assert (status, refused["error"]["message"]) == (2, "That was undone already.")
+
+
+async def test_a_write_in_the_middle_goes_with_the_one_after_it(doors: Doors, google: GoogleMcp) -> None:
+    """K13: the next plan is then written as it is, with no question and no change that the person never made."""
+    await apply(doors, {"a": "09:00"})
+    second = await apply(doors, {"a": "12:00"})
+    await apply(doors, {"a": "13:00"})
+    assert await undo(doors, second) == [
+        "Taken back: I changed 1 block on your calendar.",
+        ALONG.format("1 later write"),
+    ]
+    assert shown(google) == {"a": "09:00"}
+    status, again = await doors.sync("apply", doors.plan(plan_of({"a": "09:00"})))
+    assert (status, again["sentences"]) == (0, ["Your calendar is already up to date."])
+    await apply(doors, {"a": "15:00"})
+    assert shown(google) == {"a": "15:00"}
+
+
+async def test_an_undo_is_done_again_with_what_came_after_it(doors: Doors, google: GoogleMcp) -> None:
+    """K13: *Restore* goes back to before that undo, and each write can be taken back from there."""
+    await apply(doors, {"a": "09:00"})
+    second = await apply(doors, {"a": "12:00", "b": "10:00"})
+    status, undone = await doors.sync("undo", second)
+    assert (status, undone["took_back"]) == (0, [second])
+    await apply(doors, {"a": "15:00", "c": "11:00"})
+    assert await undo(doors, undone["transaction"]) == [
+        "Done again: I added 1 block, changed 1 block and removed 1 block on your calendar.",
+        ALONG.format("1 later write"),
+    ]
+    assert shown(google) == {"a": "12:00", "b": "10:00"}
+    assert await states(doors) == [
+        ("done", True),
+        ("done", True),
+        ("done again", False),
+        ("taken back", False),
+        ("done", True),
+    ]
+    for left in ({"a": "09:00"}, {}):
+        await undo(doors)
+        assert shown(google) == left
+
+
+async def test_a_day_in_another_zone_is_one_day(doors: Doors, google: GoogleMcp) -> None:
+    """K13: writes of one day in two zones are taken back as one, in their order."""
+    first = await apply(doors, {"a": "09:00"})
+    for start, tz in (("12:00", "Europe/London"), ("15:00", "Europe/Berlin")):
+        status, result = await doors.sync("apply", doors.plan(plan_of({"a": start}, tz)))
+        assert (status, result["status"]) == (0, "committed")
+    assert await undo(doors, first) == [
+        "Taken back: I removed 1 block from your calendar.",
+        ALONG.format("2 later writes"),
+    ]
+    assert shown(google) == {}
