@@ -277,7 +277,7 @@ async def test_what_a_caldav_program_added_stays_and_comes_back(tmp_path: Path) 
     assert calendar_objects(tmp_path) == {}
     _, history = await doors.sync("history")
     assert await undo(doors, history["transactions"][0]["transaction"]) == [
-        "Taken back: I added 2 blocks to your calendar."
+        "Done again: I added 2 blocks to your calendar."
     ]
     text = calendar_objects(tmp_path)["Alpha"].read_text()
     for line in (*OWN_LINES, "TRIGGER:-PT5M", "mailto:bob@example.com"):
