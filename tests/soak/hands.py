@@ -15,21 +15,9 @@ from fateforger.sync.model import EventImage
 
 ACTS = (
     "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "colour", "put back", "delete",
-    "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most",
+    "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most", "place", "reminder",
+    "private", "free", "rights", "source", "property", "attach", "video",
 )  # fmt: skip
-
-ADDITIONS: tuple[dict[str, object], ...] = (
-    {"extras": {"attendees": [{"email": "ben@example.com"}]}},
-    {"extras": {"location": "Room 5"}},
-    {"extras": {"reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": 5}]}}},
-    {"extras": {"visibility": "private"}},
-    {"extras": {"guestsCanModify": True}},
-    {"extras": {"source": {"url": "https://example.com", "title": "Ticket"}}},
-    {"extras": {"attachments": [{"fileUrl": "https://example.com/x", "title": "X"}]}},
-    {"extras": {"hangoutLink": "https://meet.example.com/x"}},
-    {"busy": False},
-)
-"""What a person can put into an event beside title, notes, time and colour."""
 
 
 @dataclass
@@ -118,9 +106,30 @@ class Hands:
         self.truth.person_made(image)
 
     def _change(self, event: EventImage, what: str, rng: Random) -> None:
-        changes = self._changes(event, what, rng)
+        changes = self._own(event, what) or self._changes(event, what, rng)
         if changes:
             self.truth.person_changed(event, self.store.user_edit(event.id, **changes))
+
+    def _own(self, event: EventImage, what: str) -> dict[str, object]:
+        """What a calendar's own page can put into an event that no program of ours ever writes."""
+        n = self.done
+        extras: dict[str, dict[str, object]] = {
+            "invite": {"attendees": [{"email": "ben@example.com"}]},
+            "place": {"location": f"Room {n}"},
+            "reminder": {"reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": n % 60}]}},
+            "private": {"visibility": "private"},
+            "rights": {"guestsCanModify": True},
+            "source": {"source": {"title": f"Ticket {n}", "url": f"https://example.com/{n}"}},
+            "video": {"hangoutLink": f"https://meet.example.com/{n}"},
+            "attach": {"attachments": [{"fileUrl": f"https://example.com/{n}.pdf", "title": "Agenda"}]},
+        }
+        match what:
+            case "free":
+                return {"busy": False}
+            case "property":
+                return {"properties": {**event.properties, "crm": f"case {n}"}}
+            case _:
+                return {"extras": extras[what]} if what in extras else {}
 
     def _changes(self, event: EventImage, what: str, rng: Random) -> dict[str, object]:
         match what:
@@ -130,8 +139,6 @@ class Hands:
                 return {"description": f"mine {self.done}"}
             case "colour":
                 return {"color_id": rng.choice(("2", "5", "8", "11"))}
-            case "invite":
-                return dict(rng.choice(ADDITIONS))
             case "all day":
                 self.truth.obstructed.add(event.id)
                 return {"start": self.setting.day, "end": self.setting.day + timedelta(days=1)}

@@ -23,12 +23,13 @@ from fateforger.journal import Transaction, TxState
 from fateforger.plan import TBPlan
 from fateforger.ports import Journal, Limited, Unauthorized, Unknown
 from fateforger.sync import Choices, desired_day, mirror, numbered, plan_sync
-from fateforger.sync.model import WRITES, BrakeKind, Snapshot, SyncPlan
+from fateforger.sync.model import BrakeKind, Snapshot, SyncPlan
 
 T = TypeVar("T")
 Act = Callable[[CalendarSubmitter], Awaitable[SyncResult]]
 BEGIN = timedelta(hours=6)
 SETTLE_ROUNDS = 5
+MOST_UNDOS = 60
 
 
 class Engine(Protocol):
@@ -136,6 +137,25 @@ class History:
         asked = self._undo(rng)
         if asked is not None:
             self._command(asked, rng)
+
+    def step_empty(self, rng: Random) -> None:
+        """In quiet weather, one undo after the other until there is nothing to undo: nothing of ours is left."""
+        self.calendar.clear()
+        self.step_wait(rng)
+        if not self._ready(rng):
+            return
+        assert self.process is not None
+        for _ in range(MOST_UNDOS):
+            command = self._known(self.truth.undoes(f"undo{self._number()}", force=False))
+            end = self._run(_caught(self.process.undo_last(cause=command.name)))
+            self.log.append(f"{command.name}: {getattr(end, 'status', end)}")
+            if isinstance(end, NotUndoable):
+                self.truth.emptied(command)
+                return
+            if isinstance(end, BaseException):
+                return
+            self._ended(Asked(command, _nothing, self.plan), end)
+        self.truth.breach("left", "there is always one more to undo")
 
     def step_two(self, rng: Random) -> None:
         """A second writer at the same time."""
@@ -286,19 +306,18 @@ class History:
         force = rng.random() < 0.08
         command = self._known(self.truth.undoes(f"undo{self._number()}", force=force))
         which = rng.random()
-        newest = [t for t in undoable if _newest(t, undoable)]
         targets: list[Transaction] = []
         if which < 0.35:
             act: Act = lambda s: s.undo_last(cause=command.name, force=force)  # noqa: E731  one of four
         elif which < 0.6:
             targets = [rng.choice(undoable)]
             act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
-        elif which < 0.8 or not newest:
+        elif which < 0.8:
             group = undoable[0].group
             targets = [t for t in undoable if t.group == group]
             act = lambda s: s.undo_group(group, cause=command.name, force=force)  # noqa: E731  one of four
         else:
-            targets = [rng.choice(newest)]
+            targets = [rng.choice(undoable)]
             act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
         return Asked(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
 
@@ -340,10 +359,12 @@ class History:
         match end:
             case SyncResult():
                 self.log.append(f"{name}: {end.status}: {' '.join(end.sentences)}")
+                if not self.setting.html:  # a calendar that rewrites text may look like a person
+                    self.truth.blames(asked.command, end.sentences)
                 self.truth.answered(asked.command, end.sentences, whole=end.status in {"changed", "unchanged"})
                 self._fold(asked, end)
                 if end.status in {"changed", "undone", "unchanged"} and not self.crowded:
-                    self.truth.single()
+                    self.truth.single(asked.command.at)
             case Died():
                 self.log.append(f"{name}: the process died")
                 self._die()
@@ -522,14 +543,8 @@ def _shown(snapshot: Snapshot, event_id: str) -> Shape | None:
     return None if event is None or event.gone else shape_of(event)
 
 
-def _newest(transaction: Transaction, history: Sequence[Transaction]) -> bool:
-    """Whether nothing that came later wrote the same events."""
-    later = history[: [t.id for t in history].index(transaction.id)]
-    return not any(_events_of(transaction) & _events_of(other) for other in later)
-
-
-def _events_of(transaction: Transaction) -> set[str]:
-    return {r.op.event_id for r in transaction.records if r.op.verb in WRITES}
+async def _nothing(submitter: CalendarSubmitter) -> SyncResult:
+    raise NotUndoable("This was carried out already.")
 
 
 async def _caught(work: Awaitable[T]) -> T | BaseException:

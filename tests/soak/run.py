@@ -17,9 +17,20 @@ from fateforger.adapters.store import open_store
 from fateforger.commit import CalendarSubmitter
 from fateforger.ports import Journal
 
-WEIGHTS = {"plan": 2, "submit": 6, "hand": 6, "undo": 4, "look": 2, "two": 1, "wait": 1, "restart": 1, "rest": 1}
+WEIGHTS = {
+    "plan": 2,
+    "submit": 6,
+    "hand": 6,
+    "undo": 4,
+    "look": 2,
+    "two": 1,
+    "wait": 1,
+    "restart": 1,
+    "rest": 1,
+    "empty": 1,
+}
 SQL_SHARE = 0.06
-KINDS = ("lost", "foreign", "duplicate", "plan", "unsettled", "reused", "intent", "crash")
+KINDS = ("lost", "foreign", "duplicate", "blamed", "left", "plan", "unsettled", "reused", "intent", "crash")
 """All of them have to be nought; the first three are the promise."""
 
 

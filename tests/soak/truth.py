@@ -3,9 +3,9 @@
 The witness sees what the person does on the calendar, what they wish in the thread, and every write of the program at
 the moment it takes effect. It shares no decision with the engine: it knows an event of ours by having seen it made.
 
-An **edit** is a field of an event of ours as the person left it there, an event of ours that they deleted, or what they
-added to one: guests, a place, reminders and the like. It stands until the person changes it again. Putting a value back to what the program wrote is no
-edit, and for an undo neither is putting it back to what the program had written before: the event is as it was left.
+An **edit** is a field of an event of ours as the person left it there, an event of ours that they deleted, or anything
+else that they put into one (`OWN`: a place, guests, reminders of their own, ...). It stands until the person changes it
+again. Putting a value back to what the program wrote is no edit, and for an undo neither is putting it back to what the program had written before: the event is as it was left.
 
 The program may replace the value of an edit only when a later wish of the person says so:
 
@@ -16,7 +16,8 @@ The program may replace the value of an edit only when a later wish of the perso
   be named in what the thread says: audible, not silent.
 - an undo may put a value over an edit only where one of the transactions that it takes back had put the edit back
   (a redo), or when it was told to use force. An undo that takes back the write over an edit gives the edit back.
-- what was added never goes with an event, unless by force.
+- what is not ours to write (`OWN`) is never changed, and never goes with an event unless by force; an undo that brings
+  such an event back brings back all of it that a calendar lets a program write, and names the rest.
 - a deleted event comes back only when a later submit asks for the block anew: with other contents than it had been
   asked for, or after the plan in the thread was without it, or after an undo of what had been written for it, or with
   a yes to the question what became of blocks that are gone. Or when an undo takes back a transaction that itself had deleted an event of that block.
@@ -45,13 +46,38 @@ from fateforger.sync.model import EventImage
 
 FIELDS = ("summary", "description", "start", "end", "color_id")
 ASPECT = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
+BLAMES = (
+    "you changed",
+    "You changed",
+    "you had changed",
+    "you moved",
+    "You moved",
+    "You brought it back",
+    "You deleted",
+)
+"""Words that put a difference down to the person."""
 LOSSES = {"emptied_calendar", "vanished_blocks"}
+OWN = (
+    "location", "reminders", "visibility", "transparency", "guestsCanModify", "guestsCanInviteOthers", "source",
+    "attendees", "attachments", "conferenceData", "hangoutLink",
+)  # fmt: skip
+"""What a person may put into an event that the program never writes of its own accord, by Google's names."""
+UNWRITABLE = {"conferenceData", "hangoutLink"}
+"""What no program can put into a new event: a video call gets another address."""
+PLAIN = {"reminders": {"useDefault": True}}
+"""How Google shows what nobody set."""
 Shape = Mapping[str, Any]
 
 
 def shape_of(event: Any) -> dict[str, Any]:
     """The five things that a person sees of a block, in a form that can be compared."""
     return {name: _plain(getattr(event, name)) for name in FIELDS}
+
+
+def own_of(event: EventImage) -> dict[str, Any]:
+    """All that an event holds beyond what the program writes, by name."""
+    shown = {name: event.raw[name] for name in OWN if event.raw.get(name, PLAIN.get(name)) != PLAIN.get(name)}
+    return shown | {f"property {name}": value for name, value in event.properties.items() if not name.startswith("ff")}
 
 
 def _plain(value: Any) -> Any:
@@ -106,7 +132,7 @@ class Deletion:
 class Written:
     """One transaction as its writes took effect. ``keys`` are the blocks it is about, ``dropped`` those it takes off
     the calendar (the person may be quicker); ``over`` are edits it replaced, ``back`` those it gave back, ``before`` the
-    events as they were. ``targets`` are what it takes back, the newest first."""
+    events as they were, ``own`` what else they held by block. ``targets`` are what it takes back, the newest first."""
 
     command: Command
     targets: tuple[str, ...] = ()
@@ -116,6 +142,7 @@ class Written:
     back: set[tuple[str, str]] = field(default_factory=set)
     before: list[Shape] = field(default_factory=list)
     deleted: set[str | None] = field(default_factory=set)
+    own: dict[str | None, dict[str, Any]] = field(default_factory=dict)
     raced: bool = False
 
 
@@ -130,7 +157,7 @@ class Truth:
     made: dict[str, str] = field(default_factory=dict)
     theirs: dict[str, EventImage] = field(default_factory=dict)
     edits: dict[tuple[str, str], Edit] = field(default_factory=dict)
-    added: dict[str, int] = field(default_factory=dict)
+    own: dict[str, dict[str, Edit]] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     titles: dict[str, set[str]] = field(default_factory=dict)
@@ -139,6 +166,8 @@ class Truth:
     wish: dict[str, Shape] = field(default_factory=dict)
     asked: dict[str, Shape] = field(default_factory=dict)
     transactions: dict[str, Written] = field(default_factory=dict)
+    landed: dict[str, int] = field(default_factory=dict)
+    """Events that came long after the program had given them up, and when."""
     sent: dict[str, int] = field(default_factory=dict)
     """When the program had last looked at an event as it sent the write that lands now, late."""
     _keys: dict[str, str | None] = field(default_factory=dict)
@@ -161,8 +190,9 @@ class Truth:
             return
         self.live[after.id] = after
         self._touch(after)
-        if after.extras != before.extras:
-            self.added[after.id] = self._now
+        had, has = own_of(before), own_of(after)
+        for name in (name for name in has if had.get(name) != has[name]):
+            self.own.setdefault(after.id, {})[name] = Edit(has[name], self._now)
             self.counts["edits"] += 1
         old, new = shape_of(before), shape_of(after)
         for name in FIELDS:
@@ -214,6 +244,20 @@ class Truth:
         self._tick()
         return Command(name, "undo", self._now, force=force)
 
+    def blames(self, command: Command, sentences: Iterable[str]) -> None:
+        """Check that nobody is told to have changed what only the program wrote."""
+        mine = {title for event_id in self.touched for title in self.titles[event_id]}
+        for sentence in sentences:
+            named = {title for titles in self.titles.values() for title in titles if f"“{title}”" in sentence}
+            if named and not named & mine and any(words in sentence for words in BLAMES):
+                self.breach("blamed", f"{command.name} said: {sentence}")
+
+    def emptied(self, command: Command) -> None:
+        """Everything was taken back: only what the person had a hand in is left."""
+        for event_id, image in self.live.items():
+            if event_id not in self.touched | self.obstructed:
+                self.breach("left", f"{command.name} was the last undo, and “{image.summary}” is still there")
+
     def answered(self, command: Command, sentences: Iterable[str], *, whole: bool) -> None:
         """The thread says what came of it; ``whole``: all that was wished is done."""
         if whole and command.kind == "submit":
@@ -243,7 +287,9 @@ class Truth:
         self.counts["writes"] += 1
         by, key = self.transactions[transaction_id], key_of(image)
         twins = [e.id for e in self.live.values() if key_of(e) == key]
-        if twins and by.command.kind == "submit":
+        if late := image.id in self.sent:
+            self.landed[image.id] = self._now
+        if twins and not late and by.command.kind == "submit":
             self.breach("duplicate", f"{by.command.name} made “{image.summary}” again while {twins} is there")
         deletion = None if key is None else self.deletions.pop(key, None)
         if key is not None and deletion is not None and not self._wanted(by, key, deletion):
@@ -272,6 +318,8 @@ class Truth:
         if before.id not in self.made:
             self.breach("foreign", f"{by.command.name} wrote to {before.id}")
             return
+        if own_of(before) != own_of(after):
+            self.breach("lost", f"{by.command.name} changed {own_of(before)} of “{after.summary}” to {own_of(after)}")
         old, new = shape_of(before), shape_of(after)
         by.before.append(old)
         for name in FIELDS:
@@ -294,11 +342,12 @@ class Truth:
         by.deleted.add(key_of(image))
         by.raced = by.raced or any(self._is_raced(image.id, edit.at) for _, edit in self._standing(image.id))
         command = by.command
-        if image.id in self.added and not command.force:
-            if self._is_raced(image.id, self.added[image.id]):
+        by.own[key_of(image)] = own_of(image)
+        for name, mine in self.own.get(image.id, {}).items():
+            if self._is_raced(image.id, mine.at):
                 self.raced += 1
-            else:
-                self.breach("lost", f"{command.name} deleted “{image.summary}” with what was added to it")
+            elif not command.force and not (mine.put_back_by is not None and mine.put_back_by in by.targets):
+                self.breach("lost", f"{command.name} deleted “{image.summary}” with its {name}")
         dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
         for place, edit in self._standing(image.id):
             taken = edit.put_back_by is not None or place in command.taken
@@ -325,15 +374,21 @@ class Truth:
         for (event_id, name), edit in self.edits.items():
             if events[event_id].gone or shape_of(events[event_id])[name] != edit.value:
                 self.breach("lost", f"the {name} of {event_id} is not {edit.value!r} any more")
+        for event_id, mine in self.own.items():
+            has = own_of(events[event_id])
+            for name in (name for name, edit in mine.items() if has.get(name) != edit.value):
+                self.breach(
+                    "lost", f"the {name} of {event_id} is {has.get(name)!r}, the person had {mine[name].value!r}"
+                )
         for deletion in self.deletions.values():
             if not events[deletion.event_id].gone:
                 self.breach("lost", f"{deletion.event_id} is not deleted any more")
         self.single()
 
-    def single(self) -> None:
+    def single(self, since: int | None = None) -> None:
         """Between two commands every block is there once. (Within one, an undo may bring an event back before it
-        takes another away.)"""
-        ours = self.live.values()
+        takes another away.) What landed after ``since`` nobody can have seen yet."""
+        ours = [e for e in self.live.values() if since is None or self.landed.get(e.id, since) <= since]
         keys = Counter(str(key_of(e)) for e in ours)
         looks = Counter(f"“{e.summary}” at {e.start}" for e in ours)
         for what, times in (*keys.items(), *looks.items()):
@@ -394,10 +449,22 @@ class Truth:
         key, shape = key_of(image), shape_of(image)
         if key in self._keys_touched:
             self.touched.add(image.id)
+        self._own_comes_back(transaction_id, image, targets)
         for (event_id, name), edit in [over for target in targets for over in target.over.items()]:
             if self._keys.get(event_id) == key and shape[name] == edit.value:
                 self.edits[image.id, name] = Edit(edit.value, edit.at, taken=True, put_back_by=transaction_id)
                 self.transactions[transaction_id].back.add((image.id, name))
+
+    def _own_comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
+        """Whatever else was in the event that a target deleted is in the one that takes its place."""
+        had = next((target.own[key_of(image)] for target in targets if key_of(image) in target.own), {})
+        has = own_of(image)
+        missing = sorted(name for name, value in had.items() if name not in UNWRITABLE and has.get(name) != value)
+        if missing:
+            self.breach("lost", f"“{image.summary}” came back without its {missing}")
+        if has:
+            back = {name: Edit(value, self._now, taken=True, put_back_by=transaction_id) for name, value in has.items()}
+            self.own[image.id] = back
 
     def _touch(self, image: EventImage) -> None:
         self.touched.add(image.id)
@@ -443,7 +510,7 @@ class Truth:
 
     def _gone(self, event_id: str) -> None:
         self.live.pop(event_id, None)
-        self.added.pop(event_id, None)
+        self.own.pop(event_id, None)
         self.edits = {place: edit for place, edit in self.edits.items() if place[0] != event_id}
 
     def _tick(self) -> None:
