@@ -173,10 +173,13 @@ class GoogleCalendarFake:
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
         properties = {**extras.properties, **marker.properties()}
+        shared = {"extendedProperties": {"shared": dict(extras.shared_properties)}} if extras.shared_properties else {}
 
         def effect() -> Outcome:
             try:
-                return Done(self.store.insert(_owned(event_id), fields, properties, **extras_arguments(extras)))
+                return Done(
+                    self.store.insert(_owned(event_id), fields, properties, **extras_arguments(extras), **shared)
+                )
             except Taken:
                 return Exists()
             except Invalid as reason:

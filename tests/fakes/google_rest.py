@@ -105,7 +105,7 @@ class GoogleRest:
             end=_moment(body["end"]),
             color_id=body.get("colorId"),
         )
-        extras = {name: body[name] for name in KEPT if name in body}
+        extras = {name: body[name] for name in (*KEPT, "extendedProperties") if name in body}
         return JSONResponse(_known(store).insert(body["id"], fields, _private(body), **extras).raw)
 
     def _get(self, request: Request, store: GoogleStore | None, _body: Json) -> Response:

@@ -181,12 +181,16 @@ class GoogleStore:
 def google_json(image: EventImage, time_zone: str, extras: Mapping[str, Any]) -> dict[str, Any]:
     """The event as Google writes it: defaults left out, times with the offset of the calendar's zone."""
     who = {"email": OWNER, "self": True} if image.organized_by_me else {"email": "boss@example.com"}
+    shared = extras.get("extendedProperties", {}).get("shared")
+    extended = {
+        **({"private": dict(image.properties)} if image.properties else {}),
+        **({"shared": shared} if shared else {}),
+    }
     optional = {
         "description": image.description,
         "colorId": image.color_id,
         "transparency": None if image.busy else "transparent",
         "recurringEventId": image.series_id,
-        "extendedProperties": {"private": dict(image.properties)} if image.properties else None,
     }
     return {
         "id": image.id,
@@ -205,13 +209,16 @@ def google_json(image: EventImage, time_zone: str, extras: Mapping[str, Any]) ->
         "eventType": image.event_type,
         **{name: value for name, value in optional.items() if value},
         **extras,
+        **({"extendedProperties": extended} if extended else {}),
     }
 
 
 def extras_of(image: EventImage) -> dict[str, Any]:
     """Google's fields that an ``EventImage`` has no name for, as they were given."""
     known = google_json(image, "UTC", {}).keys() | {"description", "colorId", "transparency", "extendedProperties"}
-    return {name: value for name, value in image.raw.items() if name not in known or name == "reminders"}
+    kept = {name: value for name, value in image.raw.items() if name not in known or name == "reminders"}
+    shared = image.raw.get("extendedProperties", {}).get("shared")
+    return {**kept, "extendedProperties": {"shared": shared}} if shared else kept
 
 
 def _google_time(moment: datetime | date, time_zone: str) -> dict[str, str]:

@@ -107,7 +107,10 @@ def _not_back(records: Sequence[OpRecord]) -> list[str]:
         if wanted is None or seen is None or record.state is not OpState.APPLIED:
             continue
         if missing := missing_extras(wanted, seen.extras):
-            sentences.append(f"{quoted(record.op.summary)} is back {without_words(missing)}: I cannot write that.")
+            title = quoted(record.op.summary)
+            sentences.append(
+                f"{title} is back, but {without_words(missing)}. Your calendar does not let me write that."
+            )
     return sentences
 
 

@@ -126,7 +126,7 @@ async def test_what_the_calendar_itself_adds_is_no_edit(doors: Doors, google: Go
     assert shown(store).keys() == {"Beta"}
     assert await undo(doors) == [
         "Taken back: I added 1 block to your calendar.",
-        "“Alpha” is back without its video call: I cannot write that.",
+        "“Alpha” is back, but without its video call. Your calendar does not let me write that.",
     ]
     assert await undo(doors) == ["Taken back: I removed 2 blocks from your calendar."]
     assert shown(store) == {}
@@ -147,7 +147,7 @@ async def test_what_was_deleted_comes_back_with_all_that_was_added(
     assert await undo(doors, "--force") == ["Taken back: I removed 1 block from your calendar."]
     _, history = await doors.sync("history")
     sentences = await undo(doors, history["transactions"][0]["transaction"])
-    assert sentences[1:] == ["“Alpha” is back without its video call: I cannot write that."]
+    assert sentences[1:] == ["“Alpha” is back, but without its video call. Your calendar does not let me write that."]
     after = shown(store)["Alpha"]
     assert after.extras == before.extras.model_copy(update={"conference": ""})
     assert (after.fields, google.tools.mails) == (before.fields, 0)
@@ -168,7 +168,7 @@ async def test_a_refused_guest_does_not_keep_the_event_away(
     _, history = await doors.sync("history")
     google.inject(Google(400, "Invalid attendee email."), tool="create-event")
     sentences = await undo(doors, history["transactions"][0]["transaction"])
-    assert sentences[1:] == ["“Alpha” is back without its guests: I cannot write that."]
+    assert sentences[1:] == ["“Alpha” is back, but without its guests. Your calendar does not let me write that."]
     assert shown(store).keys() == {"Alpha"}
 
 

@@ -146,6 +146,25 @@ def test_a_deleted_block_comes_back_with_all_that_was_added() -> None:
     assert op.head_after.extras == PLAIN
 
 
+def test_a_transaction_of_an_earlier_version_comes_back_whole() -> None:
+    """K12: a journal written before extras were known kept the calendar's whole answer, and that is enough; a record
+    without a known state is compared with an event that nobody touched."""
+    paper, done = after(FIRST, day_of())
+    document = with_before(done[0], raw=RICH).model_dump(mode="json")
+    old = document["records"][0]["op"]
+    del old["extras"]
+    old["before"]["enriched"] = True
+    for head in (old["head_before"], old["head_after"]):
+        del head["extras"], head["unrestored"]
+    (op,) = undo_plan(paper, Transaction.model_validate(document)).ops
+    assert op.extras == EventExtras(location="Room 5", guests=({"email": "a@b.example"},), reminders=())
+    paper, done = after(FIRST)
+    assert [head.extras for head in paper.ledger.heads] == [None]
+    added = paper.edit(paper.shown("a").id, raw={"location": "Room 5"})
+    assert [op.verb for op in added.plan(day_of()).ops] == [Verb.RELEASE]
+    assert [op.verb for op in paper.plan(day_of()).ops] == [Verb.DELETE]
+
+
 def test_a_block_planned_anew_does_not_take_the_place_of_one_that_held_more() -> None:
     """K12: a place cannot be written into an event that is there, so the older one is made again."""
     paper, done = after(FIRST, day_of(), FIRST)
