@@ -97,11 +97,15 @@ class CalendarError(WorldError):
 
 
 class CalendarUnreachable(CalendarError):
-    """No connection, a time-out, a server error, or too many requests. ``retry_after``: in seconds, when known."""
+    """No connection, a time-out, a server error, or too many requests. ``retry_after``: in seconds, when known, and
+    then ``reason`` says in a few words why it has to wait."""
 
-    def __init__(self, message: str, *, where: str | None = None, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, where: str | None = None, retry_after: float | None = None, reason: str = ""
+    ) -> None:
         super().__init__(message, where=where)
         self.retry_after = retry_after
+        self.reason = reason
 
 
 class CalendarAuthFailed(CalendarError):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fateforger.bootstrap.check import Check
+from fateforger.bootstrap.ground import google_budget, open_state
 from fateforger.config import Settings
-from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnreachable
+from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnreachable, StoreError
 
 if TYPE_CHECKING:
     from fateforger.adapters.calendar import CalendarEntry
@@ -22,6 +23,7 @@ START_FIX = (
     " embedded calendar."
 )
 LOGIN_FIX = "Log in (docs/google.md, “Log in”); while Google has the app in testing, that is needed every seven days."
+STATE_FIRST = "Mend the database first (“state”)."
 NAMES_FIX = "Check the names in FATEFORGER_CALENDAR_ID and FATEFORGER_CALENDARS_READ."
 CALDAV_LOGIN_FIX = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSWORD (often an app password)."
 
@@ -44,11 +46,18 @@ async def _google(settings: Settings, url: str) -> Check:
     from fateforger.adapters.calendar import look_at_server  # noqa: PLC0415  heavy
 
     try:
-        report = await look_at_server(url, account=settings.calendar_account)
+        store = await open_state(settings)
+    except StoreError:
+        return Check("calendar", "broken", "I did not ask it: requests to it are counted in the database.", STATE_FIRST)
+    try:
+        budget = google_budget(settings, url, store.quota)
+        report = await look_at_server(url, account=settings.calendar_account, budget=budget)
     except CalendarAuthFailed as error:
         return Check("calendar", "broken", error.message, LOGIN_FIX)
     except CalendarUnreachable as error:
         return Check("calendar", "broken", error.message, START_FIX)
+    finally:
+        await store.aclose()
     server = f"{report.server} {report.version} answers in {report.seconds:.1f} s"
     if not any(calendar.writable for calendar in report.calendars):
         fix = "Log in to a Google account with a calendar of its own."

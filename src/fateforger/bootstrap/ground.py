@@ -16,16 +16,12 @@ from fateforger.adapters.store import Store, open_store
 from fateforger.bootstrap.claim import DOOR, claimed, replica_name
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
-from fateforger.ports import Calendar, Clock, Journal
+from fateforger.ports import Calendar, Clock, Journal, Login, Quota
 
 if TYPE_CHECKING:
-    from fateforger.adapters.calendar import RequestBudget
+    from fateforger.adapters.calendar import McpCalendar, RequestBudget, SeveralCalendars
     from fateforger.commit import CalendarSubmitter
     from fateforger.local.calendar import LocalCalendar, LocalCalendarConfig
-
-GOOGLE_REQUESTS = {"house": 130, "door": 60}
-"""How many requests to Google a minute each role of this program may cost. Both may run at once, and what the calendar
-server repeats by itself comes on top: together they stay below 200."""
 
 LOCAL_CALENDAR = "local"
 """The journal's name of the embedded calendar, whatever port it has today."""
@@ -105,19 +101,34 @@ def which_to_write(names: Sequence[str]) -> str:
     return f"There are several calendars I could write to: {listed}. Name one with FATEFORGER_CALENDAR_ID."
 
 
-def google_calendar(settings: Settings, endpoint: str, *, role: str) -> Calendar:
-    """The calendar port over the person's own calendar server. Nothing is connected yet."""
-    from fateforger.adapters.calendar import RequestBudget  # noqa: PLC0415  heavy
-
-    return _calendar_over(settings, endpoint, key=None, budget=RequestBudget(GOOGLE_REQUESTS[role]))
+def google_calendar(settings: Settings, endpoint: str, quota: Quota) -> McpCalendar | SeveralCalendars:
+    """Return the calendar port over the person's own calendar server. Nothing is connected yet."""
+    return _calendar_over(settings, endpoint, key=None, budget=google_budget(settings, endpoint, quota))
 
 
-def embedded_calendar(settings: Settings, endpoint: str) -> Calendar:
-    """The calendar port over the calendar server of our own. Nothing is connected yet."""
+def google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBudget:
+    """Return what the configured login may ask of Google, shared by all who share the database."""
+    from fateforger.adapters.calendar import GOOGLE_LIMIT, LoginBudget, read_endpoint  # noqa: PLC0415  heavy
+
+    login = Login(read_endpoint(endpoint).name, settings.calendar_account or "")
+    return LoginBudget(quota, login, GOOGLE_LIMIT)
+
+
+def embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar | SeveralCalendars:
+    """Return the calendar port over the calendar server of our own. Nothing is connected yet."""
     return _calendar_over(settings, endpoint, key=local_key(settings), budget=None)
 
 
-def _calendar_over(settings: Settings, endpoint: str, *, key: str | None, budget: RequestBudget | None) -> Calendar:
+def configured_key(settings: Settings) -> str:
+    """Return the journal's name of the configured calendar. Nothing is connected for it."""
+    if settings.calendar_url is None:
+        return local_key(settings)
+    return _calendar_over(settings, settings.calendar_url, key=None, budget=None).key
+
+
+def _calendar_over(
+    settings: Settings, endpoint: str, *, key: str | None, budget: RequestBudget | None
+) -> McpCalendar | SeveralCalendars:
     from fateforger.adapters.calendar import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
 
     calendar = open_mcp_calendar(
@@ -161,7 +172,7 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
         stack.enter_context(claimed(settings.data_dir, DOOR))
         stack.push_async_callback(store.aclose)
         if settings.calendar_url:
-            calendar = google_calendar(settings, settings.calendar_url, role="door")
+            calendar = google_calendar(settings, settings.calendar_url, store.quota)
         else:
             local = await stack.enter_async_context(local_calendar(settings, clock))
             from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy
@@ -179,11 +190,6 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]
     """The journal, and the configured calendar's name in it, without a calendar being needed."""
     store = await open_state(settings)
     try:
-        if settings.calendar_url is None:
-            yield store.journal, local_key(settings)
-            return
-        calendar = google_calendar(settings, settings.calendar_url, role="door")
-        yield store.journal, calendar.key
-        await calendar.aclose()
+        yield store.journal, configured_key(settings)
     finally:
         await store.aclose()

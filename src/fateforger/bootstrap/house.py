@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 
 from fateforger.adapters.painter import ResvgPainter
 from fateforger.adapters.store import Store
@@ -22,7 +23,7 @@ from fateforger.bootstrap.people import dossiers
 from fateforger.bootstrap.pulse import Pulse
 from fateforger.bootstrap.remembering import remembering
 from fateforger.bootstrap.surroundings import open_surroundings
-from fateforger.commit import CalendarSubmitter
+from fateforger.commit import CalendarSubmitter, read_day
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.approving import Approvals
@@ -32,10 +33,11 @@ from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.watching import Watcher
 from fateforger.errors import WorldError
-from fateforger.ports import Clock
+from fateforger.ports import Calendar, Clock, Journal
 from fateforger.slack.app import SlackRoom, open_room
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.connection import Workspace as Team
+from fateforger.sync.model import Ledger, Snapshot
 from fateforger.turn import warm_up
 
 log = logging.getLogger(__name__)
@@ -71,6 +73,22 @@ class _Planner:
     indexing: Indexing
 
 
+@dataclass(frozen=True, slots=True)
+class _BackgroundReads:
+    """The reads of the watcher, which leave most requests to what a person waits for."""
+
+    engine: CalendarSubmitter
+    calendar: Calendar
+    journal: Journal
+
+    @property
+    def writing(self) -> bool:
+        return self.engine.writing
+
+    async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
+        return await read_day(self.calendar, self.journal, day, tz)
+
+
 @asynccontextmanager
 async def open_house(settings: Settings) -> AsyncIterator[House]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError`` with a sentence."""
@@ -78,7 +96,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         ground = await _ground(stack, settings)
         store, clock = ground.store, ground.clock
         pulse = Pulse(store.sessions)
-        around = await open_surroundings(stack, settings, clock, pulse.route)
+        around = await open_surroundings(stack, settings, clock, pulse.route, store.quota)
         engine = submitter(settings, around.calendar, store, clock, role="house")
         planner = _planner(ground, engine)
         pulse.desk = planner.memory
@@ -88,7 +106,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         pulse.room = room
         planner.coordinator.on_owing(room.wake)
         await stack.enter_async_context(remembering(settings, store, clock, owner=ground.replica, wake=room.wake))
-        _keep_looking(ground, planner, engine)
+        _keep_looking(ground, planner, _BackgroundReads(engine, around.watched, store.journal))
         await asyncio.to_thread(warm_up)
         run_beside(stack, planner.indexing.run(), name="indexing")
         pulse.indexing = planner.indexing
@@ -197,7 +215,7 @@ async def _chat(
     return room, team
 
 
-def _keep_looking(ground: _Ground, planner: _Planner, engine: CalendarSubmitter) -> None:
+def _keep_looking(ground: _Ground, planner: _Planner, calendar: _BackgroundReads) -> None:
     """After tasks that wait, sessions that were left alone, and the calendar."""
     stack, clock, store = ground.stack, ground.clock, ground.store
     run_beside(stack, planner.tasks.waiting.run(), name="waiting tasks")
@@ -206,7 +224,7 @@ def _keep_looking(ground: _Ground, planner: _Planner, engine: CalendarSubmitter)
         watcher = Watcher(
             sessions=store.sessions,
             jobs=store.jobs,
-            calendar=engine,
+            calendar=calendar,
             clock=clock,
             sleep=asyncio.sleep,
             seconds=ground.settings.watch_seconds,

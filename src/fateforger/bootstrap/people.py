@@ -13,7 +13,7 @@ from fateforger.adapters.store import Store
 from fateforger.background.erasing import Dossiers
 from fateforger.background.indexing import Indexing
 from fateforger.bootstrap.claim import claimed, replica_name
-from fateforger.bootstrap.ground import google_calendar, local_key, open_state, ticking_clock
+from fateforger.bootstrap.ground import configured_key, open_state, ticking_clock
 from fateforger.bootstrap.memory import configured_memory
 from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable
@@ -105,17 +105,6 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Store, Dossiers]]:
     store = await open_state(settings)
     try:
         clock = ticking_clock(settings)
-        yield store, dossiers(settings, store, clock, calendar=await _calendar_key(settings))
+        yield store, dossiers(settings, store, clock, calendar=configured_key(settings))
     finally:
         await store.aclose()
-
-
-async def _calendar_key(settings: Settings) -> str:
-    """The configured calendar's name in the journal; nothing is connected for it."""
-    if settings.calendar_url is None:
-        return local_key(settings)
-    calendar = google_calendar(settings, settings.calendar_url, role="door")
-    try:
-        return calendar.key
-    finally:
-        await calendar.aclose()

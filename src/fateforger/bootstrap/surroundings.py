@@ -15,31 +15,36 @@ from fateforger.bootstrap.ground import embedded_calendar, google_calendar, loca
 from fateforger.bootstrap.web import WebServer
 from fateforger.config import Settings
 from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
-from fateforger.ports import Calendar, Clock
+from fateforger.ports import Calendar, Clock, Quota
 from fateforger.slack.connection import SLACK_URL, SlackLogin
 from fateforger.slack.manifest import app_manifest
 
 if TYPE_CHECKING:
+    from fateforger.adapters.calendar import McpCalendar, SeveralCalendars
     from fateforger.local.calendar import LocalCalendar
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """How to reach them: ``page_url`` is ``None`` with real Slack, ``caldav_url`` where the calendar is not local.
-    ``calendar_words`` say which calendar it is."""
+    ``calendar_words`` say which calendar it is. ``watched`` is the same calendar, for reads that nobody waits for."""
 
     login: SlackLogin
     calendar: Calendar
+    watched: Calendar
     page_url: str | None
     caldav_url: str | None
     calendar_words: str
 
 
-async def open_surroundings(stack: AsyncExitStack, settings: Settings, clock: Clock, health: BaseRoute) -> Surroundings:
-    """Start what is local, and the web server with it and the ``health`` of the program. Raises ``UserError``."""
+async def open_surroundings(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, health: BaseRoute, quota: Quota
+) -> Surroundings:
+    """Start what is local, and the web server with it and the ``health`` of the program. ``quota`` counts requests to
+    Google. Raises ``UserError``."""
     web = WebServer(settings.host, settings.port)
     stack.callback(web.close)
-    routes, calendar, local, words = await _calendar(stack, settings, clock, web)
+    routes, calendar, local, words = await _calendar(stack, settings, clock, web, quota)
     login = _login(settings, web)
     if not settings.real_slack:
         workspace = _workspace(settings, clock, web, login, pane=local is not None)
@@ -52,15 +57,16 @@ async def open_surroundings(stack: AsyncExitStack, settings: Settings, clock: Cl
         stack.callback(local.release_pages)
     stack.push_async_callback(calendar.aclose)
     caldav_url = None if local is None else local.caldav_url
-    return Surroundings(login, calendar, None if settings.real_slack else web.url, caldav_url, words)
+    page_url = None if settings.real_slack else web.url
+    return Surroundings(login, calendar, calendar.in_background(), page_url, caldav_url, words)
 
 
 async def _calendar(
-    stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer
-) -> tuple[list[BaseRoute], Calendar, LocalCalendar | None, str]:
+    stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer, quota: Quota
+) -> tuple[list[BaseRoute], McpCalendar | SeveralCalendars, LocalCalendar | None, str]:
     """The routes it needs, the calendar itself, what is behind it when it is local, and how to speak of it."""
     if settings.calendar_url:
-        calendar = google_calendar(settings, settings.calendar_url, role="house")
+        calendar = google_calendar(settings, settings.calendar_url, quota)
         return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
     caldav_port = settings.caldav_port if settings.port else 0
     local = await stack.enter_async_context(local_calendar(settings, clock, port=caldav_port))

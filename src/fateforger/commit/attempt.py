@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from fateforger.commit.hold import Hold
-from fateforger.commit.outside import Outside
+from fateforger.commit.outside import Outside, Wait
+from fateforger.commit.waiting import wait_with_lease
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarUnreachable, InternalError
 from fateforger.journal import (
     Ended,
@@ -57,11 +58,11 @@ class Attempts:
         self._waiting_until = datetime.min.replace(tzinfo=UTC)
         self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}
 
-    def tell(self) -> None:
-        """Say how many of the events are written."""
+    def tell(self, wait: Wait | None = None) -> None:
+        """Say how many of the events are written, and what the rest waits for."""
         writes = [r for r in self.transaction.records if r.op.verb in WRITES]
         ended = sum(r.state not in {OpState.PENDING, OpState.INFLIGHT} for r in writes)
-        self._outside.told(ended, len(writes))
+        self._outside.told(ended, len(writes), wait)
 
     async def carry_out(self, record: OpRecord) -> None:
         """Bring a pending write to its end. Raises :class:`Paused` when it has to wait."""
@@ -77,7 +78,7 @@ class Attempts:
                 record, seen_at = await self._put_back(record, verdict), now
             record, answer = await self._call(record, seen_at)
             if isinstance(answer, Limited):
-                await self._wait(self._outside.pause_before(waits, answer.retry_after), _FEWER)
+                await self._wait(self._outside.pause_before(waits, answer.retry_after), answer.reason or _FEWER)
                 waits += 1
                 continue
             now = self._outside.clock.now()
@@ -178,11 +179,13 @@ class Attempts:
             except CalendarAuthFailed as error:
                 raise Paused(error.message, login=True) from error
             except CalendarError as error:
+                if isinstance(error, CalendarUnreachable) and error.retry_after is not None:
+                    await self._wait(error.retry_after, error.reason or error.message)
+                    continue
                 attempt += 1
                 if attempt >= self._outside.limits.attempts:
                     raise Paused(error.message) from error
-                asked = error.retry_after if isinstance(error, CalendarUnreachable) else None
-                await self._wait(self._outside.pause_before(attempt - 1, asked), error.message)
+                await self._wait(self._outside.pause_before(attempt - 1), error.message)
 
     async def _wait(self, seconds: float, reason: str) -> None:
         """Wait, unless the transaction has waited long enough in all; what waits together waits once. The lease is
@@ -193,11 +196,8 @@ class Attempts:
         self._waiting_until = max(until, self._waiting_until)
         if self._waited > self._outside.limits.waiting_budget:
             raise Paused(reason)
-        while seconds > 0:
-            nap = min(seconds, self._outside.limits.lease_margin)
-            await self._outside.sleep(nap)
-            await self._hold.ensure()
-            seconds -= nap
+        self.tell(Wait(seconds, reason))
+        await wait_with_lease(seconds, self._outside, self._hold)
 
     async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
         """Decide anew what is left to do of an op."""

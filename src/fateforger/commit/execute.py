@@ -65,7 +65,7 @@ async def _carry_on(attempts: Attempts, outside: Outside, hold: Hold) -> Carried
             paused = closed(paused, TxState.PAUSED, outside.clock.now())
             await outside.journal.close(paused.id, TxState.PAUSED, outside.clock.now())
         return Carried(paused, paused=pause.reason)
-    differing, notes = await look_again(attempts.transaction, outside)
+    differing, notes = await look_again(attempts.transaction, outside, hold)
     state = TxState.PARTIAL if differing else verdict_on(attempts.transaction)
     return Carried(await _close(attempts.transaction, state, outside, hold), notes=notes)
 

@@ -5,18 +5,32 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from fateforger.commit.limits import Limits
 from fateforger.ports import Calendar, Clock, Journal
 
 Sleep = Callable[[float], Awaitable[None]]
-Told = Callable[[int, int], None]
-"""Told how many events of a transaction are written, and of how many. It must not wait and must not fail."""
 
 
-def untold(done: int, of: int) -> None:
-    """For a transaction that nobody watches."""
-    del done, of
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A pause that a write has to make, and why, in a few words."""
+
+    seconds: float
+    reason: str
+
+
+class Told(Protocol):
+    """Hears how many events of a transaction are written, and of how many (0 while that is not known), and of each
+    wait when it begins. It must not wait and must not fail."""
+
+    def __call__(self, done: int, of: int, wait: Wait | None = None) -> None: ...
+
+
+def untold(done: int, of: int, wait: Wait | None = None) -> None:
+    """Tell nobody."""
+    del done, of, wait
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, datetime
+from typing import Protocol
 
 from fateforger.commit.bounded import each_of
 from fateforger.commit.limits import Limits
 from fateforger.plan import local_day, zone
-from fateforger.ports import Calendar, Journal
+from fateforger.ports import Journal
 from fateforger.sync.model import EventImage, Ledger, Snapshot, Standing
 
 
+class DayReads(Protocol):
+    """The reads of a :class:`~fateforger.ports.Calendar`."""
+
+    @property
+    def key(self) -> str: ...
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]: ...
+
+    async def get(self, event_id: str) -> EventImage | None: ...
+
+
 async def read_day(
-    calendar: Calendar, journal: Journal, day: date, tz: str, *, limits: Limits | None = None
+    calendar: DayReads, journal: Journal, day: date, tz: str, *, limits: Limits | None = None
 ) -> tuple[Snapshot, Ledger]:
     """What the calendar shows for a local day, and what we know to have written. Raises ``CalendarError`` and
     ``StoreError``."""
@@ -22,7 +34,7 @@ async def read_day(
 
 
 async def read_snapshot(
-    calendar: Calendar, ledger: Ledger, day: date, tz: str, *, limits: Limits, also: Iterable[str] = ()
+    calendar: DayReads, ledger: Ledger, day: date, tz: str, *, limits: Limits, also: Iterable[str] = ()
 ) -> Snapshot:
     """All events from the start of the local day to some hours after its end. Every event that we hold, and those of
     ``also``, are asked for by id when they are not among them: they may have been moved away or not be listed yet,

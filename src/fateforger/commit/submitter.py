@@ -17,6 +17,7 @@ from fateforger.commit.result import SyncResult
 from fateforger.commit.targets import Choice, choose
 from fateforger.commit.telling import result_of, unchanged
 from fateforger.commit.undo import undo_sync
+from fateforger.commit.waiting import WaitingReads
 from fateforger.errors import ConfirmationNeeded
 from fateforger.journal import OpState, Transaction, TxState, begun
 from fateforger.journal.probe import ID_USED_UP
@@ -91,14 +92,15 @@ class CalendarSubmitter:
         desired = desired_day(plan)
         if not _LOSSES.isdisjoint(confirmed):
             choices = choices.model_copy(update={"deletions": "plan"})
+        outside = replace(self._outside, told=told)
         async with self._holding() as hold:
             if (earlier := await self._earlier(cause, hold)) is not None:
                 return earlier
-            await self._settle_open(hold)
+            await self._settle_open(hold, told)
             rounds: list[Carried] = []
             for _ in range(self._outside.limits.id_rounds):
-                transaction_id, now = self._new_id(), self._outside.clock.now()
-                snapshot, ledger = await self.read(plan.date, plan.tz)
+                transaction_id, reads = self._new_id(), WaitingReads(outside, hold)
+                snapshot, ledger = await read_day(reads, outside.journal, plan.date, plan.tz, limits=outside.limits)
                 sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), choices=choices)
                 _stop_at_brakes(sync_plan, confirmed)
                 if sync_plan.idle:
@@ -108,12 +110,12 @@ class CalendarSubmitter:
                     id=transaction_id,
                     calendar=self.calendar_key,
                     kind="submit",
-                    created_at=now,
+                    created_at=reads.seen_at,
                     cause=cause,
                     group=group or transaction_id,
                     context=context,
                 )
-                rounds.append(await execute_sync(transaction, replace(self._outside, told=told), hold))
+                rounds.append(await execute_sync(transaction, outside, hold))
                 if not _ids_used_up(rounds[-1].transaction):
                     break
             return result_of(rounds)
@@ -218,10 +220,10 @@ class CalendarSubmitter:
             return None
         return result_of([Carried(found) if found.state in _ENDED else await self._finish(found, hold)])
 
-    async def _settle_open(self, hold: Hold) -> None:
+    async def _settle_open(self, hold: Hold, told: Told = untold) -> None:
         """End what was interrupted before something new begins: the new plan is made from what is there now."""
         for transaction in await self._outside.journal.unsettled(self.calendar_key):
-            await settle(transaction, self._outside, hold)
+            await settle(transaction, replace(self._outside, told=told), hold)
 
     async def _finish(self, transaction: Transaction, hold: Hold) -> Carried:
         age = self._outside.clock.now() - transaction.created_at
@@ -234,7 +236,7 @@ class CalendarSubmitter:
         async with self._holding() as hold:
             if (earlier := await self._earlier(cause, hold)) is not None:
                 return earlier
-            await self._settle_open(hold)
+            await self._settle_open(hold, told)
             depth = self._outside.limits.history
             rounds = [
                 await undo_sync(

@@ -11,6 +11,7 @@ from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
 from fateforger.commit.read import read_snapshot
 from fateforger.commit.targets import Chosen
+from fateforger.commit.waiting import WaitingReads
 from fateforger.journal import begun, plan_undo
 from fateforger.journal.model import UNDOES
 from fateforger.journal.rows import writes_words
@@ -36,10 +37,10 @@ async def undo_sync(
     ``CalendarError`` when the calendar cannot be read."""
     targets, context = chosen.targets, context or {}
     day, tz = targets[0].day, targets[0].tz
-    now = outside.clock.now()
     ledger = await outside.journal.ledger(outside.calendar.key, day)
     touched = [r.op.event_id for t in targets for r in t.records if r.op.verb in WRITES]
-    snapshot = await read_snapshot(outside.calendar, ledger, day, tz, limits=outside.limits, also=touched)
+    reads = WaitingReads(outside, hold)
+    snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits, also=touched)
     clears = outside.calendar.traits.can_clear_color
     plan = plan_undo(targets, snapshot, ledger, op_ids=numbered(id), force=force, can_clear_color=clears)
     more: dict[str, Any] = {UNDOES: [target.id for target in targets]}
@@ -52,7 +53,7 @@ async def undo_sync(
         id=id,
         calendar=outside.calendar.key,
         kind="undo",
-        created_at=now,
+        created_at=reads.seen_at,
         cause=cause,
         group=id,
         undoes=targets[0].id,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
 from fateforger.commit.read import read_snapshot
+from fateforger.commit.waiting import WaitingReads
 from fateforger.errors import CalendarError
 from fateforger.journal import OpRecord, OpState, Transaction
 from fateforger.sync.canonical import canon, is_timed
@@ -13,7 +15,7 @@ from fateforger.sync.words import quoted
 UNCHECKED_TOO = "For the same reason I could not look at your calendar again to check."
 
 
-async def look_again(transaction: Transaction, outside: Outside) -> tuple[bool, tuple[str, ...]]:
+async def look_again(transaction: Transaction, outside: Outside, hold: Hold) -> tuple[bool, tuple[str, ...]]:
     """Whether something differs from what was written, and sentences about it. Not being able to look is said, but
     is no difference: each write was confirmed on its own."""
     written = [r for r in transaction.records if r.state is OpState.APPLIED and r.op.verb in WRITES]
@@ -22,7 +24,7 @@ async def look_again(transaction: Transaction, outside: Outside) -> tuple[bool, 
     ids = [record.op.event_id for record in written if record.op.verb is not Verb.DELETE]
     try:
         snapshot = await read_snapshot(
-            outside.calendar, Ledger(), transaction.day, transaction.tz, limits=outside.limits, also=ids
+            WaitingReads(outside, hold), Ledger(), transaction.day, transaction.tz, limits=outside.limits, also=ids
         )
     except CalendarError as error:
         said = any(record.error == error.message for record in transaction.records)

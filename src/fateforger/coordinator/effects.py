@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol, assert_never
 
-from fateforger.commit.outside import Told
+from fateforger.commit.outside import Told, Wait
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
 from fateforger.coordinator.looking import Looker, Read
@@ -193,8 +194,9 @@ class Effects:
 
 
 def _writing(tell: Tell) -> Told:
-    def told(done: int, of: int) -> None:
-        tell(Progress(doing=Doing.WRITING, done=done, of=of))
+    def told(done: int, of: int, wait: Wait | None = None) -> None:
+        seconds = 0 if wait is None else math.ceil(wait.seconds)
+        tell(Progress(doing=Doing.WRITING, done=done, of=of, waits=seconds))
 
     return told
 

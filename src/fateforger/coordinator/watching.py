@@ -13,7 +13,7 @@ from typing import Protocol
 from fateforger.background.turns import look_job
 from fateforger.coordinator.looking import Look, Read
 from fateforger.coordinator.noticing import in_doubt, noticed
-from fateforger.errors import StoreError, WorldError
+from fateforger.errors import CalendarUnreachable, StoreError, WorldError
 from fateforger.plan import local_day, zone
 from fateforger.ports import Clock, Jobs, Sessions
 from fateforger.session.commands import LookAgain
@@ -30,8 +30,8 @@ SLOW_SECONDS = 120.0
 """The same after that,"""
 WATCHED_FOR = timedelta(hours=6)
 """and after this nobody looks until the session is touched again."""
-REQUESTS_A_MINUTE = 60.0
-"""What all looks together may cost the calendar: a tenth of what Google allows a person."""
+REQUESTS_A_MINUTE = 40.0
+"""What all looks together may cost the calendar: less than its budget leaves to reads that nobody waits for."""
 LONGEST_REST = 300.0
 """Seconds between two looks at a calendar that does not answer."""
 ASK_AGAIN = timedelta(seconds=15)
@@ -70,6 +70,8 @@ class _Visits:
     cost: int = 1
     failures: int = 0
     spread: float = 1.0
+    asked: float = 0.0
+    """Seconds that the calendar asked for before the next look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +144,20 @@ class Watcher:
         paces = [p for session in watched if (p := pace(session, now, self._seconds)) is not None]
         spent = sum(each.cost for each in self._visits.values())
         rest = max(min(paces, default=SLOW_SECONDS), 60.0 * spent / REQUESTS_A_MINUTE)
+        rest = max(rest, visits.asked)
         if visits.failures:
             rest = max(rest, min(LONGEST_REST, rest * 2.0 ** min(visits.failures, 20)) * visits.spread)
         return now - visits.at >= timedelta(seconds=rest)
 
     async def _visit(self, day: Day, watched: Sequence[Session]) -> None:
         visits = self._visits.setdefault(day, _Visits(self._clock.now()))
-        visits.at = self._clock.now()
+        visits.at, visits.asked = self._clock.now(), 0.0
         try:
             snapshot, ledger = await self._calendar.read(*day)
         except WorldError as error:
+            if isinstance(error, CalendarUnreachable) and error.retry_after is not None:
+                visits.asked = error.retry_after  # it is well, and wants fewer requests
+                return
             visits.failures += 1
             visits.spread = 0.5 + self._jitter() / 2
             log.info("the calendar of %s cannot be watched: %s", day[0], error.message)

@@ -23,6 +23,7 @@ from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, 
 from fateforger.ports.outside_tasks import OpenTasks
 from fateforger.ports.painter import Painter
 from fateforger.ports.people import KINDS, Counts, People
+from fateforger.ports.quota import Login, Quota, RequestLimit, Reservation, Settlement
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
 from fateforger.ports.sources import ConstraintSource
 from fateforger.ports.tasks import Change, Rearrangement, Tasks
@@ -51,6 +52,7 @@ __all__ = [
     "Journal",
     "Lease",
     "Limited",
+    "Login",
     "Memory",
     "MemoryReport",
     "Model",
@@ -63,13 +65,17 @@ __all__ = [
     "People",
     "Prompt",
     "Proposals",
+    "Quota",
     "Rearrangement",
     "Recollection",
     "Recordings",
     "Rejected",
+    "RequestLimit",
+    "Reservation",
     "Role",
     "Sent",
     "Sessions",
+    "Settlement",
     "Spent",
     "Stale",
     "Tasks",

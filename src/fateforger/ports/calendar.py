@@ -36,9 +36,11 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """Too many requests; nothing was written. ``retry_after`` in seconds when the calendar said so."""
+    """Too many requests; nothing was written. ``retry_after`` in seconds when it is known, and ``reason`` in a few
+    words."""
 
     retry_after: float | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,13 @@ class Doing(StrEnum):
 
 
 class Progress(BaseModel):
-    """``done`` of ``of`` events are written, where that can be counted."""
+    """``done`` of ``of`` events are written, where that can be counted; the rest ``waits`` so many seconds."""
 
     model_config = ConfigDict(frozen=True)
     doing: Doing
     done: int = 0
     of: int = 0
+    waits: int = 0
 
 
 Tell = Callable[[Progress], None]

@@ -90,7 +90,8 @@ def doing(progress: Progress | None) -> str:
             return "working out that change…"
         case Doing.WRITING:
             counted = f" {progress.done} of {progress.of} done" if progress.done and progress.of > 1 else ""
-            return f"writing to your calendar…{counted}"
+            waiting = f" waiting {progress.waits} s for your calendar" if progress.waits > 1 else ""
+            return f"writing to your calendar…{counted}{',' if counted and waiting else ''}{waiting}"
         case _:
             assert_never(progress.doing)
 

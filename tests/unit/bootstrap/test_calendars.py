@@ -11,9 +11,10 @@ from tests.fakes.google_mcp import GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
-from fateforger.adapters.calendar import MOST_A_MINUTE
-from fateforger.bootstrap.calendars import LOGIN_FIX, START_FIX, look_at_calendars
-from fateforger.bootstrap.ground import GOOGLE_REQUESTS, local_calendar, local_key, ticking_clock
+from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, MOST_A_MINUTE
+from fateforger.adapters.store.quota import USE
+from fateforger.bootstrap.calendars import LOGIN_FIX, START_FIX, STATE_FIRST, look_at_calendars
+from fateforger.bootstrap.ground import local_calendar, local_key, open_state, ticking_clock
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
 from fateforger.local.calendar.embedded import EmbeddedRadicale
@@ -137,5 +138,23 @@ def test_the_journals_name_of_a_calendar_holds_no_password() -> None:
     assert local_key(read_settings(calendar_id="Work")) == "local"
 
 
-def test_the_roles_together_stay_below_googles_limit() -> None:
-    assert sum(GOOGLE_REQUESTS.values()) < MOST_A_MINUTE
+def test_what_is_reserved_leaves_room_for_what_the_server_repeats() -> None:
+    """P18: and a day of 40 blocks and its undo go through beside a program that watches the calendar."""
+    assert GOOGLE_LIMIT.requests <= MOST_A_MINUTE - 4 * 3
+    assert GOOGLE_LIMIT.requests - GOOGLE_LIMIT.background >= (1 + 40 + 1) + (1 + 2 * 40 + 1)
+
+
+async def test_doctor_counts_what_it_asks(google: GoogleMcp, tmp_path: Path) -> None:
+    settings = read_settings(data_dir=tmp_path, calendar_url=google.url)
+    await look_at_calendars(settings)
+    store = await open_state(settings)
+    uses = await store.database.read(lambda connection: connection.execute(USE.select()).all())
+    await store.aclose()
+    assert [use.requests for use in uses] == [1]
+
+
+async def test_doctor_asks_nothing_that_it_cannot_count(google: GoogleMcp, tmp_path: Path) -> None:
+    (tmp_path / "fateforger.db").write_text("no database, but a text that is long enough to look at" * 20)
+    check = await look_at_calendars(read_settings(data_dir=tmp_path, calendar_url=google.url))
+    assert (check.state, check.fix) == ("broken", STATE_FIRST)
+    assert google.requests == []

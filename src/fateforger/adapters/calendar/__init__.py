@@ -9,16 +9,18 @@ refusals.py    error texts -> refusals              outcomes.py   refusals -> ou
 endpoint.py    URLs and command lines               directory.py  which calendars there are; is the server well
 """
 
-from fateforger.adapters.calendar.budget import MOST_A_MINUTE, RequestBudget
+from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, LoginBudget, RequestBudget
 from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.choosing import choose_read, find_calendar
 from fateforger.adapters.calendar.directory import CalendarEntry, ServerReport, look_at_server
+from fateforger.adapters.calendar.endpoint import read_endpoint
 from fateforger.adapters.calendar.opening import open_mcp_calendar
 from fateforger.adapters.calendar.several import SeveralCalendars
 
 __all__ = [
-    "MOST_A_MINUTE",
+    "GOOGLE_LIMIT",
     "CalendarEntry",
+    "LoginBudget",
     "McpCalendar",
     "RequestBudget",
     "ServerReport",
@@ -27,4 +29,5 @@ __all__ = [
     "find_calendar",
     "look_at_server",
     "open_mcp_calendar",
+    "read_endpoint",
 ]

@@ -17,6 +17,7 @@ from fateforger.adapters.calendar.arguments import (
     list_arguments,
     update_arguments,
 )
+from fateforger.adapters.calendar.budget import Allowance, cost_of
 from fateforger.adapters.calendar.directory import CalendarEntry, list_calendars
 from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, WRITE_SECONDS
 from fateforger.adapters.calendar.outcomes import Write
@@ -24,10 +25,12 @@ from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.adapters.calendar.tools import CalendarTools, Refused
 from fateforger.adapters.calendar.window import read_window
 from fateforger.adapters.calendar.wire import DeleteAnswer, EventAnswer, EventsAnswer, Unreadable, read_event
-from fateforger.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Stale, Unknown
+from fateforger.ports import CalendarTraits, Done, Gone, Limited, Outcome, Rejected, Stale, Unknown
 from fateforger.sync.model import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+GuardedWrite = Callable[[EventImage, str | None, Allowance], Awaitable[Outcome]]
+"""Writes over the event that was looked at, under a condition if the server takes one, paid from an allowance."""
 
 
 class McpCalendar:
@@ -56,6 +59,10 @@ class McpCalendar:
         """Another calendar of the same login, over the same session and budget: closing one closes both."""
         target = replace(self._target, calendar_id=calendar_id)
         return McpCalendar(self._tools, target, key=key, write_seconds=self._write_seconds)
+
+    def in_background(self) -> McpCalendar:
+        """Return the same calendar for reads that nobody waits for: they leave most of the budget to others."""
+        return McpCalendar(self._tools.in_background(), self._target, key=self._key, write_seconds=self._write_seconds)
 
     @property
     def key(self) -> str:
@@ -119,26 +126,26 @@ class McpCalendar:
         if changes and all(name == "color_id" and value is None for name, value in changes.items()):
             return Rejected("This calendar can change a colour but not take it away.")
 
-        async def write(image: EventImage, if_match: str | None) -> Outcome:
+        async def write(image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
             whole = _with_both_ends(changes, image)
             if isinstance(whole, Rejected):
                 return whole
             arguments = update_arguments(self._target, event_id, whole, marker, if_match)
-            return await self._write("update", "update-event", event_id, arguments)
+            return await self._write("update", "update-event", event_id, arguments, allowance)
 
         vouching = seen if seen is not None and self._vouches(seen, changes) else None
         return await self._in_time(self._guarded("update", _owned(event_id), expect, write, vouching))
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        async def write(_image: EventImage, if_match: str | None) -> Outcome:
+        async def write(_image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
             arguments = delete_arguments(self._target, event_id, if_match)
-            answer = await self._tools.tell("delete", "delete-event", arguments, DeleteAnswer)
+            answer = await self._tools.tell("delete", "delete-event", arguments, DeleteAnswer, allowance=allowance)
             return Done(None) if isinstance(answer, DeleteAnswer) else answer
 
         return await self._in_time(self._guarded("delete", _owned(event_id), expect, write))
 
     async def aclose(self) -> None:
-        await self._session.aclose()
+        await self._tools.aclose()
 
     async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
         try:
@@ -152,23 +159,26 @@ class McpCalendar:
         kind: Write,
         event_id: OwnedId,
         expect: str | None,
-        write: Callable[[EventImage, str | None], Awaitable[Outcome]],
+        write: GuardedWrite,
         seen: EventImage | None = None,
     ) -> Outcome:
         """Look at the event, and write only if it is ours. Without ``expect`` a write that came too late for what was
         seen is tried once more; what is ``seen`` saves the first look, and only a real one finds an event gone."""
         outcome: Outcome = Gone()
         for look in range(2 if seen is None else 3):
-            found = await self._find(event_id, patience=0.0) if seen is None or look else seen
-            if isinstance(found, Refused):
-                return found.outcome(kind)
-            if found is None or found.gone:
-                return Gone()
-            if not _is_ours(found):
-                return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
-            if expect is not None and found.version != expect:
-                return Stale()
-            outcome = await write(found, self._condition(found))
+            vouched = None if look else seen
+            reserved = await self._tools.reserve(cost_of(f"{kind}-event") + (vouched is None) * cost_of("get-event"))
+            if isinstance(reserved, Limited):
+                return reserved
+            with reserved:
+                found = vouched or await self._find(event_id, patience=0.0, allowance=reserved)
+                if isinstance(found, Refused):
+                    return found.outcome(kind)
+                if found is None or found.gone:
+                    return Gone()
+                if (refused := _refused(found, expect)) is not None:
+                    return refused
+                outcome = await write(found, self._condition(found), reserved)
             unsure = isinstance(outcome, Gone) and found is seen
             if not unsure and (expect is not None or not isinstance(outcome, Stale)):
                 return outcome
@@ -184,12 +194,14 @@ class McpCalendar:
         etag = image.raw.get("etag")
         return etag if self.traits.conditional_write and isinstance(etag, str) else None
 
-    async def _find(self, event_id: str, *, patience: float = BUDGET_PATIENCE) -> EventImage | Refused | None:
+    async def _find(
+        self, event_id: str, *, patience: float = BUDGET_PATIENCE, allowance: Allowance | None = None
+    ) -> EventImage | Refused | None:
         arguments = get_arguments(self._target, event_id)
-        answer = await self._tools.ask("get-event", arguments, EventAnswer, patience=patience)
+        answer = await self._tools.ask("get-event", arguments, EventAnswer, patience=patience, allowance=allowance)
         if isinstance(answer, Refused):
             absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
-            return await self._absent(patience) if absent else answer
+            return await self._absent(patience, allowance) if absent else answer
         try:
             image = read_event(answer.event)
         except Unreadable as problem:
@@ -198,17 +210,20 @@ class McpCalendar:
             return self._tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
         return image
 
-    async def _absent(self, patience: float) -> Refused | None:
-        """An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence."""
+    async def _absent(self, patience: float, allowance: Allowance | None) -> Refused | None:
+        """An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence. A
+        write that finds its event absent pays this with what it does not need for writing."""
         arguments = list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
-        answer = await self._tools.ask("list-events", arguments, EventsAnswer, patience=patience)
+        answer = await self._tools.ask("list-events", arguments, EventsAnswer, patience=patience, allowance=allowance)
         if not isinstance(answer, Refused):
             return None
         missing = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
         return replace(answer, refusal=Refusal.NO_CALENDAR) if missing else answer
 
-    async def _write(self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments) -> Outcome:
-        answer = await self._tools.tell(kind, tool, arguments, EventAnswer)
+    async def _write(
+        self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments, allowance: Allowance | None = None
+    ) -> Outcome:
+        answer = await self._tools.tell(kind, tool, arguments, EventAnswer, allowance=allowance)
         if not isinstance(answer, EventAnswer):
             return answer
         try:
@@ -229,6 +244,13 @@ def _owned(event_id: str) -> OwnedId:
 def _is_ours(image: EventImage) -> bool:
     own_kind = image.series_id is None and image.event_type == "default" and image.organized_by_me
     return own_kind and image.marker is not None
+
+
+def _refused(found: EventImage, expect: str | None) -> Outcome | None:
+    """Return why an event may not be written to; ``None`` if it may."""
+    if not _is_ours(found):
+        return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
+    return Stale() if expect is not None and found.version != expect else None
 
 
 def _with_both_ends(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:

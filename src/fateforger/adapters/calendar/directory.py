@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from fateforger.adapters.calendar.budget import RequestBudget
+from fateforger.adapters.calendar.budget import NoBudget, RequestBudget
 from fateforger.adapters.calendar.endpoint import read_endpoint
 from fateforger.adapters.calendar.session import McpSession
 from fateforger.adapters.calendar.tools import CalendarTools, Refused
@@ -49,17 +49,22 @@ class ServerReport:
 
 
 async def look_at_server(
-    where: str, *, account: str | None = None, environment: Mapping[str, str] | None = None
+    where: str,
+    *,
+    account: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    budget: RequestBudget | None = None,
 ) -> ServerReport:
     """Open a session of its own, list the calendars, and leave: the liveness check, and the list for settings.
 
-    ``where`` is a URL or a command line. Raises ``BadInput`` for one that is neither, and
-    :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it does not answer.
+    ``where`` is a URL or a command line. ``budget`` is the login's; without one nothing is counted. Raises ``BadInput``
+    for one that is neither, and :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it
+    does not answer.
     """
-    async with aclosing(McpSession(read_endpoint(where, environment))) as session:
+    async with aclosing(CalendarTools(McpSession(read_endpoint(where, environment)), budget or NoBudget())) as tools:
         begun = time.monotonic()
-        calendars = await list_calendars(CalendarTools(session, RequestBudget(None)), account=account)
-        welcome = await session.open()
+        calendars = await list_calendars(tools, account=account)
+        welcome = await tools.session.open()
         return ServerReport(
             server=welcome.server,
             version=welcome.version,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fateforger.adapters.calendar.arguments import Target
-from fateforger.adapters.calendar.budget import RequestBudget
+from fateforger.adapters.calendar.budget import NoBudget, RequestBudget
 from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.endpoint import read_endpoint
 from fateforger.adapters.calendar.limits import CALL_SECONDS, WRITE_SECONDS
@@ -44,5 +44,5 @@ def open_mcp_calendar(
     if not calendar_id.strip():
         raise BadInput("A calendar needs an id; “primary” is the main one.", where="calendar_id")
     session = McpSession(endpoint, call_seconds=call_seconds)
-    tools = CalendarTools(session, budget or RequestBudget(None))
+    tools = CalendarTools(session, budget or NoBudget())
     return McpCalendar(tools, target, key=key, write_seconds=write_seconds)

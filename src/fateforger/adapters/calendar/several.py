@@ -37,6 +37,10 @@ class SeveralCalendars:
         self._now = now
         self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
 
+    def in_background(self) -> SeveralCalendars:
+        """Return the same calendars for reads that nobody waits for."""
+        return SeveralCalendars(self._main.in_background(), self._wanted, now=self._now)
+
     @property
     def key(self) -> str:
         return self._main.key
@@ -115,5 +119,5 @@ def _meeting(event: EventImage) -> tuple[object, ...]:
 def _about(error: CalendarError, other: CalendarEntry) -> CalendarError:
     said = f"I cannot read your calendar “{other.summary}”, so I do not know your whole day. {error.message}"
     if isinstance(error, CalendarUnreachable):
-        return CalendarUnreachable(said, where=error.where, retry_after=error.retry_after)
+        return CalendarUnreachable(said, where=error.where, retry_after=error.retry_after, reason=error.reason)
     return type(error)(said, where=error.where)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
-from fateforger.adapters.calendar.budget import RequestBudget, cost_of
+from fateforger.adapters.calendar.budget import WHY_WAIT, Allowance, RequestBudget, cost_of
 from fateforger.adapters.calendar.connection import NotConnected, Reply, TimedOut, Trouble
 from fateforger.adapters.calendar.endpoint import described
 from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, CALLS_AT_ONCE
@@ -36,7 +37,7 @@ class Refused:
     def outcome(self, write: Write) -> Outcome:
         """What it makes of a write that was not even begun."""
         if self.retry_after is not None:
-            return Limited(self.retry_after)
+            return Limited(self.retry_after, WHY_WAIT)
         return outcome_of(self.refusal, self.text, write)
 
 
@@ -49,19 +50,53 @@ class CalendarTools:
         self._turn = asyncio.Semaphore(at_once)
         self._asking = asyncio.Lock()
         self._only_account: str | None = None
+        self.background = False
 
     @property
     def server(self) -> str:
         """How to speak of the server to a person."""
         return described(self.session.endpoint)
 
+    def in_background(self) -> Self:
+        """Return the same tools for reads that nobody waits for: they never wait for the budget, and leave most of it
+        to others."""
+        tools = copy.copy(self)
+        tools.background = True
+        return tools
+
+    async def reserve(self, requests: int, *, patience: float = 0.0) -> Allowance | Limited:
+        """Reserve requests of the login's budget, waiting up to ``patience`` seconds for them."""
+        if self.background:
+            patience = 0.0
+        while True:
+            allowance = await self._budget.reserve(requests, background=self.background)
+            if isinstance(allowance, Allowance):
+                return allowance
+            if allowance > patience:
+                return Limited(allowance, WHY_WAIT)
+            patience -= allowance
+            await self._budget.sleep(allowance)
+
+    async def aclose(self) -> None:
+        """Close the session, and record what the last calls cost."""
+        try:
+            await self.session.aclose()
+        finally:
+            await self._budget.aclose()
+
     async def ask(
-        self, tool: str, arguments: Mapping[str, Any], model: type[Answer], *, patience: float = BUDGET_PATIENCE
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        model: type[Answer],
+        *,
+        patience: float = BUDGET_PATIENCE,
+        allowance: Allowance | None = None,
     ) -> Answer | Refused:
         """Call a tool that changes nothing; it may be called twice. ``patience`` is how many seconds it may wait for
-        the login's budget."""
+        the login's budget, unless it is paid from an ``allowance``."""
         try:
-            reply = await self._call(tool, arguments, repeatable=True, patience=patience)
+            reply = await self._call(tool, arguments, repeatable=True, patience=patience, allowance=allowance)
             if isinstance(reply, Limited):
                 return self._too_many(reply.retry_after or 0.0)
             if not reply.failed:
@@ -76,12 +111,18 @@ class CalendarTools:
             return self.unreadable(problem)
 
     async def tell(
-        self, write: Write, tool: str, arguments: Mapping[str, Any], model: type[Answer]
+        self,
+        write: Write,
+        tool: str,
+        arguments: Mapping[str, Any],
+        model: type[Answer],
+        *,
+        allowance: Allowance | None = None,
     ) -> Answer | Outcome:
         """Call a tool that changes something, once. It never waits for the budget: whoever writes has to keep a lease
         meanwhile, and is told how long it takes."""
         try:
-            reply = await self._call(tool, arguments, repeatable=False, patience=0.0)
+            reply = await self._call(tool, arguments, repeatable=False, patience=0.0, allowance=allowance)
             if isinstance(reply, Limited):
                 return reply
             if reply.failed:
@@ -98,39 +139,55 @@ class CalendarTools:
         return Refused(Refusal.UNCLEAR, text, CalendarIncomplete(text))
 
     async def _call(
-        self, tool: str, arguments: Mapping[str, Any], *, repeatable: bool, patience: float
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        repeatable: bool,
+        patience: float,
+        allowance: Allowance | None,
     ) -> Reply | Limited:
-        arguments = await self._with_account(arguments)
-        while True:
-            async with self._turn:
-                wait = self._budget.wait_for(cost_of(tool))
-                if not wait:
-                    with self._budget.spending(cost_of(tool)) as spending:
-                        reply = await self.session.call(tool, arguments, repeatable=repeatable)
-                        if reply.failed:
-                            spending.failed(tool, read_refusal(reply.text))
-                        return reply
-            if wait > patience:
-                return Limited(wait)
-            patience -= wait
-            await self._budget.sleep(wait)
+        named = await self._with_account(arguments, patience)
+        if isinstance(named, Limited):
+            return named
+        if allowance is not None:
+            return await self._send(tool, named, allowance, repeatable=repeatable)
+        await self.session.open()  # which may take longer than a reservation lasts
+        reserved = await self.reserve(cost_of(tool), patience=patience)
+        if isinstance(reserved, Limited):
+            return reserved
+        with reserved:
+            return await self._send(tool, named, reserved, repeatable=repeatable)
 
-    async def _with_account(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _send(self, tool: str, arguments: Mapping[str, Any], allowance: Allowance, *, repeatable: bool) -> Reply:
+        async with self._turn:
+            allowance.pay(tool)
+            reply = await self.session.call(tool, arguments, repeatable=repeatable)
+            allowance.answered(tool, read_refusal(reply.text) if reply.failed else None)
+            return reply
+
+    async def _with_account(self, arguments: Mapping[str, Any], patience: float) -> Mapping[str, Any] | Limited:
         """Without a login to look in, the server looks for the calendar in a list that it keeps for five minutes, also
         when it is empty because Google failed once. So the only login is named, where there is only one."""
         if "account" in arguments or arguments.get("calendarId", "primary") == "primary":
             return arguments
         async with self._asking:
             if self._only_account is None:
-                self._only_account = await self._sole_account()
+                found = await self._sole_account(patience)
+                if isinstance(found, Limited):
+                    return found
+                self._only_account = found
         return {**arguments, "account": self._only_account} if self._only_account else arguments
 
-    async def _sole_account(self) -> str:
+    async def _sole_account(self, patience: float) -> str | Limited:
         """The one login of the server; an empty text when there are several, or the server knows of none."""
         if "manage-accounts" not in (await self.session.open()).tools:
             return ""
-        with self._budget.spending(1):
-            reply = await self.session.call("manage-accounts", {"action": "list"}, repeatable=True)
+        reserved = await self.reserve(cost_of("manage-accounts"), patience=patience)
+        if isinstance(reserved, Limited):
+            return reserved
+        with reserved:
+            reply = await self._send("manage-accounts", {"action": "list"}, reserved, repeatable=True)
         if reply.failed:
             raise NotConnected(shown(reply.text))
         accounts = read_answer(reply.text, AccountsAnswer).accounts
@@ -139,4 +196,4 @@ class CalendarTools:
     def _too_many(self, seconds: float) -> Refused:
         """The login's budget is used up; nothing was sent."""
         text = f"I asked your calendar very often in the last minute; please try again in {math.ceil(seconds)} seconds."
-        return Refused(Refusal.LIMITED, text, CalendarUnreachable(text, retry_after=seconds), seconds)
+        return Refused(Refusal.LIMITED, text, CalendarUnreachable(text, retry_after=seconds, reason=WHY_WAIT), seconds)

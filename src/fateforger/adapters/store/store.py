@@ -17,6 +17,7 @@ from fateforger.adapters.store.outbox import SqlOutbox
 from fateforger.adapters.store.people import SqlPeople
 from fateforger.adapters.store.place import database_url, make_engine, spoken
 from fateforger.adapters.store.proposals import SqlProposals
+from fateforger.adapters.store.quota import SqlQuota
 from fateforger.adapters.store.schema import bring_up_to_date
 from fateforger.adapters.store.sessions import SqlSessions
 from fateforger.adapters.store.tasks import SqlTasks
@@ -40,6 +41,7 @@ class Store:
     calls: SqlCalls
     proposals: SqlProposals
     people: SqlPeople
+    quota: SqlQuota
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -75,4 +77,5 @@ def open_store(where: str | Path) -> Store:
         calls=SqlCalls(database),
         proposals=SqlProposals(database),
         people=SqlPeople(database),
+        quota=SqlQuota(database),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
+from tests.factories.budgets import Seconds, budget_of
 from tests.factories.days import Time, engine_over, twelve_blocks
 from tests.fakes.google_mcp import GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
@@ -18,7 +19,6 @@ from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.calendar import (
     CalendarEntry,
-    RequestBudget,
     SeveralCalendars,
     choose_read,
     find_calendar,
@@ -169,8 +169,10 @@ async def test_the_list_is_looked_up_again_after_a_while(desk: Desk) -> None:
 
 async def test_they_share_one_budget(desk: Desk) -> None:
     """Three requests for the login, the list and the accounts; then one for each calendar and look."""
-    budget = RequestBudget(6)
-    async with aclosing(open_mcp_calendar(desk.server.url, time_zone="Europe/Berlin", budget=budget)) as main:
+    async with (
+        budget_of(6, Seconds()) as budget,
+        aclosing(open_mcp_calendar(desk.server.url, time_zone="Europe/Berlin", budget=budget)) as main,
+    ):
         several = SeveralCalendars(main, "all")
         await several.window(*DAY)
         with pytest.raises(CalendarUnreachable, match="very often in the last minute"):

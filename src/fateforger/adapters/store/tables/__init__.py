@@ -6,7 +6,14 @@ Values of the house are kept whole, as JSON text, beside the columns that are se
 
 from fateforger.adapters.store.tables.agents import AgentCall, AgentClient, AgentProposal
 from fateforger.adapters.store.tables.base import Counter, Instant, metadata, table
-from fateforger.adapters.store.tables.calendar import CalendarLease, EventGeneration, EventHead, SyncOpRow, SyncTx
+from fateforger.adapters.store.tables.calendar import (
+    CalendarLease,
+    EventGeneration,
+    EventHead,
+    QuotaUse,
+    SyncOpRow,
+    SyncTx,
+)
 from fateforger.adapters.store.tables.conversation import (
     FeedbackRow,
     JobReceipt,
@@ -36,6 +43,7 @@ __all__ = [
     "JobRow",
     "ModelUsage",
     "OutboxRow",
+    "QuotaUse",
     "SessionRow",
     "SyncOpRow",
     "SyncTx",

@@ -87,3 +87,17 @@ class CalendarLease(Base, table=True):
     owner: str = Field(sa_type=Text)
     fence: int = Field(sa_type=BigInteger)
     expires_at: datetime | None = Field(default=None, sa_type=Instant)
+
+
+class QuotaUse(Base, table=True):
+    """Requests that a login made or is about to make. They count until ``counts_until``; then the row goes."""
+
+    __tablename__ = "quota_use"
+    __table_args__ = (Index("ix_quota_use_server", "server"),)
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    server: str = Field(sa_type=Text)
+    account: str = Field(sa_type=Text)
+    requests: int
+    background: bool
+    counts_until: datetime = Field(sa_type=Instant)

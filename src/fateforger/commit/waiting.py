@@ -1,0 +1,60 @@
+"""Waiting for a calendar that says how long, while the right to write to it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TypeVar
+
+from fateforger.commit.hold import Hold
+from fateforger.commit.outside import Outside, Wait
+from fateforger.errors import CalendarUnreachable
+from fateforger.sync.model import EventImage
+
+T = TypeVar("T")
+
+
+class WaitingReads:
+    """The reads of a write that holds the lease. When the calendar asks for patience they wait, tell so, and keep the
+    lease; each is made again on its own, so that nothing is read twice. ``seen_at`` is when the last window was asked
+    for that was answered."""
+
+    def __init__(self, outside: Outside, hold: Hold) -> None:
+        self.seen_at = outside.clock.now()
+        self._outside = outside
+        self._hold = hold
+
+    @property
+    def key(self) -> str:
+        return self._outside.calendar.key
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        async def read() -> tuple[EventImage, ...]:
+            self.seen_at = self._outside.clock.now()
+            return await self._outside.calendar.window(start, end)
+
+        return await self._patiently(read)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._patiently(lambda: self._outside.calendar.get(event_id))
+
+    async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        left = self._outside.limits.waiting_budget
+        while True:
+            try:
+                return await read()
+            except CalendarUnreachable as error:
+                if error.retry_after is None or error.retry_after > left:
+                    raise
+                left -= error.retry_after
+                self._outside.told(0, 0, Wait(error.retry_after, error.reason))
+                await wait_with_lease(error.retry_after, self._outside, self._hold)
+
+
+async def wait_with_lease(seconds: float, outside: Outside, hold: Hold) -> None:
+    """Sleep, and keep the lease meanwhile."""
+    while seconds > 0:
+        nap = min(seconds, outside.limits.lease_margin)
+        await outside.sleep(nap)
+        await hold.ensure()
+        seconds -= nap

@@ -1,0 +1,45 @@
+"""The count of requests in SQL keeps the contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.contracts.quota_contract import ME, TEN, Clock, QuotaContract, wanted
+from tests.contracts.stores import KINDS, two_stores
+
+from fateforger.adapters.store import Store
+from fateforger.adapters.store.quota import USE, SqlQuota
+from fateforger.ports import Quota, Settlement
+
+
+@pytest.fixture(params=KINDS)
+async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
+    async with two_stores(request, tmp_path) as stores:
+        yield stores
+
+
+class TestSqlQuota(QuotaContract):
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def quota(self, stores: tuple[Store, Store], clock: Clock) -> Quota:
+        return SqlQuota(stores[0].database, now=clock)
+
+    @pytest.fixture
+    def other(self, stores: tuple[Store, Store], clock: Clock) -> Quota:
+        return SqlQuota(stores[1].database, now=clock)
+
+
+async def test_the_clock_is_the_one_that_all_share(stores: tuple[Store, Store]) -> None:
+    """Without a clock of the test: what is there expires by itself, and leaves no row behind."""
+    quota = stores[0].quota
+    first = wanted(10)
+    assert await quota.reserve(ME, first, TEN) == 0
+    assert 59 < await stores[1].quota.reserve(ME, wanted(), TEN) <= 60
+    assert await stores[1].quota.reserve(ME, wanted(10), TEN, settled=[Settlement(first.id, 10, ago=61)]) == 0
+    rows = await stores[0].database.read(lambda connection: connection.execute(USE.select()).all())
+    assert [row.id == first.id for row in rows] == [False]
