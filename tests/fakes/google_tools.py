@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from time import monotonic
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -104,7 +105,8 @@ class OneCalendar:
 
 @dataclass
 class GoogleTools:
-    """The tools over a set of calendars. ``spent`` counts the requests that the real server would send to Google."""
+    """The tools over a set of calendars. ``spent`` counts the requests that the real server would send to Google, and
+    ``log`` has the second at which each of them arrived, by a clock that only grows."""
 
     calendars: dict[str, OneCalendar] = field(default_factory=lambda: {"primary": OneCalendar(GoogleStore())})
     account: str = "normal"
@@ -112,9 +114,17 @@ class GoogleTools:
     spent: int = 0
     mails: int = 0
     """How many mails went to guests of created events."""
+    log: list[float] = field(default_factory=list)
 
     def call(self, tool: str, a: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON that the tool answers. Raises :class:`GoogleError` and :class:`ToolError`."""
+        before = self.spent
+        try:
+            return self._call(tool, a)
+        finally:
+            self.log += [monotonic()] * (self.spent - before)
+
+    def _call(self, tool: str, a: Mapping[str, Any]) -> dict[str, Any]:
         if tool not in DECLARED:
             raise ToolError(f"MCP error -32602: Tool {tool} not found")
         _check_arguments(tool, a)

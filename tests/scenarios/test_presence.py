@@ -80,6 +80,10 @@ async def test_words_within_half_a_second_and_gone_with_the_card(chat: Chat, ale
         (Progress(doing=Doing.READING), "is reading your message…"),
         (Progress(doing=Doing.WRITING), "is writing to your calendar…"),
         (Progress(doing=Doing.WRITING, done=12, of=40), "is writing to your calendar… 12 of 40 done"),
+        (
+            Progress(doing=Doing.WRITING, done=12, of=40, waits=23),
+            "is writing to your calendar… 12 of 40 done, waiting 23 s for your calendar",
+        ),
     ):
         chat.door.tell(progress)
         await reads(alex, ts, words)

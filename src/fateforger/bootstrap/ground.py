@@ -101,9 +101,13 @@ def which_to_write(names: Sequence[str]) -> str:
     return f"There are several calendars I could write to: {listed}. Name one with FATEFORGER_CALENDAR_ID."
 
 
-def google_calendar(settings: Settings, endpoint: str, quota: Quota) -> McpCalendar | SeveralCalendars:
-    """Return the calendar port over the person's own calendar server. Nothing is connected yet."""
-    return _calendar_over(settings, endpoint, key=None, budget=google_budget(settings, endpoint, quota))
+def google_calendar(
+    settings: Settings, endpoint: str, quota: Quota, *, patience: float | None = None
+) -> McpCalendar | SeveralCalendars:
+    """Return the calendar port over the person's own calendar server. ``patience`` is how many seconds its reads wait
+    for the login's budget, if not as long as usual. Nothing is connected yet."""
+    budget = google_budget(settings, endpoint, quota)
+    return _calendar_over(settings, endpoint, key=None, budget=budget, patience=patience)
 
 
 def google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBudget:
@@ -127,9 +131,15 @@ def configured_key(settings: Settings) -> str:
 
 
 def _calendar_over(
-    settings: Settings, endpoint: str, *, key: str | None, budget: RequestBudget | None
+    settings: Settings,
+    endpoint: str,
+    *,
+    key: str | None,
+    budget: RequestBudget | None,
+    patience: float | None = None,
 ) -> McpCalendar | SeveralCalendars:
     from fateforger.adapters.calendar import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
+    from fateforger.adapters.calendar.limits import BUDGET_PATIENCE  # noqa: PLC0415  heavy
 
     calendar = open_mcp_calendar(
         endpoint,
@@ -138,6 +148,7 @@ def _calendar_over(
         account=settings.calendar_account,
         key=key,
         budget=budget,
+        patience=BUDGET_PATIENCE if patience is None else patience,
     )
     return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
 
@@ -172,7 +183,8 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
         stack.enter_context(claimed(settings.data_dir, DOOR))
         stack.push_async_callback(store.aclose)
         if settings.calendar_url:
-            calendar = google_calendar(settings, settings.calendar_url, store.quota)
+            # A command waits for as long as it takes, and says so; see `cli.progress` and `commit.waiting`.
+            calendar = google_calendar(settings, settings.calendar_url, store.quota, patience=0.0)
         else:
             local = await stack.enter_async_context(local_calendar(settings, clock))
             from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy

@@ -15,6 +15,7 @@ import click
 
 from fateforger.cli.documents import read_document, write_json
 from fateforger.cli.options import as_json, placed, settings_from
+from fateforger.cli.progress import progress_lines
 
 if TYPE_CHECKING:
     from fateforger.commit import SyncResult
@@ -58,8 +59,8 @@ def diff_door(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **
     day = read_plan(read_document(plan))
 
     async def run(settings: Settings) -> SyncPlan:
-        async with open_ground(settings) as ground:
-            return await ground.submitter.preview(day, choices=_choices(keep))
+        async with open_ground(settings) as ground, progress_lines() as told:
+            return await told.patiently(lambda: ground.submitter.preview(day, choices=_choices(keep)))
 
     planned = _run(ctx, where, run)
     words = plan_words(planned)
@@ -89,10 +90,10 @@ def apply_door(ctx: click.Context, plan: str, yes: bool, keep: str | None, as_js
 
     async def run(settings: Settings) -> SyncResult:
         confirmed = tuple(BrakeKind) if yes else ()
-        async with open_ground(settings) as ground:
+        async with open_ground(settings) as ground, progress_lines() as told:
             try:
                 return await ground.submitter.submit_plan(
-                    day, cause=_cause(), confirmed=confirmed, choices=_choices(keep)
+                    day, cause=_cause(), confirmed=confirmed, choices=_choices(keep), told=told
                 )
             except ConfirmationNeeded as needed:
                 sentence = f"{needed.message} Say so with --yes."
@@ -111,10 +112,10 @@ def undo_door(ctx: click.Context, transaction: str | None, force: bool, as_json:
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> SyncResult:
-        async with open_ground(settings) as ground:
+        async with open_ground(settings) as ground, progress_lines() as told:
             if transaction is None or transaction == "last":
-                return await ground.submitter.undo_last(cause=_cause(), force=force)
-            return await ground.submitter.undo_since(transaction, cause=_cause(), force=force)
+                return await ground.submitter.undo_last(cause=_cause(), force=force, told=told)
+            return await ground.submitter.undo_since(transaction, cause=_cause(), force=force, told=told)
 
     _end(_run(ctx, where, run), as_json=as_json)
 

@@ -70,7 +70,7 @@ class Attempts:
         reason = f"The calendar did not take it after {self._outside.limits.attempts} tries."
         while True:
             now = self._outside.clock.now()
-            if record.op.verb is not Verb.CREATE and self._older(seen_at, self._outside.limits.fresh_for):
+            if self._looks_first(record.op) and self._older(seen_at, self._outside.limits.fresh_for):
                 verdict = judge(record.op, await self._get(record.op.event_id))
                 if not isinstance(verdict, NotYet):
                     await self._settle_verdict(record, verdict)
@@ -92,6 +92,13 @@ class Attempts:
                 return
             record, seen_at = await self._put_back(record, verdict), now
             await self._wait(self._outside.pause_before(attempts - 1), reason)
+
+    def _looks_first(self, op: SyncOp) -> bool:
+        """Check whether an event that was read a while ago is read again before the call. A create has none, and a
+        deletion may do that by itself; not so after an interruption, when it may have happened already."""
+        if op.verb is Verb.DELETE and self._seen_at is not None and self._outside.calendar.traits.compares_on_delete:
+            return op.before is None or op.before.version is None
+        return op.verb is not Verb.CREATE
 
     def _older(self, seen_at: datetime | None, seconds: float) -> bool:
         return seen_at is None or (self._outside.clock.now() - seen_at).total_seconds() > seconds

@@ -76,6 +76,8 @@ class CalendarTraits:
     can_clear_color: bool = False
     """An update takes a colour away. Otherwise ``color_id: None`` is left out among other changes, and alone it is
     :class:`Rejected`."""
+    compares_on_delete: bool = False
+    """The look before a deletion compares the version with ``expect``, so that nobody need look just before it."""
 
 
 class Calendar(Protocol):

@@ -207,8 +207,23 @@ async def test_a_calendar_that_does_not_answer_is_left_alone_ever_longer(watch: 
     assert "could not read" not in anna.words
 
 
+async def test_a_calendar_that_wants_fewer_requests_is_asked_again_when_it_may(watch: Watch, anna: Person) -> None:
+    """S200: what a person waits for comes first; the watching goes on as soon as there is room, and not later."""
+    await anna.to_committed("Report")
+    busy = CalendarUnreachable("Please try again in 22 seconds.", retry_after=22.0, reason="so many a minute")
+    watch.house.calendar.inject(Fail(busy), verb="window", nth=0)
+    tried: list[float] = []
+    began = watch.house.clock.at
+    while len(tried) < 4:
+        before = len(watch.reader.reads)
+        await watch.after(1)
+        if len(watch.reader.reads) > before:
+            tried.append((watch.house.clock.at - began).total_seconds())
+    assert [round(later - sooner) for sooner, later in pairwise(tried)] == [22, 5, 5]
+
+
 async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, anna: Person) -> None:
-    """A look at a day with many blocks moved away costs a request for each: 60 a minute are not exceeded."""
+    """A look at a day with many blocks moved away costs a request for each: 40 a minute are not exceeded."""
     titles = [f"Task {n}" for n in range(8)]
     await anna.to_committed(*titles)
     for title in watch.house.on_calendar():

@@ -19,7 +19,7 @@ from fateforger.adapters.calendar.arguments import (
 )
 from fateforger.adapters.calendar.budget import Allowance, cost_of
 from fateforger.adapters.calendar.directory import CalendarEntry, list_calendars
-from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, WRITE_SECONDS
+from fateforger.adapters.calendar.limits import WRITE_SECONDS
 from fateforger.adapters.calendar.outcomes import Write
 from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.adapters.calendar.tools import CalendarTools, Refused
@@ -85,7 +85,8 @@ class McpCalendar:
     @property
     def traits(self) -> CalendarTraits:
         welcome = self._session.welcome
-        return CalendarTraits(conditional_write=welcome is not None and welcome.conditional_write)
+        conditional = welcome is not None and welcome.conditional_write
+        return CalendarTraits(conditional_write=conditional, compares_on_delete=True)
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         return await read_window(self._tools, self._target, start, end)
@@ -171,7 +172,7 @@ class McpCalendar:
             if isinstance(reserved, Limited):
                 return reserved
             with reserved:
-                found = vouched or await self._find(event_id, patience=0.0, allowance=reserved)
+                found = vouched or await self._find(event_id, reserved)
                 if isinstance(found, Refused):
                     return found.outcome(kind)
                 if found is None or found.gone:
@@ -194,14 +195,12 @@ class McpCalendar:
         etag = image.raw.get("etag")
         return etag if self.traits.conditional_write and isinstance(etag, str) else None
 
-    async def _find(
-        self, event_id: str, *, patience: float = BUDGET_PATIENCE, allowance: Allowance | None = None
-    ) -> EventImage | Refused | None:
+    async def _find(self, event_id: str, allowance: Allowance | None = None) -> EventImage | Refused | None:
         arguments = get_arguments(self._target, event_id)
-        answer = await self._tools.ask("get-event", arguments, EventAnswer, patience=patience, allowance=allowance)
+        answer = await self._tools.ask("get-event", arguments, EventAnswer, allowance=allowance)
         if isinstance(answer, Refused):
             absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
-            return await self._absent(patience, allowance) if absent else answer
+            return await self._absent(allowance) if absent else answer
         try:
             image = read_event(answer.event)
         except Unreadable as problem:
@@ -210,11 +209,11 @@ class McpCalendar:
             return self._tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
         return image
 
-    async def _absent(self, patience: float, allowance: Allowance | None) -> Refused | None:
+    async def _absent(self, allowance: Allowance | None) -> Refused | None:
         """An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence. A
         write that finds its event absent pays this with what it does not need for writing."""
         arguments = list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
-        answer = await self._tools.ask("list-events", arguments, EventsAnswer, patience=patience, allowance=allowance)
+        answer = await self._tools.ask("list-events", arguments, EventsAnswer, allowance=allowance)
         if not isinstance(answer, Refused):
             return None
         missing = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)

@@ -44,8 +44,17 @@ class Refused:
 class CalendarTools:
     """The tools of one server, a few calls at a time, and never more than the login's budget allows."""
 
-    def __init__(self, session: McpSession, budget: RequestBudget, *, at_once: int = CALLS_AT_ONCE) -> None:
+    def __init__(
+        self,
+        session: McpSession,
+        budget: RequestBudget,
+        *,
+        at_once: int = CALLS_AT_ONCE,
+        patience: float = BUDGET_PATIENCE,
+    ) -> None:
+        """``patience`` is how many seconds a question waits for the budget before it is refused."""
         self.session = session
+        self.patience = patience
         self._budget = budget
         self._turn = asyncio.Semaphore(at_once)
         self._asking = asyncio.Lock()
@@ -61,13 +70,11 @@ class CalendarTools:
         """Return the same tools for reads that nobody waits for: they never wait for the budget, and leave most of it
         to others."""
         tools = copy.copy(self)
-        tools.background = True
+        tools.background, tools.patience = True, 0.0
         return tools
 
     async def reserve(self, requests: int, *, patience: float = 0.0) -> Allowance | Limited:
         """Reserve requests of the login's budget, waiting up to ``patience`` seconds for them."""
-        if self.background:
-            patience = 0.0
         while True:
             allowance = await self._budget.reserve(requests, background=self.background)
             if isinstance(allowance, Allowance):
@@ -90,13 +97,12 @@ class CalendarTools:
         arguments: Mapping[str, Any],
         model: type[Answer],
         *,
-        patience: float = BUDGET_PATIENCE,
         allowance: Allowance | None = None,
     ) -> Answer | Refused:
-        """Call a tool that changes nothing; it may be called twice. ``patience`` is how many seconds it may wait for
-        the login's budget, unless it is paid from an ``allowance``."""
+        """Call a tool that changes nothing; it may be called twice. Unless it is paid from an ``allowance``, it may
+        wait a little for the login's budget."""
         try:
-            reply = await self._call(tool, arguments, repeatable=True, patience=patience, allowance=allowance)
+            reply = await self._call(tool, arguments, repeatable=True, allowance=allowance)
             if isinstance(reply, Limited):
                 return self._too_many(reply.retry_after or 0.0)
             if not reply.failed:
@@ -122,7 +128,7 @@ class CalendarTools:
         """Call a tool that changes something, once. It never waits for the budget: whoever writes has to keep a lease
         meanwhile, and is told how long it takes."""
         try:
-            reply = await self._call(tool, arguments, repeatable=False, patience=0.0, allowance=allowance)
+            reply = await self._call(tool, arguments, repeatable=False, allowance=allowance)
             if isinstance(reply, Limited):
                 return reply
             if reply.failed:
@@ -144,9 +150,10 @@ class CalendarTools:
         arguments: Mapping[str, Any],
         *,
         repeatable: bool,
-        patience: float,
         allowance: Allowance | None,
     ) -> Reply | Limited:
+        # Who writes has to keep a lease meanwhile, and so does who has paid already.
+        patience = self.patience if repeatable and allowance is None else 0.0
         named = await self._with_account(arguments, patience)
         if isinstance(named, Limited):
             return named

@@ -47,9 +47,9 @@ def calendar(opened: tuple[GoogleMcp, McpCalendar], server: GoogleMcp) -> McpCal
 
 async def test_the_trait_is_known_once_connected(server: GoogleMcp) -> None:
     async with aclosing(open_mcp_calendar(server.url, time_zone="UTC")) as calendar:
-        assert calendar.traits == CalendarTraits(conditional_write=False)
+        assert calendar.traits == CalendarTraits(conditional_write=False, compares_on_delete=True)
         await calendar.get(owned())
-        assert calendar.traits == CalendarTraits(conditional_write=True)
+        assert calendar.traits == CalendarTraits(conditional_write=True, compares_on_delete=True)
 
 
 async def test_an_edit_between_the_look_and_the_write_is_seen(

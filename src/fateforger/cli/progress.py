@@ -1,0 +1,87 @@
+"""How far a command is that writes to a calendar, on standard error, so that what it prints stays one document."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from fateforger.errors import CalendarUnreachable
+
+if TYPE_CHECKING:
+    from fateforger.commit.outside import Wait
+
+QUIET_SECONDS = 1.0
+"""A command that takes no longer says nothing, and no line follows another one sooner."""
+PATIENCE_SECONDS = 90.0
+"""How long a command that only reads waits for its turn."""
+
+T = TypeVar("T")
+
+
+class ProgressLines:
+    """Hears how far a write is (see :class:`fateforger.commit.outside.Told`), and says it: each wait when it begins,
+    and the count about once a second when it takes longer than that."""
+
+    def __init__(self, say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+        self._say = say
+        self._now = now
+        self._last = now()
+        self._said_done = 0
+        self._waits_until = -math.inf
+        self._spoke = False
+
+    def __call__(self, done: int, of: int, wait: Wait | None = None) -> None:
+        counted = f"{done} of {of} written" if of else ""
+        if wait is not None:
+            self._announce(counted, wait.seconds, wait.reason)
+        elif counted and done > self._said_done and self._now() - self._last >= QUIET_SECONDS:
+            self._line(f"{counted}.")
+            self._said_done = done
+
+    def reading(self) -> None:
+        """Say that the calendar is being read, if nothing else was said so far."""
+        if not self._spoke:
+            self._line("Reading your calendar.")
+
+    async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Read; when the calendar says how long to wait, wait and read again."""
+        left = PATIENCE_SECONDS
+        while True:
+            try:
+                return await read()
+            except CalendarUnreachable as error:
+                if error.retry_after is None or error.retry_after > left:
+                    raise
+                left -= error.retry_after
+                self._announce("", error.retry_after, error.reason)
+                await asyncio.sleep(error.retry_after)
+
+    def _announce(self, counted: str, seconds: float, reason: str) -> None:
+        """Say a wait once, though several writes make it together."""
+        until = self._now() + seconds
+        if seconds < QUIET_SECONDS or until < self._waits_until + QUIET_SECONDS:
+            return
+        self._waits_until = until
+        head = f"{counted}; waiting" if counted else "Waiting"
+        self._line(f"{head} {math.ceil(seconds)} s: {reason.rstrip('.')}.")
+
+    def _line(self, text: str) -> None:
+        self._spoke, self._last = True, self._now()
+        self._say(text)
+
+
+@asynccontextmanager
+async def progress_lines() -> AsyncIterator[ProgressLines]:
+    """Say on standard error how far the block is, once it waits or takes longer than a second."""
+    lines = ProgressLines(lambda text: click.echo(text, err=True))
+    timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, lines.reading)
+    try:
+        yield lines
+    finally:
+        timer.cancel()
