@@ -2,7 +2,7 @@
 
 calendar.py    the port, and what it refuses        window.py     a span of time read whole
 tools.py       a tool call and what came of it      arguments.py  what is sent
-budget.py      requests to Google a minute          several.py    other calendars that are only read
+budget.py      what calls cost, reserved first      several.py    other calendars that are only read
 choosing.py    which of them the settings mean
 session.py     the connection, and its loss         wire.py       what is answered
 refusals.py    error texts -> refusals              outcomes.py   refusals -> outcomes and errors

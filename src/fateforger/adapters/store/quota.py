@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -86,17 +87,22 @@ def _settle(connection: Connection, limit: RequestLimit, settled: Sequence[Settl
 
 def _reserve(connection: Connection, login: Login, wanted: Reservation, limit: RequestLimit, now: datetime) -> float:
     until = now + timedelta(seconds=limit.seconds + limit.call_seconds)
-    server = {"of_server": login.server}
+    server, account = {"of_server": login.server}, _digest(login.account)
     connection.execute(_EXPIRED, {**server, "now": now})
     # Nothing counts longer than this. What does was written before the clock was set back.
     connection.execute(_BRING_BACK, {**server, "latest": until})
-    statement, values = (_OF_LOGIN, {**server, "of_account": login.account}) if login.account else (_OF_SERVER, server)
+    statement, values = (_OF_LOGIN, {**server, "of_account": account}) if account else (_OF_SERVER, server)
     uses = [_Use(*row) for row in connection.execute(statement, values)]
     wait = _wait_for(wanted, limit, uses, now)
     if wait <= 0:
         row = {"id": wanted.id, "requests": wanted.requests, "background": wanted.background, "counts_until": until}
-        connection.execute(_RESERVE, {**row, "server": login.server, "account": login.account})
+        connection.execute(_RESERVE, {**row, "server": login.server, "account": account})
     return wait
+
+
+def _digest(account: str) -> str:
+    """Return what tells a login apart, without naming it."""
+    return hashlib.sha256(account.encode()).hexdigest()[:16] if account else ""
 
 
 def _wait_for(wanted: Reservation, limit: RequestLimit, uses: Sequence[_Use], now: datetime) -> float:

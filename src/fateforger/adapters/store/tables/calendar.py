@@ -90,7 +90,8 @@ class CalendarLease(Base, table=True):
 
 
 class QuotaUse(Base, table=True):
-    """Requests that a login made or is about to make. They count until ``counts_until``; then the row goes."""
+    """Requests that a login made or is about to make. They count until ``counts_until``; then the row goes. ``account``
+    is a digest of the login's name, empty when it has none."""
 
     __tablename__ = "quota_use"
     __table_args__ = (Index("ix_quota_use_server", "server"),)
