@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -13,6 +15,8 @@ from fateforger.ports import Sessions
 from fateforger.slack.app import SlackRoom
 
 PATH = "/health"
+_PATIENCE = 3.0
+"""Seconds to wait for the database. Whoever asks gives up some time later, and nothing may run on for them."""
 
 
 class Pulse:
@@ -45,7 +49,8 @@ class Pulse:
 
     async def _database(self) -> bool:
         try:
-            await self._sessions.first_person()
-        except StoreError:
+            async with asyncio.timeout(_PATIENCE):
+                await self._sessions.check()
+        except (StoreError, TimeoutError):
             return False
         return True

@@ -14,6 +14,10 @@ from fateforger.session.model import Outgoing, Session
 class Sessions(Protocol):
     """Planning sessions and the messages they still owe the person."""
 
+    async def check(self) -> None:
+        """Ask for one row, however many there are. Raises ``StoreUnavailable`` when the store does not answer."""
+        ...
+
     async def load(self, session_id: str) -> Session | None: ...
 
     async def in_thread(self, channel: str, thread_ts: str) -> Session | None:

@@ -33,6 +33,7 @@ _OF_USER = (
 )
 _SINCE = select(SESSION).where(SESSION.c.touched_at >= bindparam("moment")).order_by(*_LATEST_FIRST)
 _EVERY = select(SESSION)
+_ANY = select(SESSION.c.id).limit(1)
 _STANDS = select(SESSION.c.version, SESSION.c.channel, SESSION.c.thread_ts).where(SESSION.c.id == bindparam("of_id"))
 _INSERT = insert(SESSION)
 _SAVE = (
@@ -52,6 +53,9 @@ class SqlSessions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def check(self) -> None:
+        await self._database.read(lambda connection: connection.execute(_ANY).first())
 
     async def load(self, session_id: str) -> Session | None:
         return await self._first(_LOAD, of_id=session_id)
