@@ -6,54 +6,91 @@ A password in plain words has no form; whether a message holds one is for whoeve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from bisect import bisect_right
+from collections.abc import Iterator
+from operator import ne
+from string import ascii_letters, digits
 
 from fateforger.constraints.record import ConstraintRecord
 
 WITHHELD = "[withheld]"
 """What stands in the place of one."""
 LEFT_OUT = "I left out what looks like a password or a key, and remember nothing of that message."
+TOO_LONG = "That is longer than I can read. Please send it in parts of at most 40,000 characters."
 REFUSED = "That looks as if it held a password or a key, so I don't keep any of it."
 
+LONGEST = 40_000
+"""Characters that are looked through, as many as a Slack message has at most; what comes after them is withheld."""
+
+_KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY-----")
+_KEY_ENDS = re.compile(r"-----END[ A-Z]{0,40}PRIVATE KEY-----")
+# Every repetition without an upper bound ends its alternative, so that none is gone through twice: the time that a
+# text takes grows with its length, whatever is in it.
 _KNOWN = re.compile(
     r"""
-      -----BEGIN[ A-Z]*PRIVATE\ KEY-----(?:.*?-----END[ A-Z]*PRIVATE\ KEY-----)?
-    | \b(?:sk|rk|pk)[-_](?:proj-|ant-|or-|live_|test_)?[A-Za-z0-9_-]{16,}
+      \b(?:sk|rk|pk)[-_](?:proj-|ant-|or-|live_|test_)?[A-Za-z0-9_-]{16,}
     | \b(?:gh[oprsu]_|github_pat_|glpat-|hf_|npm_|pypi-|ntn_|lin_api_|figd_|whsec_|ffa_|shp(?:at|ss)_)[A-Za-z0-9_-]{16,}
     | \bsecret_[A-Za-z0-9]{32,}
     | \bxox[a-z]-[A-Za-z0-9-]{10,} | \bxapp-[A-Za-z0-9-]{10,}
     | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b | \bAIza[A-Za-z0-9_-]{30,} | \bya29\.[A-Za-z0-9_-]{20,}
-    | \bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,} | \bAGE-SECRET-KEY-1[A-Z0-9]{40,}
-    | \beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?
+    | \bSG\.[A-Za-z0-9_-]{16,128}\.[A-Za-z0-9_-]{16,} | \bAGE-SECRET-KEY-1[A-Z0-9]{40,}
+    | \beyJ[A-Za-z0-9_-]{8,512}\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*)?
     | \b\d{8,10}:[A-Za-z0-9_-]{35}\b
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
-_LOGIN = re.compile(r"(?<=://)[^\s/:@]+:[^\s/@]+(?=@)")
+_LOGIN = re.compile(r"(?<=://)[^\s/:@]{1,256}:[^\s/@]{1,1024}(?=@)")
 """A name and a password in an address."""
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+")
 _RUN = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
 _SWITCHES = 0.4
 """Random characters change between capitals, small letters and digits more often than any written word."""
+_KINDS = str.maketrans(ascii_letters + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 
 def without_credentials(text: str) -> str:
-    """The text with each key, token or password of a known form taken out."""
-    text = _KNOWN.sub(WITHHELD, _LOGIN.sub(WITHHELD, text))
-    addresses = [match.span() for match in _ADDRESS.finditer(text)]
+    """Return the text with each key, token or password of a known form taken out, and what is beyond ``LONGEST``."""
+    is_cut = len(text) > LONGEST
+    shown = _without_keys(text[:LONGEST], is_cut=is_cut)
+    shown = _KNOWN.sub(WITHHELD, _LOGIN.sub(WITHHELD, shown))
+    addresses = [match.span() for match in _ADDRESS.finditer(shown)]
+    begins = [begin for begin, _ in addresses]
 
     def unless_address(match: re.Match[str]) -> str:
-        inside = any(begin <= match.start() < end for begin, end in addresses)
+        before = bisect_right(begins, match.start()) - 1
+        inside = before >= 0 and match.start() < addresses[before][1]
         return match.group() if inside or not _is_random(match.group()) else WITHHELD
 
-    return _RUN.sub(unless_address, text)
+    shown = _RUN.sub(unless_address, shown)
+    return f"{_whole_words(shown)} {WITHHELD}" if is_cut else shown
 
 
 def taken_out(text: str) -> tuple[str, bool]:
-    """The text without them, and whether there were any."""
+    """Return the text without them, and whether there were any."""
     harmless = without_credentials(text)
     return harmless, harmless != text
+
+
+def _without_keys(text: str, *, is_cut: bool) -> str:
+    """Return the text without private keys. Of a key whose end is missing only the first line is taken out here, for
+    the others look random enough; all of it where the text was cut."""
+    kept, at = [], 0
+    ends = [match.span() for match in _KEY_ENDS.finditer(text)]
+    upcoming = 0
+    for begins in _KEY_BEGINS.finditer(text):
+        if begins.start() < at:
+            continue
+        while upcoming < len(ends) and ends[upcoming][0] < begins.end():
+            upcoming += 1
+        kept += [text[at : begins.start()], WITHHELD]
+        unended = len(text) if is_cut else begins.end()
+        at = ends[upcoming][1] if upcoming < len(ends) else unended
+    return "".join([*kept, text[at:]])
+
+
+def _whole_words(text: str) -> str:
+    """Return the text without its last word: a secret that was cut in two may have lost its form."""
+    return "".join(text.rsplit(maxsplit=1)[:-1])
 
 
 def holds_credentials(record: ConstraintRecord) -> bool:
@@ -74,8 +111,8 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _is_random(run: str) -> bool:
-    kinds: tuple[Callable[[str], bool], ...] = (str.isupper, str.islower, str.isdigit)
-    if not all(any(kind(letter) for letter in run) for kind in kinds):
+    kinds = run.translate(_KINDS)
+    if not all(kind in kinds for kind in "aA0"):
         return False
-    kind_of = [next((n for n, kind in enumerate(kinds) if kind(letter)), -1) for letter in run]
-    return sum(one != other for one, other in pairwise(kind_of)) >= _SWITCHES * len(run)
+    switches: int = sum(map(ne, kinds, kinds[1:]))
+    return switches >= _SWITCHES * len(run)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.background.letters import letter
-from fateforger.constraints.credentials import REFUSED, taken_out
+from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, taken_out
 from fateforger.coordinator.dispositor import forms as front_forms
 from fateforger.coordinator.dispositor.desk import FrontDesk
 from fateforger.coordinator.dispositor.routing import AtOnce, Redirected, Route, routed, typed_route
@@ -149,7 +149,11 @@ class TaskDesk:
     async def read_form(self, submission: FormSubmission) -> QueueCommand | FormErrors:
         """What a filled one of ``FORMS`` asks for. Raises as :meth:`open_form`. What holds a secret does not become a
         command, which is kept for a while, but one sentence beside the field."""
-        secret = [name for name, value in submission.values.items() if isinstance(value, str) and taken_out(value)[1]]
+        typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
+        endless = [name for name, value in typed.items() if len(value) > LONGEST]
+        if endless:
+            return FormErrors(errors=dict.fromkeys(endless, TOO_LONG))
+        secret = [name for name, value in typed.items() if taken_out(value)[1]]
         if secret:
             return FormErrors(errors=dict.fromkeys(secret, REFUSED))
         match submission.form:

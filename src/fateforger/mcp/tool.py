@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.agents import Scope
-from fateforger.constraints.credentials import REFUSED, taken_out
+from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, taken_out
 from fateforger.errors import BadInput
 from fateforger.mcp.reach import Caller, Reach
 from fateforger.plan.mistakes import first_mistake
 
 I = TypeVar("I", bound="Input")  # noqa: E741  a type variable, as short as the others
+MOST_WRITTEN = 100_000
+"""Characters that the arguments of a call may take as JSON."""
 Run = Callable[[Any, Caller, Reach], Awaitable[dict[str, Any]]]
 
 
@@ -44,12 +46,16 @@ class Tool:
 
 
 def read_input(takes: type[I], arguments: Mapping[str, Any]) -> I:
-    """The arguments of a call. Raises ``BadInput`` with one sentence about the first mistake, and for a key or a
-    password in any of them."""
-    if any(taken_out(text)[1] for text in _texts(arguments)):
-        raise BadInput(REFUSED)
+    """Return the arguments of a call. Raises ``BadInput`` with one sentence about the first mistake, for a key or a
+    password in any of them, and for more text than there is time to look through."""
     try:
-        return takes.model_validate_json(json.dumps(arguments))
+        written = json.dumps(arguments)
+        texts = list(_texts(arguments))
+        if len(written) > MOST_WRITTEN or any(len(text) > LONGEST for text in texts):
+            raise BadInput(TOO_LONG)
+        if any(taken_out(text)[1] for text in texts):
+            raise BadInput(REFUSED)
+        return takes.model_validate_json(written)
     except ValidationError as error:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=mistake.where or None) from None

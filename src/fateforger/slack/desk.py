@@ -7,7 +7,7 @@ from datetime import date
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.background.turns import command_job
-from fateforger.constraints.credentials import taken_out
+from fateforger.constraints.credentials import LONGEST, TOO_LONG, taken_out
 from fateforger.coordinator.door import Door
 from fateforger.errors import StoreUnavailable, UserError
 from fateforger.ports import Clock, Feedbacks, Jobs, Sent
@@ -119,6 +119,9 @@ class Desk:
             if owner is not None and said.event == "app_mention":
                 self._whisper(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
+        if len(said.text) > LONGEST:
+            self._whisper(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
+            return
         text, withheld = taken_out(said.text)
         reply = TimeboxingUserReply(
             command_id=said.command_id,
@@ -142,6 +145,9 @@ class Desk:
 
     async def _opening(self, said: Said) -> Opening | None:
         if not self._openings.concern(said):
+            return None
+        if len(said.text) > LONGEST:
+            self._whisper(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
             return None
         owner = await self._door.calendar_owner()
         if owner not in {None, said.user_id}:

@@ -10,6 +10,7 @@ import pytest
 from tests.factories.agents import ALL, Agents, token_for
 
 from fateforger.agents import MOST_A_MINUTE, Scope
+from fateforger.constraints.credentials import TOO_LONG
 from fateforger.mcp.desk import NO_TOKEN, TOO_FAST, WRONG_TOKEN
 from fateforger.mcp.tools import TOOLS
 
@@ -97,6 +98,13 @@ async def test_types_are_not_guessed(agents: Agents) -> None:
         assert refused.count("\n") == 0
     assert await agents.refusal("launch", {}) == f"There is no tool “launch”. Tools are {', '.join(TOOLS)}."
     assert await agents.store.tasks.of("U_ANNA") == ()
+
+
+async def test_what_is_too_long_is_refused_before_it_is_read(agents: Agents) -> None:
+    """No text stops the program: more than a message of Slack holds is not looked through."""
+    await agents.let_in()
+    assert await agents.refusal("list_tasks", {"x": "a" * 60_000}) == TOO_LONG
+    assert await agents.refusal("list_tasks", {"x": ["Ab1 " * 100] * 400}) == TOO_LONG
 
 
 async def test_secrets_and_broken_texts_are_refused(agents: Agents) -> None:
