@@ -9,7 +9,7 @@ from typing import Protocol
 from fateforger.commit.bounded import each_of
 from fateforger.commit.limits import Limits
 from fateforger.plan import local_day, zone
-from fateforger.ports import Journal
+from fateforger.ports import Journal, Window
 from fateforger.sync.model import EventImage, Ledger, Snapshot, Standing
 
 
@@ -50,4 +50,5 @@ async def read_snapshot(
 
     missing = dict.fromkeys(i for i in (*held, *also) if i not in seen)
     await each_of(missing, fetch, at_once=limits.concurrency)
-    return Snapshot(day=day, tz=tz, events=events, fetched={i: fetched[i] for i in missing})
+    left_out = events.left_out if isinstance(events, Window) else ()
+    return Snapshot(day=day, tz=tz, events=events, fetched={i: fetched[i] for i in missing}, left_out=left_out)

@@ -13,6 +13,7 @@ from fateforger.ports.calendar import (
     Stale,
     Unauthorized,
     Unknown,
+    Window,
 )
 from fateforger.ports.clock import Clock
 from fateforger.ports.facts import Facts
@@ -82,4 +83,5 @@ __all__ = [
     "Unauthorized",
     "Unknown",
     "Usage",
+    "Window",
 ]

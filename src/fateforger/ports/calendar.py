@@ -4,10 +4,10 @@ return an :data:`Outcome`, because "unknown" is an answer that the engine has to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
@@ -80,6 +80,20 @@ class CalendarTraits:
     """The look before a deletion compares the version with ``expect``, so that nobody need look just before it."""
 
 
+class Window(tuple[EventImage, ...]):  # noqa: SLOT001  a tuple takes no slots but empty ones
+    """What a calendar shows in a span of time: the events, and the titles of those that it could not place.
+
+    ``left_out`` are events whose recurrence could not be worked out in time. They may be on any day.
+    """
+
+    left_out: tuple[str, ...]
+
+    def __new__(cls, events: Iterable[EventImage] = (), left_out: Iterable[str] = ()) -> Self:
+        window = super().__new__(cls, events)
+        window.left_out = tuple(sorted(set(left_out)))
+        return window
+
+
 class Calendar(Protocol):
     """One calendar of one person. It has no call that could change an event which is not ours: writes take an
     :class:`OwnedId`, and update and delete also refuse an event that does not carry our marker."""
@@ -93,7 +107,8 @@ class Calendar(Protocol):
     def traits(self) -> CalendarTraits: ...
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
-        """All events that overlap ``[start, end)``, series expanded, ordered by start then id; whole or not at all.
+        """All events that overlap ``[start, end)``, series expanded, ordered by start then id; whole or not at all. A
+        :class:`Window` says what is missing all the same.
 
         Raises :class:`~fateforger.errors.CalendarError`.
         """

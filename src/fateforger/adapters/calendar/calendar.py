@@ -25,7 +25,7 @@ from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.adapters.calendar.tools import CalendarTools, Refused
 from fateforger.adapters.calendar.window import read_window
 from fateforger.adapters.calendar.wire import DeleteAnswer, EventAnswer, EventsAnswer, Unreadable, read_event
-from fateforger.ports import CalendarTraits, Done, Gone, Limited, Outcome, Rejected, Stale, Unknown
+from fateforger.ports import CalendarTraits, Done, Gone, Limited, Outcome, Rejected, Stale, Unknown, Window
 from fateforger.sync.model import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
@@ -88,7 +88,7 @@ class McpCalendar:
         conditional = welcome is not None and welcome.conditional_write
         return CalendarTraits(conditional_write=conditional, compares_on_delete=True)
 
-    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+    async def window(self, start: datetime, end: datetime) -> Window:
         return await read_window(self._tools, self._target, start, end)
 
     async def get(self, event_id: str) -> EventImage | None:

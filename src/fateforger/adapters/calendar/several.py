@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.choosing import choose_read
 from fateforger.adapters.calendar.directory import CalendarEntry
 from fateforger.errors import CalendarError, CalendarUnreachable
-from fateforger.ports import CalendarTraits, Outcome
+from fateforger.ports import CalendarTraits, Outcome, Window
 from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 LIST_KEPT_SECONDS = 600.0
@@ -49,14 +49,15 @@ class SeveralCalendars:
     def traits(self) -> CalendarTraits:
         return self._main.traits
 
-    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+    async def window(self, start: datetime, end: datetime) -> Window:
         others = await self._others()
         own, *rest = await asyncio.gather(
             self._main.window(start, end), *(self._window(other, start, end) for other in others)
         )
         events = [*own, *without_copies(own, (event for events in rest for event in events))]
         zone = self._main.time_zone
-        return tuple(sorted(events, key=lambda event: (start_instant(event.start, zone), event.id)))
+        ordered = sorted(events, key=lambda event: (start_instant(event.start, zone), event.id))
+        return Window(ordered, (title for window in (own, *rest) for title in window.left_out))
 
     async def get(self, event_id: str) -> EventImage | None:
         return await self._main.get(event_id)
@@ -89,12 +90,12 @@ class SeveralCalendars:
             self._known = (self._now(), choose_read(entries, self._wanted, written=self._main.calendar_id))
         return self._known[1]
 
-    async def _window(self, other: CalendarEntry, start: datetime, end: datetime) -> Sequence[EventImage]:
+    async def _window(self, other: CalendarEntry, start: datetime, end: datetime) -> Window:
         try:
             events = await self._main.beside(other.id).window(start, end)
         except CalendarError as error:
             raise _about(error, other) from error
-        return [event.elsewhere(other.id, other.summary) for event in events]
+        return Window((event.elsewhere(other.id, other.summary) for event in events), events.left_out)
 
 
 def without_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> list[EventImage]:

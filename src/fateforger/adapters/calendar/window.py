@@ -9,31 +9,36 @@ from fateforger.adapters.calendar.limits import PAGE_SIZE, SHORTEST_WINDOW
 from fateforger.adapters.calendar.tools import CalendarTools, Refused
 from fateforger.adapters.calendar.wire import EventsAnswer, Unreadable, read_event
 from fateforger.errors import CalendarIncomplete, CalendarNotFound
+from fateforger.ports import Window
 from fateforger.sync.model import EventImage
 
 _OVERLAP = timedelta(seconds=1)
 
 
-async def read_window(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> tuple[EventImage, ...]:
-    """All live events that end after ``start`` and begin before ``end``, by start, then id.
+async def read_window(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> Window:
+    """Return all live events that end after ``start`` and begin before ``end``, by start, then id.
 
     Raises :class:`~fateforger.errors.CalendarError`; ``CalendarIncomplete`` when it cannot be known to be all.
     """
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     if end <= start:
-        return ()
-    found = {event.id: event for event in await _read(tools, target, start, end)}
+        return Window()
+    left_out: set[str] = set()
+    found = {event.id: event for event in await _read(tools, target, start, end, left_out)}
 
     def inside(event: EventImage) -> bool:
         begins, ends = (start_instant(moment, target.time_zone) for moment in (event.start, event.end))
         # All-day events lie where the calendar's own zone puts them, so the server's word is taken for those.
         return not event.gone and (event.all_day or (begins < end and ends > start))
 
-    return tuple(sorted(filter(inside, found.values()), key=lambda e: (start_instant(e.start, target.time_zone), e.id)))
+    shown = sorted(filter(inside, found.values()), key=lambda e: (start_instant(e.start, target.time_zone), e.id))
+    return Window(shown, left_out)
 
 
-async def _read(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> list[EventImage]:
-    events = await _page(tools, target, start, end)
+async def _read(
+    tools: CalendarTools, target: Target, start: datetime, end: datetime, left_out: set[str]
+) -> list[EventImage]:
+    events = await _page(tools, target, start, end, left_out)
     if len(events) < PAGE_SIZE:
         return events
     if end - start <= SHORTEST_WINDOW:
@@ -44,12 +49,14 @@ async def _read(tools: CalendarTools, target: Target, start: datetime, end: date
     middle = (start + (end - start) / 2).replace(microsecond=0)
     # The halves overlap, or an event of no length in the very middle would be in neither.
     return [
-        *await _read(tools, target, start, middle + _OVERLAP),
-        *await _read(tools, target, middle, end),
+        *await _read(tools, target, start, middle + _OVERLAP, left_out),
+        *await _read(tools, target, middle, end, left_out),
     ]
 
 
-async def _page(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> list[EventImage]:
+async def _page(
+    tools: CalendarTools, target: Target, start: datetime, end: datetime, left_out: set[str]
+) -> list[EventImage]:
     answer = await tools.ask("list-events", list_arguments(target, start, end), EventsAnswer)
     if isinstance(answer, Refused):
         raise answer.error
@@ -62,6 +69,7 @@ async def _page(tools: CalendarTools, target: Target, start: datetime, end: date
             f"The calendar server is logged in to several accounts ({', '.join(answer.accounts)}); "
             "say which one with FATEFORGER_CALENDAR_ACCOUNT."
         )
+    left_out.update(event.summary for event in answer.left_out)
     try:
         return [read_event(event) for event in answer.events]
     except Unreadable as problem:

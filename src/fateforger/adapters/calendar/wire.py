@@ -100,13 +100,19 @@ class EventAnswer(_Wire):
     event: Mapping[str, Any]
 
 
+class LeftOut(_Wire):
+    summary: str = ""
+
+
 class EventsAnswer(_Wire):
-    """What ``list-events`` answers. ``accounts`` comes only when several were asked."""
+    """What ``list-events`` answers. ``accounts`` comes only when several were asked; ``left_out`` only from a calendar
+    of ours, for events whose recurrence it could not work out in time."""
 
     events: tuple[Mapping[str, Any], ...]
     total_count: int
     partial_failures: tuple[Any, ...] = ()
     accounts: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class DeleteAnswer(_Wire):

@@ -3,6 +3,25 @@
 Without a CalDAV address it brings its own server (Radicale). Any CalDAV program can read and write the same calendar.
 """
 
-from fateforger.local.calendar.opening import LocalCalendar, LocalCalendarConfig, find_calendars, open_local_calendar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fateforger.local.calendar.opening import (
+        LocalCalendar,
+        LocalCalendarConfig,
+        find_calendars,
+        open_local_calendar,
+    )
 
 __all__ = ["LocalCalendar", "LocalCalendarConfig", "find_calendars", "open_local_calendar"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the servers when they are asked for: the process that expands series needs none of them."""
+    if name not in __all__:
+        raise AttributeError(name)
+    from fateforger.local.calendar import opening  # noqa: PLC0415  takes more than a second
+
+    return getattr(opening, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from zoneinfo import ZoneInfo
 
 from fateforger.local.calendar.dav import Dav
 from fateforger.local.calendar.errors import BadRequest, Forbidden, MarksLost, NotFound, ServerTrouble
+from fateforger.local.calendar.expanding import Expander, Expansion
 from fateforger.local.calendar.ids import is_hashed, is_legal, uid_of
 from fateforger.local.calendar.multistatus import propfind, query_between, query_uid
 from fateforger.local.calendar.objects import Resource
+from fateforger.local.calendar.occurrences import Occurrence
 from fateforger.local.calendar.private_values import PRIVATE
 
 _MARGIN = timedelta(days=2)
@@ -57,6 +60,7 @@ class Collection:
         self._dav = dav
         self._echoes = echoes
         self.about = about
+        self._expander = Expander()
         self._known: dict[str, Resource] = {}
 
     def href_for(self, uid: str) -> str:
@@ -77,7 +81,7 @@ class Collection:
             return found
         candidates = await self._with_uid(uid)
         if is_hashed(event_id):
-            candidates += await self._query(query_between(None, None))
+            candidates += await self.objects()
         return next((resource for resource in candidates if resource.event_id == event_id), None)
 
     async def _with_uid(self, uid: str) -> list[Resource]:
@@ -85,14 +89,24 @@ class Collection:
         try:
             return await self._query(query_uid(uid))
         except (BadRequest, Forbidden):
-            return await self._query(query_between(None, None))
+            return await self.objects()
 
-    async def touching(self, start: datetime | None, end: datetime | None) -> list[Resource]:
-        """Objects that may have something between two instants; more than those may come.
+    async def expand(self, earliest: datetime | None, latest: datetime | None) -> Expansion:
+        """Return everything that overlaps an open span of time, and what had to be left out.
 
         The margin covers floating and all-day times, which a server may read in another zone than ours.
         """
-        return await self._query(query_between(start - _MARGIN if start else None, end + _MARGIN if end else None))
+        start, end = earliest and earliest - _MARGIN, latest and latest + _MARGIN
+        resources = await self._ask(query_between(start, end))
+        return await self._expander.expand(resources, earliest, latest, self.about.zone)
+
+    async def objects(self) -> list[Resource]:
+        """Return all objects that can be read."""
+        return await self._query(query_between(None, None))
+
+    async def occurrence_at(self, resource: Resource, stamp: str) -> Occurrence | None:
+        """Return the occurrence of a series whose original start is `stamp`, or None."""
+        return await self._expander.occurrence_at(resource, stamp, self.about.zone)
 
     async def create(self, href: str, text: str) -> Resource:
         """Store a new object; `PreconditionFailed` or `Conflict` (with some servers `BadRequest` or `Forbidden`) when
@@ -140,15 +154,19 @@ class Collection:
         except NotFound:
             return None
         found = self._kept(href, response.headers.get("ETag", ""), response.text)
-        return found if found.is_readable else None
+        return found if await asyncio.to_thread(lambda: found.is_readable) else None
 
     async def _query(self, body: bytes) -> list[Resource]:
+        """Return the objects that a query finds and that can be read, which is looked into away from the loop."""
+        found = await self._ask(body)
+        return await asyncio.to_thread(lambda: [resource for resource in found if resource.is_readable])
+
+    async def _ask(self, body: bytes) -> list[Resource]:
         found = await self._dav.multistatus("REPORT", self.about.url, body, depth=1)
         return [
-            resource
+            self._kept(urljoin(self.about.url, r.href), r.text("D:getetag") or "", text)
             for r in found
             if (text := r.text("C:calendar-data")) is not None
-            if (resource := self._kept(urljoin(self.about.url, r.href), r.text("D:getetag") or "", text)).is_readable
         ]
 
     def _kept(self, href: str, etag: str, text: str) -> Resource:

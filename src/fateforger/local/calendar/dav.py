@@ -101,7 +101,7 @@ class Dav:
         headers = {"Depth": str(depth), "Content-Type": "application/xml; charset=utf-8"}
         response = await self.request(method, url, body=body, headers=headers)
         try:
-            return read_multistatus(response.content, str(response.url))
+            return await asyncio.to_thread(read_multistatus, response.content, str(response.url))
         except ValueError as error:
             raise NotDav(f"The calendar server's answer was not understood ({error})") from error
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import logging
 import socketserver
+import subprocess
+import sys
 import threading
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,11 +24,24 @@ from radicale import config as radicale_config
 from radicale.app import Application
 from radicale.server import RequestHandler
 
+from fateforger.local.calendar.recurrence import is_plain
 from fateforger.local.calendar.remembering_storage import RememberingStorage
 
 USER = "me"
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _PATH = f"/{USER}/calendar/"
+_LONGEST_BODY = 20_000_000
+_CHECKS = "fateforger.local.calendar.radicale_checks"
+_CHECK_SECONDS = 1.0
+"""Computing time for what Radicale does with an object that is put there."""
+_PATIENCE = 8.0
+_TOO_OFTEN = (
+    b'<?xml version="1.0" encoding="utf-8"?>'
+    b'<D:error xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><C:max-instances/><D:responsedescription>'
+    b"This event repeats in a way that takes too long to work out. Please choose a simpler rule."
+    b"</D:responsedescription></D:error>"
+)
+"""The condition of RFC 4791, 5.3.2.1, in the words of which programs tell it."""
 
 
 class EmbeddedRadicale:
@@ -43,12 +59,12 @@ class EmbeddedRadicale:
                 "auth": {"type": "none"},
                 "web": {"type": "none"},
                 "storage": {"filesystem_folder": str(folder), "type": RememberingStorage},
-                "server": {"delay_on_error": "0"},
+                "server": {"delay_on_error": "0", "max_content_length": str(_LONGEST_BODY)},
             },
             "fateforger",
         )
         self._server = _Server(("127.0.0.1", port))
-        self._server.set_app(_own_machine_only(Application(settings)))
+        self._server.set_app(_own_machine_only(_in_good_time(Application(settings))))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="radicale", daemon=True
         )
@@ -70,7 +86,7 @@ class EmbeddedRadicale:
         self._server.wait_for_requests(3.0)
 
 
-def _own_machine_only(app: Application) -> WSGIApplication:
+def _own_machine_only(app: WSGIApplication) -> WSGIApplication:
     """Refuse what a foreign web page sends here: another `Origin`, or a `Host` that is not this machine."""
 
     def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -81,6 +97,34 @@ def _own_machine_only(app: Application) -> WSGIApplication:
         return []
 
     return guarded
+
+
+def _in_good_time(app: Application) -> WSGIApplication:
+    """Refuse an object whose recurrence Radicale could not compute in good time, before Radicale tries."""
+
+    def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        length = environ.get("CONTENT_LENGTH") or "0"
+        if environ["REQUEST_METHOD"] != "PUT" or not length.isdecimal() or int(length) > _LONGEST_BODY:
+            return app(environ, start_response)
+        body = environ["wsgi.input"].read(int(length))
+        environ["wsgi.input"] = BytesIO(body)
+        if is_plain(body.decode("utf-8", "replace")) or _is_computed_in_time(body):
+            return app(environ, start_response)
+        headers = [("Content-Type", "application/xml; charset=utf-8"), ("Content-Length", str(len(_TOO_OFTEN)))]
+        start_response("403 Forbidden", headers)
+        return [_TOO_OFTEN]
+
+    return guarded
+
+
+def _is_computed_in_time(body: bytes) -> bool:
+    """Let Radicale's own checks of an object run in another process first, which can be stopped."""
+    command = [sys.executable, "-m", _CHECKS, str(_CHECK_SECONDS)]
+    try:
+        done = subprocess.run(command, input=body, capture_output=True, timeout=_PATIENCE, check=False)  # noqa: S603  ours
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
 class _Handler(RequestHandler):

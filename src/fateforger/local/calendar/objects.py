@@ -13,6 +13,7 @@ import icalendar
 
 from fateforger.local.calendar.content_lines import Component, read_lines, write_lines
 from fateforger.local.calendar.ids import id_of
+from fateforger.local.calendar.recurrence import LONGEST_TEXT, has_plain_zones, is_plain
 from fateforger.local.calendar.times import Moment, day_moment, zone_named
 from fateforger.local.calendar.values import first, span_of, text, time_of
 
@@ -44,6 +45,8 @@ class Resource:
     @cached_property
     def is_readable(self) -> bool:
         """Whether there is an event in it that can be shown; an unreadable one is logged once."""
+        if not self.may_be_parsed:
+            return False
         try:
             for event in self.events:
                 start_of(event, _ANY_ZONE), end_of(event, _ANY_ZONE)
@@ -51,6 +54,16 @@ class Resource:
         except (ValueError, TypeError, OverflowError) as error:
             _log.warning("calendar object %s cannot be read: %s", self.href, error)
             return False
+
+    @cached_property
+    def may_be_parsed(self) -> bool:
+        """Whether parsing ends in good time, which endless time zones do not let it."""
+        return len(self.text) <= LONGEST_TEXT and has_plain_zones(self.text)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it is expanded in good time, whatever the span."""
+        return len(self.text) <= LONGEST_TEXT and is_plain(self.text)
 
     @property
     def master(self) -> icalendar.Component:

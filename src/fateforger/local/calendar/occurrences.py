@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,11 @@ MOST = 250
 
 _log = logging.getLogger(__name__)
 _MARGIN = timedelta(days=2)
-_DENSE = frozenset({"SECONDLY", "MINUTELY"})
+_DAY = timedelta(days=1)
+
+
+class TooMany(Exception):
+    """A series has more occurrences in a span of time than a person or a program can deal with."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,11 @@ class Occurrence:
 def occurrences(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> list[Occurrence]:
-    """Everything of an object that ends after `earliest` and starts before `latest`; cancelled ones are left out.
+    """Return everything of an object that ends after `earliest` and starts before `latest`, but what is cancelled.
 
-    Without a `latest` only the first occurrences of a series, as many as can be listed. A series that cannot be
-    computed shows its first occurrence only.
+    Without a `latest` only the first occurrences of a series, as many as can be listed. A series whose rule is wrong
+    shows its first occurrence only. This takes as long as it takes: `expanding` is what keeps to a budget. Raises
+    `TooMany` for a series that fills its days.
     """
     shown = []
     for occurrence in _all(resource, earliest, latest, zone):
@@ -49,19 +55,27 @@ def occurrences(
         ends_in_time = earliest is None or occurrence.end.instant > earliest
         if starts_in_time and ends_in_time and not is_cancelled(occurrence.event):
             shown.append(occurrence)
+    if (
+        earliest is not None
+        and latest is not None
+        and len(shown) > MOST * max(1, math.ceil((latest - earliest) / _DAY))
+    ):
+        raise TooMany
     return shown
 
 
-def occurrence_at(resource: Resource, stamp: str, zone: ZoneInfo) -> Occurrence | None:
-    """The occurrence whose original start is `stamp`: `20270308T080000Z`, or `20270308` for an all-day series."""
-    original = _stamp_time(stamp, zone)
-    if original is None or not resource.is_series:
-        return None
+def own_occurrence(resource: Resource, stamp: str, zone: ZoneInfo) -> Occurrence | None:
+    """Return the occurrence of that original start if it was changed by itself, and so stands in the object."""
     own = next((event for event in resource.events if stamp_of(event, zone) == stamp), None)
-    if own is not None:
-        return Occurrence(resource, own, start_of(own, zone), end_of(own, zone), in_series=True)
-    near = _all(resource, original - _MARGIN, original + _MARGIN, zone)
-    return next((found for found in near if stamp_of(found.event, zone) == stamp), None)
+    if own is None:
+        return None
+    return Occurrence(resource, own, start_of(own, zone), end_of(own, zone), in_series=True)
+
+
+def around(stamp: str, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
+    """Return a span of time about an original start like `20270308T080000Z`, or `20270308` for an all-day series."""
+    original = _stamp_time(stamp, zone)
+    return None if original is None else (original - _MARGIN, original + _MARGIN)
 
 
 def stamp_of(event: icalendar.Component, zone: ZoneInfo) -> str | None:
@@ -106,8 +120,6 @@ def _expanded(
 def _computed(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> list[icalendar.Component]:
-    if _is_dense(resource):
-        raise ValueError("it repeats too often")
     margin = _MARGIN if _is_floating(resource) else timedelta()
     first = (earliest or min(start_of(event, zone).instant for event in resource.events)) - margin
     query = recurring_ical_events.of(resource.calendar, components=["VEVENT"])
@@ -120,12 +132,6 @@ def _computed(
 def _is_floating(resource: Resource) -> bool:
     starts = (time_of(event, "DTSTART") for event in resource.events)
     return any(not isinstance(start, datetime) or start.tzinfo is None for start in starts)
-
-
-def _is_dense(resource: Resource) -> bool:
-    """Whether a single day may hold more occurrences than anybody wants to see, or a program to compute."""
-    rules = [rule for event in resource.events for rule in values(event, "RRULE")]
-    return any(str(f).upper() in _DENSE for rule in rules for f in rule.get("FREQ", []))
 
 
 def _stamp_time(stamp: str, zone: ZoneInfo) -> datetime | None:

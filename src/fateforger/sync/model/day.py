@@ -92,10 +92,12 @@ class Ledger(BaseModel):
 
 class Snapshot(BaseModel):
     """What the calendar shows now. ``events`` are those of the window around the day; ``fetched`` holds, for each
-    head that was not among them, what asking for it by id gave (``None``: the calendar knows no such event)."""
+    head that was not among them, what asking for it by id gave (``None``: the calendar knows no such event).
+    ``left_out`` are titles of events that repeat in a way that could not be worked out in time."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     day: date
     tz: str
     events: tuple[EventImage, ...]
     fetched: Mapping[str, EventImage | None] = Field(default_factory=dict)
+    left_out: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.stages import Move
 from fateforger.turn.present import history
-from fateforger.turn.present.parts import missing, move_button, move_row, paragraphs, said
+from fateforger.turn.present.parts import left_out_note, missing, move_button, move_row, paragraphs, said
 from fateforger.turn.present.rules import adding, rules
 
 MOST_LISTED = 25
@@ -82,7 +82,7 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
         blocks = "a block" if count == 1 else f"{count} blocks"
         text = f"Also {blocks} from an earlier plan of mine; a new plan takes their place."
         parts.append(Prose(text=text, control=history.SHOW))
-    return tuple(parts)
+    return (*parts, *left_out_note(session))
 
 
 def free_minutes(session: Session) -> int | None:

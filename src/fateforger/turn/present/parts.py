@@ -23,6 +23,7 @@ LABELS: dict[Move, str] = {
 }
 KEEPS = "Your calendar keeps what is on it now. End this session?"
 _LONGEST = 2_800
+_MOST_NAMED = 3
 _BEST = 4
 """Characters of one paragraph; Slack takes 3,000."""
 
@@ -103,9 +104,9 @@ def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, 
 
 
 def unread_note(session: Session) -> tuple[Part, ...]:
-    """A plan that was made without knowing the calendar says so."""
+    """A plan that was made without knowing the calendar, or all of it, says so."""
     if session.snapshot is not None and session.snapshot_error is None:
-        return ()
+        return left_out_note(session)
     if session.snapshot_error is not None:
         text = f"⚠️ I could not read your calendar just now: {plain(session.snapshot_error, 300)}"
     else:
@@ -114,3 +115,20 @@ def unread_note(session: Session) -> tuple[Part, ...]:
         " Meetings may be missing here; Redo looks again." if session.snapshot is None else " This is as I last saw it."
     )
     return (Prose(text=text + tail),)
+
+
+def left_out_note(session: Session) -> tuple[Part, ...]:
+    """Events of the calendar that could not be worked out are named; the day is planned without them."""
+    titles = () if session.snapshot is None else session.snapshot.left_out
+    if not titles:
+        return ()
+    named = [f"“{plain(title, 80)}”" for title in titles[:_MOST_NAMED]]
+    more = [f"{len(titles) - _MOST_NAMED} more"] if len(titles) > _MOST_NAMED else []
+    *first, last = [*named, *more]
+    subject = f"{', '.join(first)} and {last}" if first else last
+    one = len(titles) == 1
+    text = (
+        f"⚠️ {subject} {'repeats' if one else 'repeat'} too often, or in a way that I could not work out in time."
+        f" So {'it is' if one else 'they are'} not in this plan. A simpler rule on your calendar mends that."
+    )
+    return (Prose(text=text),)

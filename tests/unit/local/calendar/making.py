@@ -90,7 +90,7 @@ class AtTheTools:
     async def start_anew(self) -> None:
         """Make the calendar as it was when it was opened first."""
         calendars = self.calendar.tools.calendars
-        for resource in await calendars.primary.touching(None, None):
+        for resource in await calendars.primary.objects():
             await calendars.primary.remove(resource)
         calendars.register._run("delete from known_event", ())
         self.clock.time = START

@@ -10,8 +10,10 @@ from fateforger.local.calendar.occurrences import Occurrence
 from fateforger.local.calendar.pane.layout import side_by_side
 from fateforger.local.calendar.times import rfc3339_milliseconds
 from fateforger.local.calendar.tools.calendars import Calendars, Named
-from fateforger.local.calendar.tools.reading import occurrence_json, occurrences_in
+from fateforger.local.calendar.tools.reading import in_order, left_out, occurrence_json
 
+_LONGEST_TITLE, _LONGEST_TEXT = 1_000, 20_000
+"""Characters that the page draws of a title, and of notes."""
 _SHORTEST = 15
 """Minutes that an event takes on the page at least, so that its title can be read."""
 
@@ -24,7 +26,8 @@ async def day_json(calendars: Calendars, day: date, zone: ZoneInfo) -> dict[str,
     start = _midnight(day, zone)
     end = _midnight(day + timedelta(days=1), zone)
     named = Named("primary", calendars.primary)
-    found = await occurrences_in(calendars.primary, start, end)
+    expansion = await calendars.primary.expand(start, end)
+    found = in_order(expansion)
     timed = [occurrence for occurrence in found if not _fills_days(occurrence)]
     return {
         "date": day.isoformat(),
@@ -43,6 +46,7 @@ async def day_json(calendars: Calendars, day: date, zone: ZoneInfo) -> dict[str,
             _shown(calendars, named, o, zone) | _span_words(o, day) for o in found if _fills_days(o) and _covers(o, day)
         ],
         "events": _timed(calendars, named, timed, start, end, zone),
+        "leftOut": [event["summary"] for event in left_out(expansion)],
     }
 
 
@@ -70,9 +74,9 @@ def _shown(calendars: Calendars, named: Named, occurrence: Occurrence, zone: Zon
     own: dict[str, Any] = next((guest for guest in event.get("attendees", []) if guest.get("self")), {})
     return {
         "id": event["id"],
-        "title": event.get("summary", ""),
-        "description": event.get("description", ""),
-        "location": event.get("location", ""),
+        "title": event.get("summary", "")[:_LONGEST_TITLE],
+        "description": event.get("description", "")[:_LONGEST_TEXT],
+        "location": event.get("location", "")[:_LONGEST_TITLE],
         "color": event.get("colorId", "0"),
         "isFree": event.get("transparency") == "transparent",
         "isTentative": event["status"] == "tentative" or own.get("responseStatus") == "tentative",

@@ -7,7 +7,7 @@ from typing import Any
 from fateforger.local.calendar.errors import Gone, NotFound, PreconditionFailed
 from fateforger.local.calendar.ids import split_instance
 from fateforger.local.calendar.objects import Resource, is_cancelled, start_of
-from fateforger.local.calendar.occurrences import occurrence_at, removed_stamps
+from fateforger.local.calendar.occurrences import removed_stamps
 from fateforger.local.calendar.rewriting import without_occurrence
 from fateforger.local.calendar.tools.calendars import Calendars, Named
 from fateforger.local.calendar.tools.retrying import guarded
@@ -56,7 +56,7 @@ async def _delete_occurrence(calendars: Calendars, named: Named, resource: Resou
     zone = named.collection.about.zone
     if stamp in removed_stamps(resource, zone):
         raise Gone
-    occurrence = occurrence_at(resource, stamp, zone)
+    occurrence = await named.collection.occurrence_at(resource, stamp)
     if occurrence is None:
         raise NotFound
     if is_cancelled(occurrence.event):

@@ -8,35 +8,50 @@ from typing import Any
 from fateforger.local.calendar.collection import Collection
 from fateforger.local.calendar.errors import BadRequest, internal
 from fateforger.local.calendar.event_json import event_json, only_fields
+from fateforger.local.calendar.expanding import Expansion, shown_title
 from fateforger.local.calendar.ids import split_instance
 from fateforger.local.calendar.objects import Resource
-from fateforger.local.calendar.occurrences import MOST, Occurrence, occurrence_at, occurrences, removed_stamps
+from fateforger.local.calendar.occurrences import MOST, Occurrence, removed_stamps
 from fateforger.local.calendar.times import read_bound, rfc3339_milliseconds
 from fateforger.local.calendar.tools.calendars import Calendars, Named
 
 
 async def list_events(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
-    """Events that overlap the open span (timeMin, timeMax), by start; the first 250 of each calendar."""
+    """Return events that overlap the open span (timeMin, timeMax), by start; the first 250 of each calendar.
+
+    `leftOut` is ours: events that repeat in a way that could not be worked out in time, or too often to be shown.
+    """
     asked = given["calendarId"]
     named = calendars.several(asked if isinstance(asked, list) else [asked], given.get("account"))
     events: list[tuple[datetime, dict[str, Any]]] = []
+    missing: list[dict[str, str]] = []
     for calendar in named:
-        events += await _events(calendars, calendar, given)
+        expansion = await calendar.collection.expand(*_bounds(calendar, given))
+        events += _events(calendars, calendar, in_order(expansion), given)
+        missing += left_out(expansion)
     events.sort(key=lambda pair: pair[0])
     answer: dict[str, Any] = {"events": [event for _, event in events], "totalCount": len(events)}
     if len(named) > 1:
         answer["calendars"] = [calendar.shown for calendar in named]
+    if missing:
+        answer["leftOut"] = missing
     return answer
 
 
-async def _events(calendars: Calendars, named: Named, given: dict[str, Any]) -> list[tuple[datetime, dict[str, Any]]]:
+def _bounds(named: Named, given: dict[str, Any]) -> tuple[datetime | None, datetime | None]:
     zone = named.collection.about.zone
     earliest = read_bound(given.get("timeMin"), given.get("timeZone"), zone)
     latest = read_bound(given.get("timeMax"), given.get("timeZone"), zone)
     if earliest is not None and latest is not None and earliest >= latest:
         raise BadRequest("The specified time range is empty.")
+    return earliest, latest
+
+
+def _events(
+    calendars: Calendars, named: Named, found: list[Occurrence], given: dict[str, Any]
+) -> list[tuple[datetime, dict[str, Any]]]:
     shown = []
-    for occurrence in await occurrences_in(named.collection, earliest, latest):
+    for occurrence in found:
         event = occurrence_json(calendars, named, occurrence)
         if _has_properties(event, given):
             shown.append((occurrence.start.instant, only_fields(event, given.get("fields"))))
@@ -46,11 +61,17 @@ async def _events(calendars: Calendars, named: Named, given: dict[str, Any]) -> 
 async def occurrences_in(
     collection: Collection, earliest: datetime | None, latest: datetime | None
 ) -> list[Occurrence]:
-    """Everything in a calendar that overlaps an open span of time, by start, then by end."""
-    zone = collection.about.zone
-    resources = await collection.touching(earliest, latest)
-    found = [occurrence for r in resources for occurrence in occurrences(r, earliest, latest, zone)]
-    return sorted(found, key=lambda o: (o.start.instant, o.end.instant, o.resource.href))
+    """Return everything in a calendar that overlaps an open span of time, by start, then by end."""
+    return in_order(await collection.expand(earliest, latest))
+
+
+def in_order(expansion: Expansion) -> list[Occurrence]:
+    return sorted(expansion.found, key=lambda o: (o.start.instant, o.end.instant, o.resource.href))
+
+
+def left_out(expansion: Expansion) -> list[dict[str, str]]:
+    """Return what a listing had to leave out, by title: it may be on any day."""
+    return [{"summary": title} for title in sorted({shown_title(resource) for resource in expansion.left_out})]
 
 
 def occurrence_json(calendars: Calendars, named: Named, occurrence: Occurrence) -> dict[str, Any]:
@@ -89,7 +110,7 @@ async def shown_event(calendars: Calendars, named: Named, event_id: str) -> dict
     if stamp is None:
         return event_json(resource.master, resource.event_id, showing)
     zone = named.collection.about.zone
-    occurrence = occurrence_at(resource, stamp, zone)
+    occurrence = await named.collection.occurrence_at(resource, stamp)
     if occurrence is not None:
         return occurrence_json(calendars, named, occurrence)
     if stamp not in removed_stamps(resource, zone):

@@ -20,7 +20,6 @@ from fateforger.local.calendar.event_json import event_json
 from fateforger.local.calendar.guests import read_organizer
 from fateforger.local.calendar.ids import instance_id, split_instance
 from fateforger.local.calendar.objects import Resource, end_of, start_of
-from fateforger.local.calendar.occurrences import occurrence_at
 from fateforger.local.calendar.rewriting import with_changes, with_occurrence
 from fateforger.local.calendar.times import read_bound
 from fateforger.local.calendar.tools.calendars import Calendars, Named
@@ -92,8 +91,7 @@ async def _update_whole(
 async def _update_occurrence(
     calendars: Calendars, named: Named, resource: Resource, stamp: str, given: dict[str, Any]
 ) -> dict[str, Any]:
-    zone = named.collection.about.zone
-    occurrence = occurrence_at(resource, stamp, zone)
+    occurrence = await named.collection.occurrence_at(resource, stamp)
     if occurrence is None:
         raise NotFound
     shown_id = f"{resource.event_id}_{stamp}"
@@ -101,7 +99,7 @@ async def _update_occurrence(
     text = with_occurrence(resource, occurrence.event, changes, calendars.now())
     stored = await named.collection.replace(resource, text)
     await calendars.register.remember(named.collection.about.key, stored.event_id, stored.text)
-    renewed = occurrence_at(stored, stamp, zone)
+    renewed = await named.collection.occurrence_at(stored, stamp)
     if renewed is None:
         raise NotFound
     calendars.wrote(renewed.start)

@@ -89,6 +89,7 @@ function draw(day, turned) {
   $("all-day").hidden = day.allDay.length === 0;
   $("events").replaceChildren(...day.events.map((event) => eventItem(event, fresh)));
   $("empty").hidden = day.events.length + day.allDay.length > 0;
+  sayLeftOut(day.leftOut);
   keepDetails(day);
   if (focused !== undefined) itemOf(focused)?.focus({ preventScroll: true });
   drawNow();
@@ -196,6 +197,12 @@ function say(trouble) {
   $("notice").hidden = !trouble;
   $("notice").textContent = trouble ? "The calendar does not answer. Trying again …" : "";
   $("notice").title = trouble ?? "";
+}
+
+function sayLeftOut(titles) {
+  if (titles.length === 0) return;
+  $("notice").hidden = false;
+  $("notice").textContent = `Not shown, because of a rule that takes too long to work out: ${titles.join(", ")}`;
 }
 
 // --- one event ---------------------------------------------------------------------------------------------------
