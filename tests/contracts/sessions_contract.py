@@ -123,10 +123,10 @@ class SessionsContract:
         with pytest.raises(InternalError):
             await sessions.attach_thread("nope", "D1", "1.1")
 
-    async def test_the_first_person_is_who_began_the_earliest_session(self, sessions: Sessions) -> None:
+    async def test_the_first_person_is_who_left_a_session_alone_longest(self, sessions: Sessions) -> None:
         assert await sessions.first_person() is None
-        await sessions.save(session("s1", user_id="U2", created_at=later(5)), expected=0)
-        await sessions.save(session("s2", user_id="U1", created_at=later(1), touched_at=later(9)), expected=0)
+        await sessions.save(session("s1", user_id="U2", touched_at=later(9)), expected=0)
+        await sessions.save(session("s2", user_id="U1", touched_at=later(5)), expected=0)
         assert await sessions.first_person() == "U1"
 
     async def test_of_a_user_the_last_touched_first(self, sessions: Sessions) -> None:

@@ -20,6 +20,7 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store import Store
 from fateforger.background.erasing import Dossiers
+from fateforger.background.ownership import Ownership
 from fateforger.journal.model import TxState
 from fateforger.slack import phrases
 from fateforger.slack.manifest import app_manifest
@@ -45,7 +46,9 @@ WHO, OTHER = Alex("quokka"), Somebody("wombat")
 @asynccontextmanager
 async def running(folder: Path, manifest: Mapping[str, Any] | None = None) -> AsyncIterator[tuple[Chat, Person]]:
     def dossiers(store: Store) -> Dossiers:
-        return Dossiers(store.people, RecordingFiles(folder / "turns"), SystemClock())
+        clock = SystemClock()
+        owner = Ownership(store.owners, clock, named=None, page=(WHO.id,), real_slack=False)
+        return Dossiers(store.people, RecordingFiles(folder / "turns"), clock, owner)
 
     async with workspace_at(folder, manifest) as workspace, chat_at(workspace, folder, dossiers=dossiers) as chat:
         person = Person(workspace)

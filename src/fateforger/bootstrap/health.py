@@ -12,6 +12,7 @@ from fateforger.bootstrap.calendars import SERVER_FIX, look_at_calendars
 from fateforger.bootstrap.check import Check
 from fateforger.bootstrap.lists import look_at_lists
 from fateforger.bootstrap.memory_health import MEMORY_FIX, look_at_memory
+from fateforger.bootstrap.owner import look_at_owner
 from fateforger.config import Settings
 from fateforger.errors import FateforgerError
 
@@ -25,6 +26,7 @@ async def examine(settings: Settings, *, ask_model: bool = False) -> tuple[Check
         ("python", _python),
         ("data", _data),
         ("state", _state),
+        ("owner", look_at_owner),
         ("calendar", look_at_calendars),
         ("slack", _slack),
         ("memory", look_at_memory),
@@ -42,10 +44,12 @@ async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], 
         return Check(name, "broken", error.message, _FIXES[name])
 
 
+_STATE_FIX = "Move the database away, or choose another directory with --data-dir."
 _FIXES = {
     "python": "Install Python 3.11 or newer.",
     "data": "Choose another directory with --data-dir or FATEFORGER_DATA_DIR.",
-    "state": "Move the database away, or choose another directory with --data-dir.",
+    "state": _STATE_FIX,
+    "owner": _STATE_FIX,
     "calendar": SERVER_FIX,
     "slack": "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; leave both out for the local page.",
     "memory": MEMORY_FIX,

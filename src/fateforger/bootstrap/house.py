@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from fateforger.adapters.painter import ResvgPainter
 from fateforger.adapters.store import Store
 from fateforger.background.indexing import Indexing
+from fateforger.background.ownership import Ownership
 from fateforger.bootstrap.beside import run_beside
 from fateforger.bootstrap.claim import claimed, replica_name
 from fateforger.bootstrap.ground import open_state, submitter, ticking_clock
@@ -19,6 +20,7 @@ from fateforger.bootstrap.lists import configured_list
 from fateforger.bootstrap.memory import configured_memory
 from fateforger.bootstrap.mind import configured_model, counted, model_words
 from fateforger.bootstrap.notes import logbook_of
+from fateforger.bootstrap.owner import claim_words, owner_words, ownership_of
 from fateforger.bootstrap.people import dossiers
 from fateforger.bootstrap.pulse import Pulse
 from fateforger.bootstrap.remembering import remembering
@@ -45,11 +47,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A running program: where the page is (``None`` with real Slack), and what each part is, in words."""
+    """A running program: where the page is (``None`` with real Slack), and what each part is, in words. ``claim`` says
+    how to become the calendar's owner while it has none, with a code that stands nowhere else."""
 
     page_url: str | None
     caldav_url: str | None
     lines: tuple[str, ...]
+    claim: str | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class _Ground:
     settings: Settings
     clock: Clock
     store: Store
+    ownership: Ownership
     replica: str
 
 
@@ -112,7 +117,10 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         pulse.indexing = planner.indexing
         slack = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
         state = f"State: {'your database' if settings.database_url else settings.data_dir}."
-        yield House(around.page_url, around.caldav_url, (slack, around.calendar_words, model_words(settings), state))
+        owner = f"Owner of the calendar: {owner_words(settings, await ground.ownership.owner())}"
+        code = await ground.ownership.offer_code()
+        lines = (slack, around.calendar_words, owner, model_words(settings), state)
+        yield House(around.page_url, around.caldav_url, lines, None if code is None else claim_words(code))
 
 
 async def _ground(stack: AsyncExitStack, settings: Settings) -> _Ground:
@@ -120,7 +128,8 @@ async def _ground(stack: AsyncExitStack, settings: Settings) -> _Ground:
     clock = ticking_clock(settings)
     store = await open_state(settings)
     stack.push_async_callback(store.aclose)
-    return _Ground(stack, settings, clock, store, replica_name(settings.data_dir))
+    ownership = ownership_of(settings, store, clock)
+    return _Ground(stack, settings, clock, store, ownership, replica_name(settings.data_dir))
 
 
 def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
@@ -145,7 +154,7 @@ def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
         submitter=engine,
         clock=clock,
         calendar_write=settings.calendar_write,
-        calendar_owner=settings.calendar_owner,
+        ownership=ground.ownership,
         model=model,
         memory=memory,
         tasks=tasks,

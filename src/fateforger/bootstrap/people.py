@@ -15,6 +15,7 @@ from fateforger.background.indexing import Indexing
 from fateforger.bootstrap.claim import claimed, replica_name
 from fateforger.bootstrap.ground import configured_key, open_state, ticking_clock
 from fateforger.bootstrap.memory import configured_memory
+from fateforger.bootstrap.owner import ownership_of
 from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable
 from fateforger.ports import Clock, Counts
@@ -51,7 +52,7 @@ def what_stays(settings: Settings) -> tuple[str, ...]:
 def dossiers(settings: Settings, store: Store, clock: Clock, *, calendar: str | None) -> Dossiers:
     """All that is held, with the journal's name of the configured calendar."""
     recordings = None if settings.record is None else RecordingFiles(settings.record)
-    return Dossiers(store.people, recordings, clock, owner=settings.calendar_owner, calendar=calendar)
+    return Dossiers(store.people, recordings, clock, ownership_of(settings, store, clock), calendar=calendar)
 
 
 async def held(settings: Settings, user_id: str) -> Counts:

@@ -90,18 +90,24 @@ async def _opened(settings: Settings, user_id: str | None, work: Callable[[Queue
 
     store = await open_state(settings)
     try:
-        person = user_id or settings.calendar_owner or await _planner(store)
+        person = user_id or await _owner(settings, store)
         return await work(Queue(store.tasks, person, settings.now or ticking_clock(settings).now()))
     finally:
         await store.aclose()
 
 
-async def _planner(store: Store) -> str:
-    """Whoever plans here. Raises ``BadInput`` while nobody does."""
-    person = await store.sessions.first_person()
-    if person is None:
-        raise BadInput("Nobody has planned a day here yet, so say whose queue you mean with --user.", where="user")
-    return person
+async def _owner(settings: Settings, store: Store) -> str:
+    """Return the owner of the calendar. Raises ``BadInput`` while it has none."""
+    from fateforger.bootstrap.ground import ticking_clock  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.owner import ownership_of  # noqa: PLC0415  heavy
+
+    owner = await ownership_of(settings, store, ticking_clock(settings)).owner()
+    if owner.person is None:
+        raise BadInput(
+            "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user.",
+            where="user",
+        )
+    return owner.person
 
 
 def document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:

@@ -39,6 +39,8 @@ def command(
                 click.echo(f"  {line}")
             if house.caldav_url:
                 click.echo(f"  CalDAV: {house.caldav_url}")
+            if house.claim:
+                click.echo(f"\n{house.claim}")
             if house.page_url:
                 click.echo(f"\nReady: {house.page_url}\n")
                 click.echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")

@@ -58,7 +58,9 @@ class Beginnings:
     async def opened(self, opening: commands.Opening) -> bool:
         """See :meth:`fateforger.coordinator.door.Door.opened`. What is not addressed to us is never read."""
         earlier = await self.sessions.of_user(opening.user_id)
-        running = await self.sessions.in_thread(opening.channel, opening.thread_ts)
+        running = None
+        if opening.thread_ts is not None:
+            running = await self.sessions.in_thread(opening.channel, opening.thread_ts)
         if running is None and opening.addressed:
             running = begun_just_now(opening, earlier)
         if running is not None:

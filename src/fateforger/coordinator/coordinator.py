@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from fateforger.background.ownership import CalendarOwner, Claiming, Ownership
 from fateforger.coordinator import clicks, starting
 from fateforger.coordinator.alone import Alone
 from fateforger.coordinator.beginning import Beginnings
@@ -40,7 +41,8 @@ class PlanningCoordinator:
 
     Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many seconds a reply waits for a look
     at the calendar; then it goes out without. ``model`` reads what is said in words, ``memory`` knows the person's
-    constraints, ``outside`` a list of tasks that they keep elsewhere. The ``logbook`` notes each turn.
+    constraints, ``outside`` a list of tasks that they keep elsewhere. The ``logbook`` notes each turn. ``ownership``
+    says whose calendar it is; without it, it is nobody's.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class PlanningCoordinator:
         clock: Clock,
         calendar_write: CalendarWrite = "refine",
         calendar_wait: float = CALENDAR_WAIT,
-        calendar_owner: str | None = None,
+        ownership: Ownership | None = None,
         model: Model | None = None,
         memory: MemoryDesk | None = None,
         tasks: TaskDesk | None = None,
@@ -61,7 +63,7 @@ class PlanningCoordinator:
         self._logbook = logbook or Logbook(clock)
         self._sessions = sessions
         self._model = model
-        self._calendar_owner = calendar_owner
+        self._ownership = ownership
         self._looker = Looker(submitter.read, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
@@ -199,11 +201,13 @@ class PlanningCoordinator:
         session = await self._sessions.load(session_id)
         return None if session is None else session.user_id
 
-    async def calendar_owner(self) -> str | None:
-        """See :meth:`Door.calendar_owner`. Unless it is set, the first person who ever planned here."""
-        if self._calendar_owner is None:
-            self._calendar_owner = await self._sessions.first_person()
-        return self._calendar_owner
+    async def calendar_owner(self) -> CalendarOwner:
+        """See :meth:`Door.calendar_owner`."""
+        return CalendarOwner() if self._ownership is None else await self._ownership.owner()
+
+    async def claim_calendar(self, user_id: str, code: str) -> Claiming:
+        """See :meth:`Door.claim_calendar`."""
+        return Claiming.NO_CODE if self._ownership is None else await self._ownership.claim(user_id, code)
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
         """See :meth:`Door.session_in_thread`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
+from fateforger.background.ownership import CalendarOwner, Claiming
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, Command, Opening, Queued
 from fateforger.session.progress import Tell
@@ -59,8 +60,12 @@ class Door(Protocol):
         """Whose session it is; ``None`` when there is no such session."""
         ...
 
-    async def calendar_owner(self) -> str | None:
-        """Whose calendar plans are written to: the only person who can start one. ``None`` while nobody has."""
+    async def calendar_owner(self) -> CalendarOwner:
+        """Return whose calendar plans are written to: the only person who can plan. It may be nobody's."""
+        ...
+
+    async def claim_calendar(self, user_id: str, code: str) -> Claiming:
+        """Make the person the calendar's owner if this is the code that the program printed at its start."""
         ...
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:

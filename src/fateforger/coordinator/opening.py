@@ -18,6 +18,9 @@ AT_ONCE = timedelta(seconds=20)
 """What follows a first message so soon was written without having seen the answer, and belongs to it (S228)."""
 
 
+_NOT_OF_A_START = {"kind", "text", "addressed", "withheld", "heard_channel", "heard_thread_ts"}
+
+
 def begun_just_now(opening: Opening, earlier: Sequence[Session]) -> Session | None:
     """The session that the person began in that channel a moment before, if there is one."""
     for session in earlier:
@@ -50,7 +53,7 @@ async def first_turn(
 ) -> Session | Hydrated | None:
     """The session that a message begins, with all that it says; or what else it wants, if there is anything to do about
     that."""
-    start = Start(**opening.model_dump(exclude={"kind", "text", "addressed", "withheld"}))
+    start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
     session = starting.begun(start, earlier, calendar_write=calendar_write)
     reply = reply_to(session.id, opening)
     with logbook.turn(reply, session) as entry:

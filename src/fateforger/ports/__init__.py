@@ -22,6 +22,7 @@ from fateforger.ports.journal import Journal, Lease
 from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport, Recollection
 from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, Spent, Usage
 from fateforger.ports.outside_tasks import OpenTasks
+from fateforger.ports.owners import Claim, Closing, OwnerRecord, Owners
 from fateforger.ports.painter import Painter
 from fateforger.ports.people import KINDS, Counts, People
 from fateforger.ports.quota import Login, Quota, RequestLimit, Reservation, Settlement
@@ -36,8 +37,10 @@ __all__ = [
     "CalendarTraits",
     "Calls",
     "Change",
+    "Claim",
     "Clients",
     "Clock",
+    "Closing",
     "Completion",
     "ConstraintSource",
     "Constraints",
@@ -62,6 +65,8 @@ __all__ = [
     "OpenTasks",
     "Outbox",
     "Outcome",
+    "OwnerRecord",
+    "Owners",
     "Painter",
     "People",
     "Prompt",

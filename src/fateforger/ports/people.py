@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
+from fateforger.ports.owners import Closing
+
 ERASING_LANE = "erasing"
 """Where a person's wish to be forgotten waits; it goes last of all that is theirs."""
 
@@ -30,6 +32,7 @@ KINDS: Mapping[str, str] = {
     "agents": "agents and their tokens",
     "agent_calls": "calls of agents",
     "proposals": "proposals of agents",
+    "ownership": "notes of whose calendar this is",
     "recordings": "recorded turns",
 }
 """What there can be about a person, each kind in words."""
@@ -48,9 +51,12 @@ class People(Protocol):
         """All of it as plain JSON values, by kind. Of a token there is nothing: not even its hash."""
         ...
 
-    async def erase(self, user_id: str, *, now: datetime, calendar: str | None = None) -> Counts:
+    async def erase(
+        self, user_id: str, *, now: datetime, calendar: str | None = None, closing: Closing | None = None
+    ) -> Counts:
         """Delete all of it for good as one commit, and say what there was. The index is told to follow. That something
-        was erased is kept, with the counts and the instant and nothing else. Raises ``CalendarBusy`` while a write to
+        was erased is kept, with the counts and the instant and nothing else. With ``closing`` the calendar has no owner
+        from then on until somebody claims it. Raises ``CalendarBusy`` while a write to
         their calendar is not finished, ``StillAtWork`` while something of theirs is being carried out."""
         ...
 

@@ -33,7 +33,7 @@ class Sessions(Protocol):
         ...
 
     async def first_person(self) -> str | None:
-        """Who began the earliest session of all; ``None`` while there is none."""
+        """Return the person of the session that was left alone longest; ``None`` while there is none. Reads one row."""
         ...
 
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:

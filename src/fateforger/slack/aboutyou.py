@@ -109,7 +109,8 @@ class AboutYou:
                 raise TryLater(busy.message, 1.0) from busy
             await self._say(user_id, phrases.NOT_FORGOTTEN, job)
             return
-        await self._say(user_id, phrases.FORGOTTEN, job)
+        closed = (await self._dossiers.ownership.owner()).closed
+        await self._say(user_id, f"{phrases.FORGOTTEN} {phrases.CLOSED_NOW if closed else phrases.AFRESH}", job)
         # The job names the person as well, so it goes before the files are seen to.
         await self._jobs.finish(job)
         await self._dossiers.people.scrub()

@@ -17,6 +17,7 @@ from fateforger.errors import WorldError
 from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Painter, Sessions
 from fateforger.slack.aboutyou import AboutYou, about_workers
 from fateforger.slack.asides import Asides
+from fateforger.slack.audience import Audience
 from fateforger.slack.connection import (
     SLACK_URL,
     SlackLogin,
@@ -77,11 +78,12 @@ class SlackRoom:
         latest, errands = Latest(), Errands()
         people = People(client, clock)
         asides = Asides(client, people)
+        audience = Audience(people)
         pictures = Pictures(client, painter, session)
         poster = Poster(client, Pace(pace), latest, pictures)
         desk = Desk(door, jobs, feedbacks, people, asides, errands, latest, poster, client, clock=clock)
         forms = FormRoom(door, desk, client, asides, errands, timing=timing)
-        delivery = Delivery(outbox, sessions, poster, asides, pictures, clock=clock)
+        delivery = Delivery(outbox, sessions, poster, asides, audience, pictures, clock=clock)
         self._pictures = pictures
         self._jobs = jobs
         self._clock = clock
@@ -96,7 +98,13 @@ class SlackRoom:
         self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
         lines = StatusLines(client, outbox, poster)
         self._presence = Presence(
-            refreshing(home, welcoming(door, jobs, clock)), lines, sessions, outbox, errands, clock=clock, timing=timing
+            refreshing(home, welcoming(door, jobs, asides, clock)),
+            lines,
+            sessions,
+            outbox,
+            errands,
+            clock=clock,
+            timing=timing,
         )
         self._lanes: tuple[LaneWorkers, ...] = (
             turn_workers(
@@ -113,7 +121,7 @@ class SlackRoom:
             stoppers(jobs, door, asides, owner=replica, clock=clock),
         )
         if approvals is not None:
-            showing = Showing(approvals, poster, people)
+            showing = Showing(approvals, poster, people, audience)
             proposals = proposal_workers(jobs, approvals, showing, asides, owner=replica, clock=clock)
             self._lanes = (*self._lanes, proposals)
         if dossiers is not None:

@@ -6,29 +6,34 @@ import logging
 from collections.abc import Iterable
 
 from fateforger.ports import Clock, Outbox, Sent, Sessions
-from fateforger.session.cards import Card
-from fateforger.session.model import Outgoing
+from fateforger.session.cards import Card, Prose
+from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
 from fateforger.slack.arrivals import Place
 from fateforger.slack.asides import Asides
+from fateforger.slack.audience import Audience, is_private
 from fateforger.slack.calling import MessageGone, Refused
 from fateforger.slack.gallery import Gallery
 from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
 from fateforger.slack.render import retired
 from fateforger.slack.turnstile import Turnstile
+from fateforger.turn.present import root_card
 
 log = logging.getLogger(__name__)
 
 ROOT = "root"
 MAX_THREADS = 5_000
+MOVED = Card(text=phrases.MOVED, parts=(Prose(text=phrases.MOVED),))
+"""Takes the place of what was shown where others read."""
 
 
 class Delivery:
     """Each step can be repeated, so a try that ended halfway is taken up where it stopped.
 
     A message is posted under its id; after a try of which nobody knows how it ended, :meth:`deliver` looks for it in
-    Slack before it posts.
+    Slack before it posts. A session whose thread is where others read, which an earlier fateforger began there, goes on
+    in direct messages (K14).
     """
 
     def __init__(
@@ -37,6 +42,7 @@ class Delivery:
         sessions: Sessions,
         poster: Poster,
         asides: Asides,
+        audience: Audience,
         pictures: Pictures,
         *,
         clock: Clock,
@@ -45,12 +51,13 @@ class Delivery:
         self._sessions = sessions
         self._poster = poster
         self._asides = asides
+        self._audience = audience
         self._clock = clock
         self._turns = Turnstile()
         self._gallery = Gallery(pictures, poster, outbox, self._turns)
         self._doubtful: set[str] = set()
         self._placed: dict[str, Sent] = {}
-        self._threads: dict[str, str] = {}
+        self._threads: dict[str, Place] = {}
 
     def doubt(self, ids: Iterable[str]) -> None:
         """These may have been posted already."""
@@ -67,16 +74,15 @@ class Delivery:
         await self._gallery.close()
 
     async def _deliver(self, item: Outgoing) -> None:
-        thread_ts = await self._thread(item)
-        if thread_ts is None and item.slot != ROOT:
+        place = await self._thread(item)
+        if place.thread_ts is None and item.slot != ROOT:
             raise Refused("the thread was never opened")
-        before = None if item.ephemeral_to else await self._outbox.slot(item.session_id, item.slot)
+        before = None if item.ephemeral_to else await self._before(item, place)
         where = self._placed.get(item.id)
         if where is None:
-            where = self._placed[item.id] = await self._place(item, thread_ts, before)
-        if thread_ts is None:
-            await self._sessions.attach_thread(item.session_id, where.channel, where.ts)
-            self._threads[item.session_id] = where.ts
+            where = self._placed[item.id] = await self._place(item, place, before)
+        if place.thread_ts is None:
+            await self._attach(item.session_id, where)
         # A message that says farewell begins a stage: what its slot showed before has had its own farewell already.
         anew = before is not None and before != where
         if anew and item.farewell is None:
@@ -87,21 +93,33 @@ class Delivery:
         await self._outbox.sent(item.id, where, now=self._clock.now())
         self._forget(item)
 
+    async def _attach(self, session_id: str, root: Sent) -> None:
+        await self._sessions.attach_thread(session_id, root.channel, root.ts)
+        self._threads[session_id] = Place(root.channel, root.ts)
+
     async def give_up(self, item: Outgoing, *, refused: bool) -> None:
         """After a message was given up, ``refused`` by Slack or for a fault of ours. When it was to begin a plan, its
         owner is told in direct messages."""
         self._forget(item)
         session = await self._sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
-            words = phrases.cannot_post(item.channel) if refused else phrases.NOT_STARTED
+            words = phrases.CANNOT_POST if refused else phrases.NOT_STARTED
             await self._asides.whisper(session.user_id, Place(None), words)
 
-    async def _place(self, item: Outgoing, thread_ts: str | None, before: Sent | None) -> Sent:
-        session, v = item.session_id, item.id
+    async def _before(self, item: Outgoing, place: Place) -> Sent | None:
+        """Return the message that the slot showed before. One that stayed behind when the session moved does not count;
+        the first message of the thread that it moved to stands for the earlier one."""
+        before = await self._outbox.slot(item.session_id, item.slot)
+        if before is None or before.channel == place.channel:
+            return before
+        return Sent(str(place.channel), place.thread_ts) if item.slot == ROOT and place.thread_ts else None
+
+    async def _place(self, item: Outgoing, place: Place, before: Sent | None) -> Sent:
+        session, v, channel, thread_ts = item.session_id, item.id, str(place.channel), place.thread_ts
         if item.ephemeral_to is not None:
-            return await self._poster.show(item.ephemeral_to, item.channel, thread_ts, item.card, session=session, v=v)
+            return await self._poster.show(item.ephemeral_to, channel, thread_ts, item.card, session=session, v=v)
         if item.id in self._doubtful:
-            found = await self._poster.find(item.channel, thread_ts, v)
+            found = await self._poster.find(channel, thread_ts, v)
             if found is not None:
                 return found
         if before is not None and await self._may_change(item, before, thread_ts):
@@ -111,7 +129,7 @@ class Delivery:
                 log.info("the message %s is posted anew: %s", item.id, gone)
             else:
                 return before
-        return await self._poster.post(item.channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
+        return await self._poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
 
     async def _may_change(self, item: Outgoing, before: Sent, thread_ts: str | None) -> bool:
         """The root stays where it is, also in a thread that was there before, and so does what says so; any other
@@ -125,25 +143,57 @@ class Delivery:
         shown = await self._outbox.shown(session_id, slot)
         if where is None or shown is None:
             return
+        if not is_private(where.channel):
+            await self._leave(session_id, slot, where)
+            return
         try:
             card = farewell or retired(shown.card)
             await self._poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
         except (MessageGone, Refused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
 
-    async def _thread(self, item: Outgoing) -> str | None:
-        """The thread of a session. It never changes once it is there."""
+    async def _thread(self, item: Outgoing) -> Place:
+        """Return the place of a session: its thread, or where that is still to be opened. Only one that others read
+        ever changes."""
         known = self._threads.get(item.session_id)
         if known is not None:
             return known
         session = await self._sessions.load(item.session_id)
         if session is None:
             raise Refused("the session is gone")
-        if session.thread_ts is not None:
+        place = Place(session.channel, session.thread_ts)
+        if not is_private(session.channel):
+            place = await self._moved(session)
+        if place.thread_ts is not None:
             if len(self._threads) >= MAX_THREADS:
                 self._threads.clear()
-            self._threads[item.session_id] = session.thread_ts
-        return session.thread_ts
+            self._threads[item.session_id] = place
+        return place
+
+    async def _moved(self, session: Session) -> Place:
+        """Return the place in direct messages to which a session moves. What was shown of it last says so."""
+        place = await self._audience.private_place(session.user_id, Place(session.channel, session.thread_ts))
+        if session.thread_ts is None:
+            return place
+        channel, v = str(place.channel), f"{session.id}:moved"
+        latest = await self._outbox.latest(session.id)
+        for slot in (ROOT,) if latest is None else (ROOT, latest.slot):
+            where = await self._outbox.slot(session.id, slot)
+            if where is not None and not is_private(where.channel):
+                await self._leave(session.id, slot, where)
+        root = await self._poster.find(channel, None, v)
+        if root is None:
+            root = await self._poster.post(channel, None, root_card(session), session=session.id, v=v)
+        await self._attach(session.id, root)
+        log.warning("the plan %s goes on in direct messages, because others read %s", session.id, session.channel)
+        return Place(root.channel, root.ts)
+
+    async def _leave(self, session_id: str, slot: str, where: Sent) -> None:
+        """Let a message that others read say that its session goes on in direct messages."""
+        try:
+            await self._poster.change(where, MOVED, session=session_id, v=f"{session_id}:{slot}:left", for_all=True)
+        except (MessageGone, Refused) as trouble:
+            log.info("the message of slot %s stays behind as it was: %s", slot, trouble)
 
     def _forget(self, item: Outgoing) -> None:
         self._doubtful.discard(item.id)

@@ -15,6 +15,7 @@ from fateforger.session.commands import Opening, SessionCommand, Start, Timeboxi
 from fateforger.session.commands.queue import ForQueue, PullTask, QueueCommand
 from fateforger.slack import phrases
 from fateforger.slack.aboutyou import about_job
+from fateforger.slack.access import calendar_refusal, claim_answer, sent_code, typed_code
 from fateforger.slack.arrivals import (
     AboutAsked,
     Answered,
@@ -28,6 +29,7 @@ from fateforger.slack.arrivals import (
     StopAsked,
 )
 from fateforger.slack.asides import Asides
+from fateforger.slack.audience import Audience, is_private
 from fateforger.slack.calling import SlackTrouble
 from fateforger.slack.errands import Errands
 from fateforger.slack.greeting import first_greeting, greeting, retire_welcome, suggest
@@ -73,25 +75,28 @@ class Desk:
         self._clock = clock
         self._openings = Openings()
         self._placing = Placing(people, client)
+        self._audience = Audience(people)
 
     async def start(self, asked: StartAsked) -> str | None:
-        """A session begins where the command was typed or the button stood; from App Home, in direct messages."""
+        """Begin a session where the person alone reads: in their thread with the bot, otherwise at the top of their
+        direct messages, and say so where they asked. Also what claims the calendar comes in here."""
+        code = typed_code(asked.said)
+        if code is not None:
+            return await claim_answer(self._door, asked.user_id, code)
         try:
             day = date.fromisoformat(asked.said) if asked.said else None
         except ValueError:
             return phrases.NOT_A_DATE
-        owner = await self._door.calendar_owner()
-        if owner is not None and owner != asked.user_id:
-            return self._tell(asked, phrases.not_your_calendar(owner))
+        refusal = await calendar_refusal(self._door, asked.user_id)
+        if refusal is not None:
+            return self._tell(asked, refusal)
         zone = await self._people.zone(asked.user_id)
         if zone is None:
             return self._tell(asked, phrases.NO_ZONE)
-        place = asked.place
-        if place.channel is None:
-            try:
-                place = Place(await self._people.direct_channel(asked.user_id))
-            except SlackTrouble:
-                return self._tell(asked, phrases.NO_ZONE)
+        try:
+            place = await self._audience.private_place(asked.user_id, asked.place)
+        except SlackTrouble:
+            return self._tell(asked, phrases.NO_ZONE)
         command = Start(
             command_id=asked.command_id,
             user_id=asked.user_id,
@@ -102,13 +107,20 @@ class Desk:
             date=day,
         )
         await self.put(command)
+        if asked.place.channel is None:
+            return None
         if asked.welcome_ts is not None:
-            self._errands.send(retire_welcome(self._poster, self._door, Sent(command.channel, asked.welcome_ts)))
-        return None
+            where = Sent(asked.place.channel, asked.welcome_ts)
+            self._errands.send(retire_welcome(self._poster, self._door, where))
+        return None if place == asked.place else self._tell(asked, phrases.PLANNED_ELSEWHERE)
 
     async def hear(self, said: Said) -> None:
         """A message: to the session in its thread, else a welcome where the bot was spoken to."""
         self._latest.saw(said.channel, said.thread_ts, said.ts)
+        code = sent_code(said.text) if said.direct else None
+        if code is not None:
+            self._whisper(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
+            return
         session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
             await self._first_words(said)
@@ -118,6 +130,11 @@ class Desk:
             # The same post arrives as a message and as a mention; only the latter gets the answer.
             if owner is not None and said.event == "app_mention":
                 self._whisper(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
+            return
+        refusal = await calendar_refusal(self._door, said.user_id)
+        if refusal is not None:
+            if said.event != "app_mention":
+                self._whisper(said.user_id, Place(said.channel, said.thread_ts), refusal)
             return
         if len(said.text) > LONGEST:
             self._whisper(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
@@ -134,8 +151,17 @@ class Desk:
         await self.put(reply)
 
     async def _first_words(self, said: Said) -> None:
-        """Read by a model, if there is one and the person may start a plan, or a command that was written out; else a
-        welcome."""
+        """Read by a model, if there is one and the person may plan, or a command that was written out; else a welcome,
+        or why they may not."""
+        if not self._openings.concern(said):
+            return
+        refusal = await calendar_refusal(self._door, said.user_id, in_card=is_private(said.channel))
+        if refusal is not None:
+            await self._refuse(said, refusal)
+            return
+        if len(said.text) > LONGEST:
+            await self._refuse(said, TOO_LONG)
+            return
         readable = self._door.reads_words or typed_command(said.text) is not None
         first = await self._opening(said) if readable else None
         if first is not None:
@@ -143,23 +169,29 @@ class Desk:
         elif said.direct or said.mention:
             await self._jobs.enqueue(greeting(said), now=self._clock.now())
 
+    async def _refuse(self, said: Said, words: str) -> None:
+        """Tell a person who spoke to the bot why they cannot plan; nobody else in a channel reads it."""
+        if is_private(said.channel):
+            await self._jobs.enqueue(greeting(said, words), now=self._clock.now())
+        elif said.event != "message" and said.mention:
+            # The same post arrives as a message and as a mention; only the latter gets the answer.
+            self._whisper(said.user_id, Place(said.channel), words)
+
     async def _opening(self, said: Said) -> Opening | None:
-        if not self._openings.concern(said):
-            return None
-        if len(said.text) > LONGEST:
-            self._whisper(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
-            return None
-        owner = await self._door.calendar_owner()
-        if owner not in {None, said.user_id}:
-            return None
         zone = await self._people.zone(said.user_id)
-        return None if zone is None else opening(said, tz=zone, clock=self._clock)
+        if zone is None:
+            return None
+        try:
+            place = await self._audience.private_place(said.user_id, Place(said.channel, said.thread_ts))
+        except SlackTrouble:
+            return None
+        return opening(said, place, tz=zone, clock=self._clock)
 
     async def ask(self, asked: QueueAsked) -> str | None:
         """A slash command about the queue."""
-        owner = await self._door.calendar_owner()
-        if owner is not None and owner != asked.user_id:
-            return phrases.not_your_calendar(owner)
+        refusal = await calendar_refusal(self._door, asked.user_id)
+        if refusal is not None:
+            return refusal
         command = asked_for(asked, self._clock)
         if isinstance(command, str):
             return command
@@ -171,9 +203,10 @@ class Desk:
         return phrases.ANSWERED_ELSEWHERE if elsewhere else None
 
     async def meet(self, opened: MessagesOpened) -> None:
-        """A person looks at their direct messages: welcomed there, once in a lifetime."""
-        await self._jobs.enqueue(first_greeting(opened), now=self._clock.now())
-        if self._door.reads_words:
+        """A person looks at their direct messages: welcomed there, once in a lifetime, or told why they cannot plan."""
+        refusal = await calendar_refusal(self._door, opened.user_id, in_card=True)
+        await self._jobs.enqueue(first_greeting(opened, refusal), now=self._clock.now())
+        if self._door.reads_words and refusal is None:
             self._errands.send(suggest(self._client, opened.channel))
 
     async def click(self, clicked: Clicked) -> None:
@@ -188,7 +221,7 @@ class Desk:
         except UserError as error:
             self._whisper(click.user_id, place, error.message)
             return
-        if isinstance(command, ForQueue) and place.channel is not None:
+        if isinstance(command, ForQueue) and place.channel is not None and is_private(place.channel):
             here = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": clicked.ts}
             command = command.model_copy(update=here)
         await self.put(command)
@@ -201,7 +234,7 @@ class Desk:
         if session_id is None:
             self._whisper(asked.user_id, asked.place, phrases.STOP_TOO_LATE)
             return
-        refusal = await self.refusal(session_id, asked.user_id)
+        refusal = await self._not_theirs(session_id, asked.user_id)
         if refusal is not None:
             self._whisper(asked.user_id, asked.place, refusal)
             return
@@ -210,6 +243,10 @@ class Desk:
 
     async def answer(self, answered: Answered) -> None:
         """A button of another agent's proposal was pressed; whose it is, is looked up where it is carried out."""
+        refusal = await calendar_refusal(self._door, answered.user_id)
+        if refusal is not None:
+            self._whisper(answered.user_id, answered.place, refusal)
+            return
         await self._jobs.enqueue(answering(answered), now=self._clock.now())
 
     async def about(self, asked: AboutAsked) -> None:
@@ -219,13 +256,17 @@ class Desk:
     async def rate(self, rated: Rated) -> None:
         """A thumb was pressed, by the session's owner."""
         rating = rated.rating
-        refusal = await self.refusal(rating.session_id, rating.user_id)
+        refusal = await self._not_theirs(rating.session_id, rating.user_id)
         if refusal is None:
             await self._feedbacks.rate(rating)
         self._whisper(rating.user_id, rated.place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
-        """Why this person may not touch this session, if so. What belongs to none is the person's own."""
+        """Return why this person may not touch this session, or may not plan at all, if so. What belongs to none is the
+        person's own."""
+        return await self._not_theirs(session_id, user_id) or await calendar_refusal(self._door, user_id)
+
+    async def _not_theirs(self, session_id: str, user_id: str) -> str | None:
         if not session_id:
             return None
         owner = await self._door.owner(session_id)

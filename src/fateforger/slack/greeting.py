@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
 from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
-from fateforger.session.cards import Button, Card, Controls
+from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import Opening
 from fateforger.slack import phrases
 from fateforger.slack.addresses import SAY, WELCOME
@@ -26,24 +27,33 @@ log = logging.getLogger(__name__)
 GREETING_LANE = "greeting"
 
 
-def greeting(said: Said | Opening) -> NewJob:
-    """The job that welcomes a person, once for each of their messages."""
-    return NewJob(
-        lane=GREETING_LANE,
-        key=f"{said.channel} {said.thread_ts}",
-        dedupe=said.command_id,
-        payload={"channel": said.channel, "thread_ts": said.thread_ts},
-    )
+def greeting(said: Said | Opening, words: str | None = None) -> NewJob:
+    """The job that welcomes a person, once for each of their messages, or tells them ``words`` instead."""
+    channel, thread_ts = heard_in(said)
+    payload = _payload(channel, thread_ts, words)
+    return NewJob(lane=GREETING_LANE, key=f"{channel} {thread_ts}", dedupe=said.command_id, payload=payload)
 
 
-def first_greeting(opened: MessagesOpened) -> NewJob:
-    """The job that welcomes a person to their direct messages, once and never again."""
+def first_greeting(opened: MessagesOpened, words: str | None = None) -> NewJob:
+    """The job that welcomes a person to their direct messages, once and never again; the same with ``words``."""
     return NewJob(
         lane=GREETING_LANE,
         key=f"{opened.channel} {opened.user_id}",
-        dedupe=f"first-{opened.user_id}",
-        payload={"channel": opened.channel, "thread_ts": None},
+        dedupe=f"{'first' if words is None else 'refused'}-{opened.user_id}",
+        payload=_payload(opened.channel, None, words),
     )
+
+
+def _payload(channel: str, thread_ts: str | None, words: str | None) -> dict[str, Any]:
+    where = {"channel": channel, "thread_ts": thread_ts}
+    return where if words is None else {**where, "words": words}
+
+
+def heard_in(said: Said | Opening) -> tuple[str, str]:
+    """Return the channel and the thread in which it was written."""
+    if isinstance(said, Opening) and said.heard_channel is not None:
+        return said.heard_channel, str(said.heard_thread_ts)
+    return said.channel, str(said.thread_ts)
 
 
 def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
@@ -55,7 +65,9 @@ def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock
             # An earlier try may have posted it and died before saying so.
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
-            await poster.post(channel, thread_ts, welcome(door), session="", v=WELCOME)
+            words = job.payload.get("words")
+            card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
+            await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
         except Passing as trouble:
             raise TryLater(str(trouble), trouble.retry_after) from trouble
         except SlackTrouble as trouble:
@@ -90,6 +102,6 @@ async def suggest(client: AsyncWebClient, channel: str) -> None:
 async def retire_welcome(poster: Poster, door: Door, where: Sent) -> None:
     """Take the button off a welcome card that has done its work. Only for looks: a failure is logged and no more."""
     try:
-        await poster.change(where, retired(door.welcome()), session="", v=WELCOME)
+        await poster.change(where, retired(door.welcome()), session="", v=WELCOME, for_all=True)
     except SlackTrouble as trouble:
         log.warning("a welcome card keeps its button: %s", trouble)

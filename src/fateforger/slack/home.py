@@ -12,10 +12,12 @@ from fateforger.errors import StoreError
 from fateforger.session.commands import Opening, Queued
 from fateforger.session.commands.queue import ForQueue
 from fateforger.session.progress import Tell
+from fateforger.slack.access import calendar_refusal
 from fateforger.slack.calling import SlackTrouble, called
 from fateforger.slack.errands import Errands
 from fateforger.slack.presence import Handle
 from fateforger.slack.render import HOME, render
+from fateforger.turn.present.home import refused_home_card
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +45,8 @@ class Home:
 
     async def _publish(self, user_id: str) -> None:
         try:
-            card = await self._door.home(user_id)
+            refusal = await calendar_refusal(self._door, user_id, in_card=True)
+            card = await self._door.home(user_id) if refusal is None else refused_home_card(refusal)
             # Each publication is a rendering of its own, so a start button works again tomorrow.
             message = render(card, session="", v=uuid4().hex, size=HOME)
             await called(self._client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks}))

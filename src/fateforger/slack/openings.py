@@ -7,7 +7,9 @@ from fateforger.coordinator.door import Door
 from fateforger.ports import Clock, Jobs
 from fateforger.session.commands import Opening, Queued
 from fateforger.session.progress import Tell
-from fateforger.slack.arrivals import Said
+from fateforger.slack import phrases
+from fateforger.slack.arrivals import Place, Said
+from fateforger.slack.asides import Asides
 from fateforger.slack.greeting import greeting
 from fateforger.slack.presence import Handle
 
@@ -32,15 +34,18 @@ class Openings:
         return True
 
 
-def opening(said: Said, *, tz: str, clock: Clock) -> Opening:
-    """The message as a command that waits its turn."""
+def opening(said: Said, place: Place, *, tz: str, clock: Clock) -> Opening:
+    """Return the message as a command that waits its turn; ``place`` is where its answer may be shown."""
     text, withheld = taken_out(said.text)
+    here = place == Place(said.channel, said.thread_ts)
     return Opening(
         command_id=said.command_id,
         user_id=said.user_id,
         at=clock.now(),
-        channel=said.channel,
-        thread_ts=said.thread_ts,
+        channel=str(place.channel),
+        thread_ts=place.thread_ts,
+        heard_channel=None if here else said.channel,
+        heard_thread_ts=None if here else said.thread_ts,
         tz=tz,
         text=text,
         addressed=said.direct or said.mention,
@@ -48,13 +53,17 @@ def opening(said: Said, *, tz: str, clock: Clock) -> Opening:
     )
 
 
-def welcoming(door: Door, jobs: Jobs, clock: Clock) -> Handle:
-    """Handles each command at the door; a first message that begins no session is answered with the welcome."""
+def welcoming(door: Door, jobs: Jobs, asides: Asides, clock: Clock) -> Handle:
+    """Handles each command at the door; a first message that begins no session is answered with the welcome. Who wrote
+    where others read is told that the answer is in their direct messages."""
 
     async def handle(command: Queued, tell: Tell) -> None:
         if not isinstance(command, Opening):
             await door.handle(command, tell)
         elif not await door.opened(command):
             await jobs.enqueue(greeting(command), now=clock.now())
+        elif command.moved and command.addressed:
+            # At the top of the channel: Slack may not show such a line in a thread without an answer.
+            await asides.whisper(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
 
     return handle

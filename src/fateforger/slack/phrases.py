@@ -12,12 +12,22 @@ def not_yours(owner: str) -> str:
     return f"This plan belongs to <@{owner}>, so only they can change it."
 
 
-def not_your_calendar(owner: str) -> str:
-    return (
-        f"I plan on the calendar of <@{owner}>, and I keep to one person's calendar. "
-        "For yours, run a fateforger of your own."
-    )
+def not_your_calendar(owner: str | None) -> str:
+    whose = "another person's calendar" if owner is None else f"the calendar of <@{owner}>"
+    return f"I plan on {whose}, and I keep to one person's calendar. For yours, run a fateforger of your own."
 
+
+_CLAIM = f"sends me `{COMMAND_NAME} claim` with the code that `fateforger up` prints"
+NOBODYS_CALENDAR = f"I am not connected to anyone's calendar yet: whoever runs me {_CLAIM}."
+CALENDAR_CLOSED = (
+    "The calendar is closed, because its owner asked me to forget them: to open it, whoever runs me starts me again and"
+    f" {_CLAIM}."
+)
+CLAIMED = f"Thank you. The calendar is yours now, and I plan only with you. Type `{COMMAND_NAME}` to begin."
+ALREADY_YOURS = f"The calendar is yours already. Type `{COMMAND_NAME}` to begin."
+WRONG_CODE = "That is not the code. Please look at what `fateforger up` printed last, and try again in ten seconds."
+CODE_TOO_SOON = "I didn't look at that code, because one was wrong just before. Please send it again in ten seconds."
+NO_CODE = "There is no code just now. Whoever runs me starts me again; then `fateforger up` prints a new one."
 
 SESSION_LOST = f"I can't find this plan any more. Type `{COMMAND_NAME}` to start a new one."
 
@@ -33,6 +43,8 @@ NOT_A_TASK = (
     f"With just `{PULL_COMMAND}` I take what comes first; `{TASKS_COMMAND}` lists what there is."
 )
 
+PLANNED_ELSEWHERE = "I'll plan this with you in a direct message."
+MOVED = "This goes on in a direct message."
 ANSWERED_ELSEWHERE = "I answered in our direct messages, where only you can read it."
 
 FORM_TOO_LATE = "That form took too long to open. Please press the button once more."
@@ -44,7 +56,9 @@ FORM_FAILED = "Slack wouldn't open that form. Please press the button once more.
 NOT_STARTED = (
     f"I'm sorry, something went wrong on my side and your plan didn't start. Please type `{COMMAND_NAME}` again."
 )
-
+CANNOT_POST = (
+    f"Slack didn't let me begin your plan in our direct messages. Please open them and type `{COMMAND_NAME}` there."
+)
 
 STOP_LABEL = "Stop"
 STOP_TOO_LATE = "That was done before Stop reached me, so there was nothing to stop."
@@ -54,7 +68,12 @@ THANKS = "Thank you, noted."
 NOTHING_KNOWN = "I know nothing about you: nothing you told me is kept here."
 FORGOTTEN = (
     "I have forgotten you: nothing you told me is kept here any more. What is on your calendar stays there, and so do"
-    " our messages in Slack; you can delete both where they are. Whenever you like, we start afresh."
+    " our messages in Slack; you can delete both where they are."
+)
+AFRESH = "Whenever you like, we start afresh."
+CLOSED_NOW = (
+    "The calendar is closed now, and nobody inherits it. To start afresh, whoever runs me starts me again; then"
+    " `fateforger up` prints a new code."
 )
 NOT_FORGOTTEN = (
     "I haven't forgotten you yet: a change to your calendar is not finished, and I would not leave it half done. Please"
@@ -104,10 +123,3 @@ def beside_the_name(words: str) -> str:
 def under_the_card(words: str) -> str:
     """The same as a line of its own."""
     return f"_{words[:1].capitalize()}{words[1:]}_"
-
-
-def cannot_post(channel: str) -> str:
-    return (
-        f"I'm not able to write in <#{channel}>, so I couldn't start your plan there. "
-        f"Invite me to that channel, or type `{COMMAND_NAME}` right here."
-    )

@@ -10,6 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.ports import Sent
 from fateforger.session.cards import Card, Feedback, Picture
+from fateforger.slack.audience import is_private
 from fateforger.slack.calling import LoginTrouble, Passing, Refused, TooLong, called
 from fateforger.slack.latest import Latest
 from fateforger.slack.pace import Pace
@@ -26,7 +27,8 @@ PAGE = 200
 
 class Poster:
     """Every message of a card carries ``v``, the name of its rendering, in its metadata. All calls raise
-    ``SlackTrouble``; a message that Slack finds too long is compacted and sent again (S226)."""
+    ``SlackTrouble``; a message that Slack finds too long is compacted and sent again (S226). Where others read nothing
+    is posted or changed but what is ``for_all`` (K14): a card is the person's own unless its sender says otherwise."""
 
     def __init__(self, client: AsyncWebClient, pace: Pace, latest: Latest, pictures: Pictures | None = None) -> None:
         self._client = client
@@ -36,10 +38,19 @@ class Poster:
         self._thumbs = True
 
     async def post(
-        self, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str, beside: bool = False
+        self,
+        channel: str,
+        thread_ts: str | None,
+        card: Card,
+        *,
+        session: str,
+        v: str,
+        beside: bool = False,
+        for_all: bool = False,
     ) -> Sent:
         """Post a card in a thread, or as the root of a new one. One that stands ``beside`` the others does not count
         as the newest."""
+        _check_audience(channel, for_all=for_all)
 
         async def send(message: Rendered) -> Mapping[str, Any]:
             await self._pace.wait(channel)
@@ -60,8 +71,11 @@ class Poster:
             self._latest.saw(channel, thread_ts or ts, ts)
         return Sent(channel, ts)
 
-    async def change(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
+    async def change(
+        self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False, for_all: bool = False
+    ) -> None:
         """Give a message new content. Raises ``MessageGone`` when it is not there any more."""
+        _check_audience(where.channel, for_all=for_all)
 
         async def send(message: Rendered) -> Mapping[str, Any]:
             return await self._update(where, message, v, beside=beside)
@@ -82,6 +96,7 @@ class Poster:
     async def hang(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
         """Put the pictures of a card, which are at Slack by now, into the message that shows it. Raises ``TooLong``
         while Slack cannot show them yet."""
+        _check_audience(where.channel, for_all=False)
         await self._update(where, self._rendered(card, session, v), v, beside=beside)
 
     async def show(
@@ -197,6 +212,11 @@ class Poster:
         if not pictures:
             return render(card, session=session, v=v, size=size, thumbs=with_thumbs)
         return render(card, session=session, v=v, size=size, thumbs=with_thumbs, file_of=self._pictures.file_of)
+
+
+def _check_audience(channel: str, *, for_all: bool) -> None:
+    if not for_all and not is_private(channel):
+        raise Refused("others read there, and this is for one person")
 
 
 def _mark(v: str, *, beside: bool) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from fateforger.session.commands.queue import ForQueue
 from fateforger.session.progress import Progress, Tell, untold
 from fateforger.slack import phrases
 from fateforger.slack.errands import Errands
+from fateforger.slack.greeting import heard_in
 from fateforger.slack.statusline import Line, StatusLines
 
 log = logging.getLogger(__name__)
@@ -173,7 +174,8 @@ class Presence:
 
     async def _line(self, command: Queued) -> Line | None:
         if isinstance(command, Opening):
-            return Line(command.channel, command.thread_ts, None)
+            channel, thread_ts = heard_in(command)
+            return Line(channel, thread_ts, None)
         if isinstance(command, Start | ForQueue):
             return None
         session = await self._sessions.load(command.session_id)

@@ -13,7 +13,9 @@ from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
 from fateforger.ports.agents import PROPOSAL_LANE
 from fateforger.slack.arrivals import Answered, Place
 from fateforger.slack.asides import Asides
+from fateforger.slack.audience import Audience, is_private
 from fateforger.slack.calling import LoginTrouble, MessageGone, Passing, SlackTrouble
+from fateforger.slack.delivery import MOVED
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
 from fateforger.turn.present.proposal import proposal_card
@@ -41,10 +43,11 @@ def answering(answered: Answered) -> NewJob:
 class Showing:
     """Cards of proposals: posted once beside the plan, or in direct messages; then changed where they are."""
 
-    def __init__(self, approvals: Approvals, poster: Poster, people: People) -> None:
+    def __init__(self, approvals: Approvals, poster: Poster, people: People, audience: Audience) -> None:
         self._approvals = approvals
         self._poster = poster
         self._people = people
+        self._audience = audience
 
     async def show(self, proposal: Proposal, *, again: bool) -> None:
         """Let its card show how it stands. ``again`` tells that an earlier try may have posted it and died. Raises
@@ -60,11 +63,16 @@ class Showing:
     async def _show(self, proposal: Proposal, *, again: bool) -> None:
         card, session, v = proposal_card(proposal), proposal.session_id, proposal.command_id
         if proposal.place is not None:
+            where = Sent(*proposal.place)
+            public = not is_private(where.channel)
             try:
-                await self._poster.change(Sent(*proposal.place), card, session=session, v=v, beside=True)
+                await self._poster.change(
+                    where, MOVED if public else card, session=session, v=v, beside=True, for_all=public
+                )
             except MessageGone as gone:
                 log.info("the card of the proposal %s is gone: %s", proposal.id, gone)
-            return
+            if not public:
+                return
         if proposal.state is not ProposalState.PENDING:
             return
         channel, thread_ts = await self._where(proposal)
@@ -79,7 +87,8 @@ class Showing:
         found = await self._approvals.thread(proposal)
         if found is None or found[1] is None:
             raise TryLater("the thread of the plan is not there")
-        return found
+        place = await self._audience.private_place(proposal.user_id, Place(*found))
+        return str(place.channel), place.thread_ts
 
 
 def proposal_workers(

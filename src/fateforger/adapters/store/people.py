@@ -14,11 +14,12 @@ from fateforger.adapters.store.constraint_list import UNINDEXED, put_on_list
 from fateforger.adapters.store.constraint_rows import VERSION
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.journal_rows import TX
+from fateforger.adapters.store.owners import OWNER, close_calendar
 from fateforger.adapters.store.person_rows import Share, as_values, holding
 from fateforger.adapters.store.tables import Erasure, table
 from fateforger.constraints import check_person
 from fateforger.errors import CalendarBusy, StillAtWork
-from fateforger.ports import Counts
+from fateforger.ports import Closing, Counts
 
 ERASURE = table(Erasure)
 UNFINISHED = (
@@ -48,11 +49,13 @@ class SqlPeople:
         check_person(user_id)
         return await self._database.read(lambda connection: _exported(connection, user_id, calendar))
 
-    async def erase(self, user_id: str, *, now: datetime, calendar: str | None = None) -> Counts:
+    async def erase(
+        self, user_id: str, *, now: datetime, calendar: str | None = None, closing: Closing | None = None
+    ) -> Counts:
         check_person(user_id)
         erasure = secrets.token_hex(8)
         counts = await self._database.write(
-            lambda connection: _erase(_locked(connection), user_id, calendar, now, erasure)
+            lambda connection: _erase(_locked(connection), user_id, calendar, now, erasure, closing)
         )
         await self._database.scrub()
         self._after()
@@ -86,7 +89,9 @@ def _exported(connection: Connection, user_id: str, calendar: str | None) -> dic
     return {share.kind: rows for share in shares if (rows := _rows(connection, share))}
 
 
-def _erase(connection: Connection, user_id: str, calendar: str | None, now: datetime, erasure: str) -> Counts:
+def _erase(
+    connection: Connection, user_id: str, calendar: str | None, now: datetime, erasure: str, closing: Closing | None
+) -> Counts:
     whole = holding(connection, user_id, calendar=calendar, now=now)
     if whole.journal.unfinished:
         raise CalendarBusy(UNFINISHED)
@@ -95,6 +100,8 @@ def _erase(connection: Connection, user_id: str, calendar: str | None, now: date
     uids = select(VERSION.c.uid).where(VERSION.c.user_id == user_id).distinct().order_by(VERSION.c.uid)
     put_on_list(connection, user_id, connection.execute(uids).scalars().all())
     counts = _some({share.kind: _delete(connection, share) for share in whole.shares})
+    if closing is not None:
+        close_calendar(connection, closing, now)
     if counts:
         connection.execute(_INSERT, {"id": erasure, "at": now, "counts": json.dumps(dict(counts))})
     return counts
@@ -105,6 +112,9 @@ def _delete(connection: Connection, share: Share) -> int:
         # An undo names what it took back: no longer, so that the rows can go in any order.
         for one in share.conditions:
             connection.execute(update(TX).where(one).values(undoes=None))
+    if share.table is OWNER:
+        nobody = {"person": None, "origin": None, "since": None}
+        return sum(connection.execute(update(OWNER).where(one).values(nobody)).rowcount for one in share.conditions)
     return sum(connection.execute(delete(share.table).where(one)).rowcount for one in share.conditions)
 
 

@@ -15,6 +15,7 @@ from fateforger.adapters.store.jobs import JOB, RECEIPT
 from fateforger.adapters.store.journal_rows import GENERATION, HEAD, OP, TX
 from fateforger.adapters.store.leases import LEASE
 from fateforger.adapters.store.outbox import OUTBOX
+from fateforger.adapters.store.owners import OWNER
 from fateforger.adapters.store.person_jobs import JobShare, job_share, known_by
 from fateforger.adapters.store.person_journal import JournalShare, journal_share
 from fateforger.adapters.store.proposals import CLIENT, PROPOSAL
@@ -29,7 +30,7 @@ _DOCUMENTS = frozenset(
     {"session", "message", "payload", "plan", "context", "op", "observed", "head", "task", "proposal", "record"}
 )
 """Columns that hold JSON texts."""
-_WITHHELD = frozenset({"token_hash"})
+_WITHHELD = frozenset({"token_hash", "code_hash", "code_salt", "closed_for"})
 _AT_ONCE = 400
 """Values that one statement names; databases take some thousands."""
 
@@ -88,6 +89,7 @@ def _shares(user_id: str, sessions: Collection[str], journal: JournalShare, jobs
     yield Share("agents", CLIENT, (CLIENT.c.user_id == user_id,))
     yield Share("agent_calls", CALL, (CALL.c.user_id == user_id,))
     yield Share("proposals", PROPOSAL, (PROPOSAL.c.user_id == user_id,))
+    yield Share("ownership", OWNER, (OWNER.c.person == user_id,))
 
 
 def _whole(of: Table, journal: JournalShare) -> tuple[ColumnElement[bool], ...]:

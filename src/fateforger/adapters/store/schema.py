@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from fateforger.adapters.store.faults import translated
 from fateforger.errors import StoreUnavailable
 
-HEAD = "0008"
+HEAD = "0009"
 """The newest revision in ``migrations/versions``."""
 
 VERSION_TABLE = "fateforger_revision"

@@ -14,6 +14,7 @@ from fateforger.adapters.store.feedback import SqlFeedbacks
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.outbox import SqlOutbox
+from fateforger.adapters.store.owners import SqlOwners
 from fateforger.adapters.store.people import SqlPeople
 from fateforger.adapters.store.place import database_url, make_engine, spoken
 from fateforger.adapters.store.proposals import SqlProposals
@@ -42,6 +43,7 @@ class Store:
     proposals: SqlProposals
     people: SqlPeople
     quota: SqlQuota
+    owners: SqlOwners
 
     async def aclose(self) -> None:
         """Wait for what is under way and let go of the database; calling it again does nothing."""
@@ -78,4 +80,5 @@ def open_store(where: str | Path) -> Store:
         proposals=SqlProposals(database),
         people=SqlPeople(database),
         quota=SqlQuota(database),
+        owners=SqlOwners(database),
     )

@@ -37,7 +37,8 @@ class Start(BaseModel):
 class Opening(BaseModel):
     """The person wrote where no session ran yet; a model may read in it that they want a day planned. Only what was
     ``addressed`` to us is read; anything else counts once a session runs in its thread. ``tz`` as in :class:`Start`,
-    ``withheld`` as in :class:`TimeboxingUserReply`."""
+    ``withheld`` as in :class:`TimeboxingUserReply`. Where others read what they wrote, ``channel`` is that of their
+    direct messages without a ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` say where it was written."""
 
     model_config = _FROZEN
     kind: Literal["opening"] = "opening"
@@ -45,11 +46,18 @@ class Opening(BaseModel):
     user_id: str
     at: datetime
     channel: str
-    thread_ts: str
+    thread_ts: str | None
     tz: str
     text: str
     addressed: bool = True
     withheld: bool = False
+    heard_channel: str | None = None
+    heard_thread_ts: str | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Check whether the answer comes somewhere else than where it was written."""
+        return self.heard_channel is not None
 
 
 class TimeboxingUserReply(InSession):

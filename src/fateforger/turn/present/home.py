@@ -34,6 +34,11 @@ def welcome_card() -> Card:
     return Card(text=HELLO, parts=(Prose(text=HELLO), Controls(items=(START, ADD_TASK))))
 
 
+def refused_home_card(why: str) -> Card:
+    """Return the App Home of a person who cannot plan here: why, and what is kept about them."""
+    return Card(text=why, parts=(Prose(text=why), *KEPT))
+
+
 def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
     """The start button, the person's sessions, the last touched first, their ``queue``, and what is kept about them."""
     parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES, ADD_DAY))]

@@ -23,6 +23,7 @@ from fateforger.adapters.store.tables.conversation import (
     SessionRow,
 )
 from fateforger.adapters.store.tables.memory import ConstraintUnindexed, ConstraintVersion
+from fateforger.adapters.store.tables.ownership import CalendarOwnerRow
 from fateforger.adapters.store.tables.people import Erasure
 from fateforger.adapters.store.tables.tasks import TaskBlocker, TaskRow
 
@@ -31,6 +32,7 @@ __all__ = [
     "AgentClient",
     "AgentProposal",
     "CalendarLease",
+    "CalendarOwnerRow",
     "ConstraintUnindexed",
     "ConstraintVersion",
     "Counter",

@@ -1,0 +1,57 @@
+"""Whose calendar it is: put together from the settings and the database, and said in words."""
+
+from __future__ import annotations
+
+from fateforger.adapters.store import Store
+from fateforger.background.ownership import SETTING, CalendarOwner, Ownership
+from fateforger.bootstrap.check import Check
+from fateforger.bootstrap.ground import open_state, ticking_clock
+from fateforger.config import Settings
+from fateforger.ports import Clock
+
+NOBODYS = "It is nobody's yet."
+CLOSED = "It is closed: its owner was erased, and nobody inherits it."
+SETTING_VOID = " FATEFORGER_CALENDAR_OWNER names who was erased, so it does not count."
+FIX = (
+    "Start fateforger up: it prints a code, and whoever sends that to the bot is the owner. Or set"
+    " FATEFORGER_CALENDAR_OWNER to a Slack id (U...)."
+)
+
+
+def ownership_of(settings: Settings, store: Store, clock: Clock) -> Ownership:
+    """Return what decides whose calendar the configured one is."""
+    from fateforger.local.workspace import DEFAULT_USERS  # noqa: PLC0415  heavy
+
+    page = [person.id for person in DEFAULT_USERS]
+    return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
+
+
+def owner_words(settings: Settings, owner: CalendarOwner) -> str:
+    """Return a sentence about whose calendar it is."""
+    if owner.person is None:
+        return f"{CLOSED}{SETTING_VOID if settings.calendar_owner else ''}" if owner.closed else NOBODYS
+    since = "" if owner.since is None else f" on {owner.since.date().isoformat()}"
+    return f"{owner.person} ({owner.origin}{since})."
+
+
+def claim_words(code: str) -> str:
+    """Return what to do with a code."""
+    return (
+        "To connect your calendar, send this to the bot in a direct message:\n\n"
+        f"    /timebox claim {code}\n\n"
+        f"In a thread, where Slack takes no commands, write it without the command: claim {code}\n"
+        "The code counts once, and until the next start. Keep it to yourself: whoever sends it owns the calendar."
+    )
+
+
+async def look_at_owner(settings: Settings) -> Check:
+    """Say whose calendar it is, or what to do so that it is somebody's."""
+    store = await open_state(settings)
+    try:
+        owner = await ownership_of(settings, store, ticking_clock(settings)).owner()
+    finally:
+        await store.aclose()
+    words = owner_words(settings, owner)
+    if owner.person is None:
+        return Check("owner", "missing", words, FIX)
+    return Check("owner", "real" if settings.real_slack or owner.origin == SETTING else "local", words)

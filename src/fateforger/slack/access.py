@@ -1,0 +1,53 @@
+"""Who may plan: the one place that asks whose calendar it is, for every command, form and page that needs it."""
+
+from __future__ import annotations
+
+from fateforger.background.ownership import Claiming, is_code
+from fateforger.coordinator.door import Door
+from fateforger.slack import phrases
+from fateforger.slack.addresses import COMMAND_NAME
+
+CLAIM = "claim"
+"""What is written before a code."""
+
+
+async def calendar_refusal(door: Door, user_id: str, *, in_card: bool = False) -> str | None:
+    """Return why this person cannot plan here, with what to do; ``None`` if they can. A card mentions nobody."""
+    owner = await door.calendar_owner()
+    if owner.person == user_id:
+        return None
+    if owner.person is not None:
+        return phrases.not_your_calendar(None if in_card else owner.person)
+    return phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR
+
+
+async def claim_answer(door: Door, user_id: str, code: str) -> str:
+    """Present a code, and return what to tell the person."""
+    match await door.claim_calendar(user_id, code):
+        case Claiming.DONE:
+            return phrases.CLAIMED
+        case Claiming.ALREADY_YOURS:
+            return phrases.ALREADY_YOURS
+        case Claiming.WRONG:
+            return phrases.WRONG_CODE
+        case Claiming.TOO_SOON:
+            return phrases.CODE_TOO_SOON
+        case Claiming.NO_CODE:
+            return phrases.NO_CODE
+        case Claiming.TAKEN:
+            return await calendar_refusal(door, user_id) or phrases.ALREADY_YOURS
+
+
+def typed_code(typed: str) -> str | None:
+    """Return what was typed as the code of a claim: ``claim`` and what comes after it, a fixed form. ``None`` for
+    anything else."""
+    word, *code = typed.split() or [""]
+    return "".join(code) if word == CLAIM and code else None
+
+
+def sent_code(message: str) -> str | None:
+    """Return the code of a claim that was sent as a message, with or without the command before it. It has to look like
+    a code, with its dash, for people write other things that begin so."""
+    words = message.removeprefix(COMMAND_NAME).strip()
+    code = typed_code(words)
+    return code if code is not None and is_code(code) else None

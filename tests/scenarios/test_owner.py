@@ -1,0 +1,198 @@
+"""Whose calendar it is, with the real program connected to a workspace as to Slack, and several people in it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.factories.inside import run_inside
+from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Json, Person, control, eventually, workspace_at
+from tests.scenarios.person import texts
+from tests.scenarios.program import Program
+
+from fateforger.local.workspace import Workspace
+from fateforger.slack import phrases
+from fateforger.turn.present.home import ERASE
+
+pytestmark = pytest.mark.process
+
+ALEX, ROBIN = "U0000ALEX", "U0000ROBIN"
+CODE = re.compile(r"/timebox claim (\S{4}-\S{4})")
+
+
+class Connected(Program):
+    """The program with tokens of a workspace: it has no page of its own."""
+
+    def _address(self, offset: int) -> str | None:
+        super()._address(offset)  # which fails when the program ended
+        return "nowhere:0" if "Ready: type /timebox in Slack." in self.printed()[offset:] else None
+
+    def printed(self) -> str:
+        return self.log.read_bytes().decode("latin-1") if self.log.exists() else ""
+
+
+@dataclass
+class Office:
+    """A workspace, and the program that is connected to it."""
+
+    workspace: Workspace
+    program: Connected
+    alex: Person
+    robin: Person
+
+    async def start(self) -> str:
+        """Start it and return what it printed."""
+        before = len(self.program.printed())
+        await asyncio.to_thread(self.program.start)
+        return self.program.printed()[before:]
+
+    async def doctor(self) -> str:
+        """Return what is said about the owner."""
+        return await asyncio.to_thread(self._doctor)
+
+    def _doctor(self) -> str:
+        environment = self.program.environment
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            _, out, _ = run_inside("doctor", "--json", "--data-dir", str(self.program.data))
+        return next(check["message"] for check in json.loads(out)["checks"] if check["name"] == "owner")
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    async with workspace_at(tmp_path) as workspace:
+        environment = {
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_API_BASE_URL": f"{workspace.config.public_url}/api/",
+            "FATEFORGER_PICTURE": "off",
+        }
+        program = Connected(tmp_path / "data", environment=environment)
+        people = Person(workspace, ALEX), Person(workspace, ROBIN)
+        yield Office(workspace, program, *people)
+        if program.process is not None:
+            await asyncio.to_thread(program.kill)
+        for person in people:
+            await person.http.aclose()
+
+
+async def told(person: Person, words: str, times: int = 1) -> None:
+    """Wait until they read these words so often in their direct messages."""
+
+    async def look() -> bool:
+        return sum(words in text for m in await person.roots() for text in texts(m)) >= times
+
+    await eventually(look, f"{words!r}, {times} times")
+
+
+async def plans(person: Person) -> list[Json]:
+    return [m for m in await person.roots() if m["text"].startswith("Planning")]
+
+
+async def forget(person: Person) -> None:
+    """Press *Forget me* on App Home, which shows what it shows to everybody."""
+    await person.post("/ui/home_opened", tab="home")
+
+    async def look() -> Json | None:
+        view = (await person.get("/ui/home"))["view"]
+        return view if view and ERASE.label in str(view) else None
+
+    view = await eventually(look, "the home tab")
+    block_id, element = control(view["blocks"], ERASE.label)
+    action = {key: element[key] for key in ("type", "action_id", "value")} | {"block_id": block_id}
+    assert (await person.post("/ui/action", surface={"type": "home"}, action=action))["ok"]
+
+
+async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_by_forget_me(office: Office) -> None:
+    """K14: nobody plans before that, nobody but the owner after it, and nobody inherits it; restarts change nothing."""
+    alex, robin = office.alex, office.robin
+    printed = await office.start()
+    (code,) = CODE.findall(printed)
+    assert "Owner of the calendar: It is nobody's yet." in printed
+    assert await office.doctor() == "It is nobody's yet."
+    for person in (alex, robin):
+        await person.slash()
+        await told(person, phrases.NOBODYS_CALENDAR)
+    await robin.say("plan my day")
+    await robin.slash("claim AAAA-AAAA")
+    await told(robin, phrases.WRONG_CODE)
+    await robin.slash(f"claim {code}")
+    await told(robin, phrases.CODE_TOO_SOON)
+    await alex.say(f"claim {code}")
+    await told(alex, phrases.CLAIMED)
+    await robin.slash()
+    await told(robin, phrases.not_your_calendar(ALEX))
+
+    await asyncio.to_thread(office.program.kill)
+    printed = await office.start()
+    assert f"Owner of the calendar: {ALEX} (claimed on " in printed
+    assert CODE.findall(printed) == []
+    assert (await office.doctor()).startswith(f"{ALEX} (claimed on ")
+    await robin.slash(f"claim {code}")
+    await told(robin, phrases.not_your_calendar(ALEX), 2)
+    await alex.slash()
+
+    async def begun() -> bool:
+        return len(await plans(alex)) == 1
+
+    await eventually(begun, "the owner's plan")
+    await forget(alex)
+    await told(alex, phrases.CLOSED_NOW)
+    for _ in range(2):
+        for person in (alex, robin):
+            await person.slash()
+            await told(person, phrases.CALENDAR_CLOSED)
+        assert await office.doctor() == "It is closed: its owner was erased, and nobody inherits it."
+        await asyncio.to_thread(office.program.kill)
+        printed = await office.start()
+        (new,) = CODE.findall(printed)
+        assert new != code
+    assert (await plans(robin), len(await plans(alex))) == ([], 1)
+    assert [file for file in office.program.data.rglob("*.db*") if new.encode() in file.read_bytes()] == []
+    await robin.slash(f"claim {new}")
+    await told(robin, phrases.CLAIMED)
+
+
+async def test_the_setting_names_the_owner_without_a_code(office: Office) -> None:
+    """K14: as before; whoever it names and is forgotten does not count any more."""
+    office.program.environment["FATEFORGER_CALENDAR_OWNER"] = ROBIN
+    printed = await office.start()
+    assert f"Owner of the calendar: {ROBIN} (named by FATEFORGER_CALENDAR_OWNER)." in printed
+    assert CODE.findall(printed) == []
+    await office.alex.slash()
+    await told(office.alex, phrases.not_your_calendar(ROBIN))
+    await forget(office.robin)
+    await told(office.robin, phrases.CLOSED_NOW)
+    await asyncio.to_thread(office.program.kill)
+    printed = await office.start()
+    assert "FATEFORGER_CALENDAR_OWNER names who was erased, so it does not count." in printed
+    assert len(CODE.findall(printed)) == 1
+
+
+async def test_what_a_stranger_presses_and_fills_in_is_refused_in_one_place(office: Office) -> None:
+    """K14: the queue, forms, the message shortcut and App Home say the same as /timebox does."""
+    office.program.environment["FATEFORGER_CALENDAR_OWNER"] = ALEX
+    await office.start()
+    robin, words = office.robin, phrases.not_your_calendar(ALEX)
+    for command in ("/tasks", "/pull"):
+        await robin.post("/ui/slash", channel=robin.channel, command=command, text="")
+    await told(robin, words, 2)
+    said = await robin.say("Buy milk")
+    shown = phrases.not_your_calendar(None)
+    await robin.sees(said["message"]["ts"], shown)
+    where = {"channel": robin.channel, "ts": said["message"]["ts"]}
+    await robin.post("/ui/shortcut", callback_id="save_as_task", **where)
+    await robin.post("/ui/home_opened", tab="home")
+
+    async def home() -> bool:
+        view = (await robin.get("/ui/home"))["view"]
+        return view is not None and shown in list(texts(view)) and "Plan my day" not in str(view)
+
+    await eventually(home, "the refusal on App Home")
+    assert await robin.modal() is None
