@@ -30,7 +30,6 @@ pytestmark = [
 SCOPES = "plan:read,plan:propose,constraints:read,constraints:propose"
 LATER = {"ops": [{"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}]}
 DAY = "2026-03-02"
-GENERAL = "C0000GENERAL"
 
 
 @pytest.fixture
@@ -53,12 +52,14 @@ async def rules(data: Path) -> list[str]:
 
 
 def forge(program: Program, owner: Person) -> None:
-    """The click of somebody else in the channel on the very same button; they are told whose it is."""
+    """The click of somebody else on the very same button, which is in the owner's direct messages."""
+    eventually(lambda: owner.has("Apply"), "the proposal in the thread")
     robin = Person(program.url, "U0000ROBIN")
-    robin.channel = owner.channel
-    eventually(lambda: robin.has("Apply"), "the proposal in the thread")
-    assert robin.use(*robin.find("Apply")) == {"ok": True}
-    robin.reads("is asked here, so only they can answer.")
+    message, block, element = owner.find("Apply")
+    action = {"type": element["type"], "action_id": element["action_id"], "block_id": block, "value": element["value"]}
+    surface = {"type": "message", "channel": owner.channel, "ts": message["ts"]}
+    forged = {"user": robin.user, "surface": surface, "action": action, "state": {}}
+    assert robin.http.post(f"{robin.base}/ui/action", json=forged).json().get("ok") is not True
 
 
 async def states(client: Client, *ids: str) -> list[str]:
@@ -74,7 +75,6 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
     """Proposed over a pipe and over HTTP; both programs are killed in between; denied, forged, applied, taken back."""
     expect.set_options(timeout=60_000)
     person, data = program.person(), program.data
-    person.channel = GENERAL
     for _, step in STEPS[:-1]:
         step(person)
     token, calendar = await let_in(data, "robot", SCOPES), CalDav(program.caldav_url())
@@ -102,7 +102,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = await browser.new_page(viewport={"width": 1500, "height": 950})
         await page.goto(program.url)
-        await page.get_by_text("general", exact=True).click()
+        await page.get_by_text("FateForger", exact=True).nth(1).click()
         await page.get_by_text("replies").last.click()
         thread = page.locator("#thread")
         await expect(thread.get_by_text("“Prepare talk” moves to 15:00–16:00 (now 09:00–10:00).")).to_be_visible()

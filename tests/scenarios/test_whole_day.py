@@ -116,22 +116,19 @@ def test_own_edits_after_the_commit_survive_the_undo(program: Program) -> None:
 
 
 def test_somebody_else_gets_a_polite_no(program: Program) -> None:
-    """S56: a click by another person changes nothing and is answered to them only."""
+    """S56, K14: another person neither sees the plan nor can press anything on it, and is told whose calendar it is."""
     person = program.person()
     people = person.get("/ui/state", user=person.user)["users"]
     other_id = next(p["id"] for p in people if not p["is_bot"] and p["id"] != person.user)
-    general = next(c["id"] for c in person.state()["channels"] if not c["is_im"])
-    person.channel = general
     person.slash("/timebox")
     person.reads("Plan this day")
     before = person.says()
     other = Person(program.url, other_id)
-    other.channel = general
-    message, block, element = other.find("Plan this day")
-    other.use(message, block, element)
-    eventually(
-        lambda: any(m.get("ephemeral") for m in other.thread() + other.roots()), "an answer to the other one only"
-    )
+    message, block, element = person.find("Plan this day")
+    action = {"type": element["type"], "action_id": element["action_id"], "block_id": block, "value": element["value"]}
+    surface = {"type": "message", "channel": person.channel, "ts": message["ts"]}
+    forged = {"user": other_id, "surface": surface, "action": action, "state": {}}
+    assert other.http.post(f"{other.base}/ui/action", json=forged).json().get("ok") is not True
     assert person.says() == before
     answer = other.slash("/timebox")
     eventually(

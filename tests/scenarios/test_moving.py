@@ -1,0 +1,106 @@
+"""A plan that an earlier program began in a channel goes on in direct messages; what it showed there is taken away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+from tests.scenarios.chat import BOT_TOKEN, Chat, Json, Person, chat_at, eventually, steps, workspace_at
+from tests.scenarios.scripted_door import state_card
+from tests.scenarios.test_slack_room import forge, settled
+
+from fateforger.ports import Sent
+from fateforger.session.model import Outgoing, Session
+from fateforger.slack import phrases
+from fateforger.slack.render import render
+
+GENERAL, ALEX, ROBIN = "C0000GENERAL", "U0000ALEX", "U0000ROBIN"
+AT = datetime(2026, 3, 2, 7, tzinfo=UTC)
+SECRET = "Therapy with Dr. Secret"
+
+
+@pytest.fixture
+async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
+    async with workspace_at(tmp_path) as workspace, chat_at(workspace, tmp_path) as running:
+        yield running
+
+
+async def begun_in_channel(chat: Chat) -> tuple[Session, list[str]]:
+    """A session as an earlier program left it: its first message and its card stand in a thread of the channel."""
+    config = chat.workspace.config
+    client = AsyncWebClient(token=BOT_TOKEN, base_url=f"{config.public_url}/api/")
+    session = Session(
+        id="s1", user_id=ALEX, channel=GENERAL, created_at=AT, touched_at=AT, tz="Etc/UTC", date=AT.date(),
+        overview=f"{SECRET}\n",
+    )  # fmt: skip
+    stamps: list[str] = []
+    messages = []
+    for slot in ("root", "stage"):
+        item = Outgoing(id=slot, session_id="s1", channel=GENERAL, slot=slot, card=state_card(session))
+        shown = render(item.card, session="s1", v=slot)
+        thread = stamps[0] if stamps else None
+        sent = await client.chat_postMessage(channel=GENERAL, text=shown.text, blocks=shown.blocks, thread_ts=thread)
+        stamps.append(str(sent["ts"]))
+        messages.append(item)
+    await chat.store.sessions.save(session, expected=0, outgoing=messages)
+    for item, ts in zip(messages, stamps, strict=True):
+        await chat.store.outbox.sent(item.id, Sent(GENERAL, ts), now=AT)
+    await chat.store.sessions.attach_thread("s1", GENERAL, stamps[0])
+    return session, stamps
+
+
+@pytest.mark.parametrize("by", ["a message", "a click"])
+async def test_it_moves_with_the_next_answer(chat: Chat, by: str) -> None:
+    """K14: the answer, and all after it, come in direct messages; in the channel one line says where it goes on, and
+    nothing that was planned can be read in the messages that stood last."""
+    _, (root, card) = await begun_in_channel(chat)
+    in_general, alex, robin = (Person(chat.workspace, ALEX, channel=GENERAL), Person(chat.workspace, ALEX),
+                               Person(chat.workspace, ROBIN, channel=GENERAL))  # fmt: skip
+    assert SECRET in str(await robin.thread(root))
+    if by == "a message":
+        await in_general.say("what now?", root)
+    else:
+        await in_general.use((await in_general.thread(root))[1], "Count")
+
+    async def moved() -> Json | None:
+        return next((m for m in await alex.roots() if m.get("reply_count")), None)
+
+    new_root = await eventually(moved, "the plan in direct messages")
+    answer = "what now?" if by == "a message" else "count one"
+    shown = await alex.sees(new_root["ts"], answer)
+    assert steps(shown)[0] == SECRET
+    await settled(chat)
+    seen = await robin.thread(root)
+    assert [m["text"] for m in seen if m["ts"] in {root, card}] == [phrases.MOVED] * 2
+    assert SECRET not in str(seen)
+
+    await alex.use(shown, "Count")
+    await alex.sees(new_root["ts"], "3 steps")
+    await settled(chat)
+    assert SECRET not in str(await robin.thread(root))
+    assert len(await robin.roots()) == 1
+    session = await chat.store.sessions.load("s1")
+    assert session is not None
+    assert (session.channel, session.thread_ts) == (alex.channel, new_root["ts"])
+    for person in (in_general, alex, robin):
+        await person.http.aclose()
+
+
+async def test_somebody_elses_click_moves_and_changes_nothing(chat: Chat) -> None:
+    """K14, S56"""
+    session, (root, card) = await begun_in_channel(chat)
+    robin = Person(chat.workspace, ROBIN, channel=GENERAL)
+    message = (await robin.thread(root))[1]
+    await robin.use(message, "Count")
+    await forge(chat, ROBIN, GENERAL, message, "Add tasks")
+    await robin.sees(root, phrases.not_yours(ALEX))
+    await settled(chat)
+    left = await chat.store.sessions.load("s1")
+    assert left is not None
+    assert (left.overview, left.channel, left.thread_ts) == (session.overview, GENERAL, root)
+    assert card == message["ts"]
+    assert await robin.modal() is None
+    await robin.http.aclose()

@@ -1,0 +1,61 @@
+"""What may be shown where: the person's own in their direct messages with the bot, and nowhere else (K14)."""
+
+from __future__ import annotations
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+from tests.factories.agents import HandClock
+
+from fateforger.ports import Sent
+from fateforger.session.cards import Card, Prose
+from fateforger.slack.arrivals import Place
+from fateforger.slack.audience import Audience, is_private
+from fateforger.slack.calling import Refused
+from fateforger.slack.latest import Latest
+from fateforger.slack.pace import Pace
+from fateforger.slack.people import People
+from fateforger.slack.poster import Poster
+
+OWN = Card(text="Therapy", parts=(Prose(text="Therapy"),))
+
+
+class Known(People):
+    """Knows the direct messages of one person."""
+
+    async def direct_channel(self, user_id: str) -> str:
+        assert user_id == "U1"
+        return "D1"
+
+
+@pytest.mark.parametrize(("channel", "private"), [("D1", True), ("C1", False), ("G1", False), ("", False)])
+def test_only_direct_messages_are_private(channel: str, private: bool) -> None:  # noqa: FBT001  what is expected
+    """Channels, private channels and group messages are read by others, or may be."""
+    assert is_private(channel) is private
+
+
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [
+        (Place("D1", "1.0"), Place("D1", "1.0")),
+        (Place("C1", "1.0"), Place("D1")),
+        (Place("G1"), Place("D1")),
+        (Place("D2"), Place("D1")),
+        (Place(None), Place("D1")),
+    ],
+)
+async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place: Place) -> None:
+    """In their thread with the bot; not in a conversation of theirs with somebody else, which is one of two as well."""
+    audience = Audience(Known(AsyncWebClient(), HandClock()))
+    assert await audience.private_place("U1", asked) == place
+
+
+@pytest.mark.parametrize("channel", ["C1", "G1"])
+async def test_no_card_that_is_not_for_all_is_posted_where_others_read(channel: str) -> None:
+    """Whoever sends it, and whether it is new, changed, or gets its picture; Slack is not even asked."""
+    poster = Poster(AsyncWebClient(base_url="http://127.0.0.1:9/"), Pace(), Latest())
+    with pytest.raises(Refused):
+        await poster.post(channel, None, OWN, session="s", v="v")
+    with pytest.raises(Refused):
+        await poster.change(Sent(channel, "1.0"), OWN, session="s", v="v")
+    with pytest.raises(Refused):
+        await poster.hang(Sent(channel, "1.0"), OWN, session="s", v="v")
