@@ -10,14 +10,20 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from fateforger.drafting import Busy, Day, LunchWish, Work, draft
-from fateforger.drafting.draft import instance_of, length
+from fateforger.drafting import Busy, Day, Draft, LunchWish, Work
+from fateforger.drafting import draft as searched
+from fateforger.drafting.draft import TRIAL_STEPS, instance_of, length
 from fateforger.plan import TBPlan, read_plan, resolve, resolve_strict, write_plan
 from fateforger.plan.zones import local_day, zone
 from fateforger.quality import Criterion, graded
 
 ZONES = ["Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Pacific/Auckland"]
 DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5)]
+
+
+def draft(day: Day) -> Draft:
+    """A draft that is searched for a moment only: what holds for every draft holds for it too."""
+    return searched(day, steps=TRIAL_STEPS)
 
 
 @st.composite
@@ -43,7 +49,7 @@ def days(draw: st.DrawFn) -> Day:
         )
         for n in range(draw(st.integers(0, 9)))
     )
-    lunch = LunchWish("lunch", minute(10 * 60, 15 * 60), draw(st.integers(0, 120)))
+    lunch = LunchWish(f"lunch-{day.isoformat()}", minute(10 * 60, 15 * 60), draw(st.integers(0, 120)))
     end = start + timedelta(minutes=draw(st.integers(0, 14 * 60)))
     return Day(date=day, tz=tz, start=start, end=end, busy=busy, lunch=draw(st.none() | st.just(lunch)), works=works)
 
@@ -67,8 +73,9 @@ def test_every_task_is_placed_in_full_or_named(day: Day) -> None:
     for block in resolve(result.plan):
         task = block.key.split("-")[0]
         placed[task] = placed.get(task, 0) + block.minutes
-    placed.pop("lunch", None)
-    named = [left.id for left in result.unplaced if left.id != "lunch"]
+    for ours in ("lunch", "shutdown"):
+        placed.pop(ours, None)
+    named = [left.id for left in result.unplaced if not left.id.startswith(("lunch-", "shutdown-"))]
     assert sorted([*placed, *named]) == sorted(w.id for w in day.works)
     assert placed == {w.id: length(w) for w in day.works if w.id in placed}
     assert all(left.reason for left in result.unplaced)

@@ -56,6 +56,10 @@ def _choose_date(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.ChooseDate(**envelope, date=_chosen(click, date))
 
 
+def _plan_day(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.ChooseDate(**envelope, date=click.target)
+
+
 def _day_start(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.AdjustFrame(**envelope, day_start=_chosen(click, time))
 
@@ -179,6 +183,7 @@ def _chosen(click: Click, kind: type[date | time]) -> Any:
 EXECUTORS: Mapping[str, Executor] = {
     "commit_date": _commit_date,
     "choose_date": _choose_date,
+    "plan_day": _plan_day,
     "set_day_start": _day_start,
     "set_day_end": _day_end,
     "task.one_thing": _one_thing,

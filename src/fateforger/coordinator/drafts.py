@@ -119,6 +119,7 @@ class Drafts:
 
     async def _drawn(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
         now = self._clock.now()
+        session = session.at_time(now)
         try:
             with self._logbook.draft(session) as entry:
                 return await entry.draft(session, model, now=now, instead_of=instead_of, seconds=self._seconds)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from fateforger.plan import zone
 from fateforger.session.commands import Start
-from fateforger.session.days import day_to_plan, day_words, local_today
+from fateforger.session.days import day_words, local_today
+from fateforger.session.frame import ended, usual_day, usual_frame
 from fateforger.session.keys import minted
 from fateforger.session.model import CalendarWrite, FrameFacts, InputFacts, Notice, Session
 from fateforger.session.offering import carried_over
@@ -21,14 +22,14 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
     """The session that a start begins. ``earlier`` are the person's sessions, the last touched first. When blocks are
     written is as the person chose it last, else ``calendar_write``."""
     tz, notices = _zone(start.tz)
-    day = start.date or day_to_plan(start.at, tz)
-    if day < local_today(start.at, tz):
+    frame = next((usual_frame(s.frame) for s in earlier if s.frame.confirmed), FrameFacts())
+    day = start.date or usual_day(start.at, tz, frame)
+    if day < local_today(start.at, tz) and ended(day, tz, frame, start.at):
         notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
-        day = day_to_plan(start.at, tz)
+        day = usual_day(start.at, tz, frame)
     if start.note:
         notices += (start.note,)
     chosen = next((s.calendar_write_chosen for s in earlier if s.calendar_write_chosen is not None), None)
-    frame = next((s.frame for s in earlier if s.frame.confirmed), FrameFacts())
     session = Session(
         id=session_id(start),
         user_id=start.user_id,
@@ -42,7 +43,8 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
         inputs=InputFacts(tasks=start.inputs),
         calendar_write=chosen or calendar_write,
         calendar_write_chosen=chosen,
-        frame=frame.model_copy(update={"confirmed": False}),
+        frame=frame,
+        now=start.at,
         notice=Notice(lines=notices) if notices else None,
     )
     return session.model_copy(update={"offered": carried_over(session, earlier, now=start.at)})

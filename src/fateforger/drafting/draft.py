@@ -14,7 +14,6 @@ from operator import or_
 
 from fateforger.constraints.kinds import Necessity
 from fateforger.drafting.axis import stretches
-from fateforger.drafting.early import with_the_one_thing_first
 from fateforger.drafting.free import Stretch, blocked, frame_of
 from fateforger.drafting.ground import ground_of
 from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task, Told
@@ -22,43 +21,63 @@ from fateforger.drafting.leftover import why_left
 from fateforger.drafting.lunch import DRIFT, LUNCH, SHORTEST, lunch_stretch, wants_lunch
 from fateforger.drafting.minutes import GRID, instant
 from fateforger.drafting.model import Choice, Day, Draft, Left, Work
-from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW
+from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW, is_shutdown
 from fateforger.drafting.place import PIECE, SPLITTABLE, Board, on_grid
 from fateforger.drafting.policy import Lunch, Policy
-from fateforger.drafting.solve import Solved, solved
+from fateforger.drafting.solve import STEPS, Solved, solved
 from fateforger.drafting.solve import told as draft_of
 from fateforger.drafting.ways import offered, taken
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
 
-STEPS = 3_300
-"""A person waits for this draft, a few hundredths of a second."""
+TRIAL_STEPS = 3_300
+"""Steps of a draft that is only looked at, to see whether a way out helps: a few hundredths of a second."""
 NO_LUNCH = "meetings leave no 20 minutes free around that time"
 NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"
-_POLICY = Policy(lunch=None, before_deep=0, shutdown=0, longest_focus=None, deep_blocks=None)
 
 
-def draft(day: Day, told: Sequence[Told] = ()) -> Draft:
+def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
     """Place what fits, keeping what was ``told``, and name what does not (S21). The order of ``day.busy`` does not
-    matter. Lunch lies where it lies without any work."""
+    matter. Lunch lies where it lies without any work. The engine, the policy and the search are those of
+    :func:`fateforger.drafting.draft_instance` (K10); ``steps`` is how long it searches."""
     frame = frame_of(day)
     if frame.minutes == 0:
         whole = (Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
         return Draft(TBPlan(date=day.date, tz=day.tz), (*_without_lunch(day, frame, told), *whole))
-    filled = _filled(day, told)
-    instance, result = filled.ground.instance, draft_of(filled)
-    lunch = instance.pinned or instance.policy.lunch is not None
-    missing = () if lunch else _without_lunch(day, frame, told)
-    left = [_told_of_lunch(day, each) for each in result.unplaced]
-    return replace(
-        result, unplaced=(*missing, *offered(left, lambda each, way: _once_taken(day, told, filled, each, way)))
-    )
+    instance = instance_of(day, told)
+    filled = _filled(day, instance, steps)
+    result = draft_of(filled)
+    left = [_told_of_lunch(day, told, each) for each in result.unplaced]
+    return replace(result, unplaced=offered(left, lambda each, way: _once_taken(day, told, filled, each, way)))
+
+
+def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
+    """Return lunch alone, where :func:`draft` puts it, or why it has no place."""
+    bare = replace(day, works=())
+    frame = frame_of(bare)
+    if frame.minutes == 0:
+        return draft(bare, told)
+    instance = instance_of(bare, told)
+    policy = instance.policy.model_copy(update={"shutdown": 0})
+    result = draft_of(_filled(bare, instance.model_copy(update={"policy": policy}), TRIAL_STEPS))
+    return replace(result, unplaced=tuple(_told_of_lunch(bare, told, each) for each in result.unplaced))
+
+
+def policy_of(day: Day) -> Policy:
+    """Return the one policy for a day (K10): the usual one, with lunch when and for as long as it is wished for, and
+    without lunch where none is wished for in the frame."""
+    if day.lunch is None or not wants_lunch(frame_of(day), day.lunch):
+        return Policy(lunch=None)
+    minutes = max(GRID, day.lunch.minutes)
+    start = day.lunch.start.astimezone(zone(day.tz)).time()
+    return Policy(lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST, minutes), drift=DRIFT))
 
 
 def _once_taken(day: Day, told: Sequence[Told], filled: Solved, left: Left, choice: Choice) -> set[str]:
-    """What has a place in the draft that a way out leads to; nothing where that takes a place from anything."""
+    """What has a place in the draft that a way out leads to; nothing where that takes a place from any work."""
     try:
-        after = _filled(*taken(day, told, left.id, choice))
+        other, rules = taken(day, told, left.id, choice)
+        after = _filled(other, instance_of(other, rules), TRIAL_STEPS)
     except BadInput:  # the frame would be longer than any day is
         return set()
     keeps = set(after.relaxed) <= set(filled.relaxed) and _placed(filled) <= _placed(after)
@@ -66,17 +85,17 @@ def _once_taken(day: Day, told: Sequence[Told], filled: Solved, left: Left, choi
 
 
 def _placed(filled: Solved) -> set[str]:
+    """Work and lunch that have a place; the end of the day gives way to them."""
     there = zip(filled.problem.items, filled.found.placed, strict=True)
-    return {item.id for item, pieces in there if pieces}
+    return {item.id for item, pieces in there if pieces and not is_shutdown(item.id)}
 
 
-def _filled(day: Day, told: Sequence[Told]) -> Solved:
+def _filled(day: Day, instance: Instance, steps: int) -> Solved:
     """Where everything lies, with a lunch that gives way where rules leave it no time."""
-    instance = instance_of(day, told)
-    result = solved(ground_of(instance), steps=STEPS)
+    result = solved(ground_of(instance), steps=steps)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
-        result = solved(ground_of(with_loose_lunch(day, instance)), steps=STEPS)
-    return with_the_one_thing_first(result, STEPS)
+        result = solved(ground_of(with_loose_lunch(day, instance)), steps=steps)
+    return result
 
 
 def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
@@ -86,11 +105,11 @@ def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
     instance = Instance(
         date=day.date,
         tz=day.tz,
-        frame=Frame(start=day.start, end=day.end),
+        frame=Frame(start=day.start, end=day.end, next_start=day.next_start),
         immovables=tuple(busy),
         tasks=tuple(_task(work, place, len(day.works)) for place, work in enumerate(day.works)),
         constraints=tuple(told),
-        policy=_POLICY,
+        policy=policy_of(day),
     )
     lunch = _lunch(day, frame_of(day), instance)
     return instance if lunch is None else instance.model_copy(update={"pinned": (lunch,)})
@@ -147,16 +166,13 @@ def _without_lunch(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[Left
 
 def with_loose_lunch(day: Day, instance: Instance) -> Instance:
     """The day with lunch as a wish that gives way to rules."""
-    if day.lunch is None:
-        return instance
-    minutes = max(GRID, day.lunch.minutes)
-    start = day.lunch.start.astimezone(zone(day.tz)).time()
-    wish = Lunch(start=start, minutes=minutes, shortest=min(SHORTEST, minutes), drift=DRIFT)
-    return instance.model_copy(update={"pinned": (), "policy": _POLICY.model_copy(update={"lunch": wish})})
+    return instance if day.lunch is None else instance.model_copy(update={"pinned": ()})
 
 
-def _told_of_lunch(day: Day, left: Left) -> Left:
-    return replace(left, reason=NO_LUNCH_BY_RULES) if day.lunch and left.id == day.lunch.key else left
+def _told_of_lunch(day: Day, told: Sequence[Told], left: Left) -> Left:
+    if day.lunch is None or left.id != day.lunch.key:
+        return left
+    return replace(left, reason=NO_LUNCH_BY_RULES if told else NO_LUNCH, choices=())
 
 
 def _task(work: Work, place: int, of: int) -> Task:

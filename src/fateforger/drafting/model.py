@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
-from datetime import datetime
+from datetime import datetime, time
 from enum import StrEnum
 
 from fateforger.plan import ET, TBPlan
@@ -43,7 +43,8 @@ class LunchWish:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day to fill: ``start`` to ``end`` is the frame, ``works`` are in order of priority."""
+    """A day to fill: ``start`` to ``end`` is the frame, ``works`` are in order of priority. ``next_start``: when the
+    day after begins, where that is not as early as this one."""
 
     date: Date
     tz: str
@@ -52,6 +53,7 @@ class Day:
     busy: tuple[Busy, ...] = ()
     lunch: LunchWish | None = None
     works: tuple[Work, ...] = ()
+    next_start: time | None = None
 
 
 class Way(StrEnum):

@@ -30,6 +30,11 @@ def minutes_of(task: Task, block: int) -> int:
     return USUAL_DEEP if task.type is ET.DEEP_WORK else USUAL_SHALLOW
 
 
+def is_shutdown(key: str) -> bool:
+    """Check whether a key or an id is that of the end of a day."""
+    return key.startswith(f"{SHUTDOWN}-")
+
+
 def task_of(key: str, tasks: Iterable[str]) -> str | None:
     """Whose block a key names: a task's id, perhaps with the number of the piece."""
     ids = set(tasks)

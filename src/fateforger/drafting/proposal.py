@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from fateforger.drafting.blocks import block, work_block
-from fateforger.drafting.draft import draft, length, splittable
+from fateforger.drafting.draft import draft_lunch, length, splittable
 from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
 from fateforger.drafting.instance import Told
 from fateforger.drafting.leftover import why_left
@@ -49,7 +49,7 @@ def taken_up(day: Day, proposed: Sequence[Proposed], told: Sequence[Told] = ()) 
     proposed = [replace(p, start=p.start.astimezone(UTC)) if _measured(p) else p for p in proposed]
     _refuse(_misshapen(day, proposed))
     proposed.sort(key=lambda p: p.start)
-    bare = draft(replace(day, works=()), told)
+    bare = draft_lunch(day, told)
     lunch = [Busy(b.start, b.end) for b in resolve(bare.plan)]
     _refuse((*_misplaced(day, proposed, lunch), *_miscounted(day, proposed)))
     fixed = blocked((*day.busy, *lunch))

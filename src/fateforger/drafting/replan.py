@@ -3,13 +3,14 @@ be."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.clock import clock_at
 from fateforger.drafting.instance import Instance
+from fateforger.drafting.minutes import GRID, ceil, instant
 from fateforger.drafting.naming import task_of
-from fateforger.plan import FixedStart, TBPlan, resolve, zone
+from fateforger.plan import ET, FixedStart, TBPlan, resolve, zone
 
 
 def from_now(instance: Instance, plan: TBPlan, now: datetime) -> Instance:
@@ -73,6 +74,24 @@ def begun_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
         else event
         for event in _fixed(plan).events
     )
+
+
+def starting_before(plan: TBPlan, now: datetime) -> tuple[str, ...]:
+    """Return the keys of the blocks that begin before ``now`` and could begin later, in time order. Meetings and what
+    may overlap others stay."""
+    early = [b for b in resolve(plan) if b.start.astimezone(UTC) < now.astimezone(UTC)]
+    early = [b for b in early if b.event.type not in {ET.BACKGROUND, ET.MEETING}]
+    return tuple(b.key for b in sorted(early, key=lambda b: (b.start.astimezone(UTC), b.index)))
+
+
+def begun_from(plan: TBPlan, keys: Iterable[str], now: datetime) -> TBPlan:
+    """Return the plan with those blocks one after the other from ``now`` on, on the grid, whatever they run into."""
+    lengths = {block.key: block.minutes for block in resolve(plan)}
+    start = instant(ceil(now))
+    for key in keys:
+        plan = begun_at(plan, key, start)
+        start += timedelta(minutes=-(-lengths[key] // GRID) * GRID)
+    return plan
 
 
 def _fixed(plan: TBPlan) -> TBPlan:

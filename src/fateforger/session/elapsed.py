@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.instance import Instance
-from fateforger.drafting.minutes import GRID, ceil, instant
 from fateforger.drafting.naming import task_of
-from fateforger.drafting.replan import begun_at, running_late
+from fateforger.drafting.replan import begun_at, begun_from, running_late
 from fateforger.errors import BadInput
 from fateforger.plan import ET, Resolved, TBPlan, resolve
 from fateforger.session import commands
@@ -22,14 +21,8 @@ def missed_from_now(plan: TBPlan, command: commands.Replan, at: datetime) -> TBP
     under_way = _under_way(plan, at)
     if command.late == 0 and under_way is not None and under_way.key not in missed:
         missed.append(under_way.key)
-    start = instant(ceil(at))
-    for key in sorted(dict.fromkeys(missed), key=lambda key: resolved_block(plan, key).start.astimezone(UTC)):
-        block = resolved_block(plan, key)
-        if block.start.astimezone(UTC) >= at:
-            continue
-        plan = begun_at(plan, key, start)
-        start += timedelta(minutes=-(-block.minutes // GRID) * GRID)
-    return plan
+    starts = {key: resolved_block(plan, key).start.astimezone(UTC) for key in dict.fromkeys(missed)}
+    return begun_from(plan, sorted((key for key in starts if starts[key] < at), key=lambda key: starts[key]), at)
 
 
 def delayed(

@@ -7,8 +7,9 @@ from datetime import UTC, time, timedelta
 
 from fateforger.drafting import Left
 from fateforger.drafting.model import Choice, Conflict, Way
+from fateforger.drafting.naming import is_shutdown
 from fateforger.errors import BadInput
-from fateforger.session.frame import frame_of, frame_span
+from fateforger.session.frame import frame_span, whole_frame
 from fateforger.session.model import Clash, Offer, Session, Unplaced
 
 ALWAYS = (Offer(way="defer"), Offer(way="drop"))
@@ -16,7 +17,8 @@ ALWAYS = (Offer(way="defer"), Offer(way="drop"))
 
 
 def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
-    """What a draft left out. A task can always wait or be dropped; lunch cannot, it belongs to the frame."""
+    """What a draft left out. A task can always wait or be dropped; lunch cannot, it belongs to the frame. That the day
+    has no end of its own is for the quality of the plan to say."""
     tasks = {task.id for task in session.inputs.tasks}
     return tuple(
         Unplaced(
@@ -26,6 +28,7 @@ def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
             offers=ways_out(session, each.choices) if each.id in tasks else (),
         )
         for each in left
+        if not is_shutdown(each.id)
     )
 
 
@@ -64,7 +67,7 @@ def _offers(session: Session, choices: Iterable[Choice]) -> Iterator[Offer]:
 
 def _until(session: Session, minutes: int) -> time | None:
     """The end of a day that is so much longer; ``None`` when that is no frame of this day."""
-    start, end = frame_of(session)
+    start, end = whole_frame(session)
     later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
     until = later.time().replace(tzinfo=None, fold=0)
     try:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 
 from fateforger.drafting import in_words
+from fateforger.drafting.minutes import ceil, instant
 from fateforger.errors import BadInput
 from fateforger.plan import instant_of, local_day, zone
+from fateforger.session.days import day_to_plan, local_today
 from fateforger.session.model import FrameFacts, Session
+from fateforger.stages import TimeboxingStage
 
 _NIGHT = timedelta(hours=12)
 _LATE = timedelta(hours=18)
@@ -34,9 +38,110 @@ def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetim
     return start, end
 
 
-def frame_of(session: Session) -> tuple[datetime, datetime]:
-    """:func:`frame_span` of a session."""
+def whole_frame(session: Session) -> tuple[datetime, datetime]:
+    """Return :func:`frame_span` of a session, whatever the clock says."""
     return frame_span(session.date, session.tz, session.frame)
+
+
+def frame_of(session: Session) -> tuple[datetime, datetime]:
+    """Return the part of the session's frame that can be planned: all of it, or what is left from now on, rounded up to
+    five minutes (K11). For a plan that was drafted, that is what was left then. Raises :class:`BadInput` when the frame
+    is a mistake, or over."""
+    start, end = whole_frame(session)
+    now = _planned_from(session)
+    if now is None or now.astimezone(UTC) <= start.astimezone(UTC):
+        return start, end
+    if ended(session.date, session.tz, session.frame, now):
+        raise BadInput(
+            f"Your day ended at {session.frame.day_end:%H:%M}, so nothing is left of it to plan."
+            " Plan the next day, or choose a later end."
+        )
+    return instant(ceil(now)).astimezone(zone(session.tz)), end
+
+
+def _planned_from(session: Session) -> datetime | None:
+    return session.now if session.stage.number < TimeboxingStage.SKELETON.number else session.drafted_at
+
+
+def is_under_way(session: Session) -> bool:
+    """Check whether the session's day has begun by now: part of its frame is past, and part of it is left."""
+    try:
+        return frame_of(session)[0] != whole_frame(session)[0]
+    except BadInput:
+        return False
+
+
+def day_ended(session: Session) -> bool:
+    """Check whether the frame of a day that is being planned is over by now."""
+    now = _planned_from(session)
+    try:
+        whole_frame(session)
+    except BadInput:
+        return False
+    return now is not None and ended(session.date, session.tz, session.frame, now)
+
+
+def shown_start(session: Session) -> time:
+    """Return when the frame starts as the person sees it: when they said it did, or else from now on."""
+    frame = session.frame
+    if frame.usual_start is not None or not is_under_way(session):
+        return frame.day_start
+    return frame_of(session)[0].time().replace(tzinfo=None, fold=0)
+
+
+def lunch_start(session: Session) -> datetime | None:
+    """Return when lunch should start, not before now; ``None`` when none is wanted, or when it is over."""
+    frame = session.frame
+    if frame.lunch_start is None or not frame.lunch_minutes:
+        return None
+    start = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
+    if not is_under_way(session):
+        return start
+    begins = frame_of(session)[0]
+    ends = start.astimezone(UTC) + timedelta(minutes=frame.lunch_minutes)
+    if begins.astimezone(UTC) <= start.astimezone(UTC):
+        return start
+    return begins if begins.astimezone(UTC) < ends else None
+
+
+def with_start(session: Session, start: time) -> FrameFacts:
+    """Return the session's frame with a start that the person said. For a day that is under way it holds for this day
+    only, unless it is what the frame shows anyway."""
+    frame = session.frame
+    if not is_under_way(session):
+        return frame.model_copy(update={"day_start": start, "usual_start": None})
+    if frame.usual_start is None and start == shown_start(session):
+        return frame
+    usual = frame.day_start if frame.usual_start is None else frame.usual_start
+    return frame.model_copy(update={"day_start": start, "usual_start": usual})
+
+
+def usual_frame(frame: FrameFacts) -> FrameFacts:
+    """Return the frame that the next day begins with."""
+    start = frame.day_start if frame.usual_start is None else frame.usual_start
+    return frame.model_copy(update={"day_start": start, "usual_start": None, "confirmed": False})
+
+
+def ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:
+    """Check whether the frame of a day is over by now; one that is a mistake ends with the day."""
+    try:
+        end = frame_span(day, tz, frame)[1]
+    except BadInput:
+        end = local_day(day, zone(tz))[1]
+    return instant(ceil(now)) >= end.astimezone(UTC)
+
+
+def usual_day(now: datetime, tz: str, frame: FrameFacts) -> date:
+    """Return the day that is offered first: a night shift that began yesterday, while most of it is left; today; or the
+    next day, once the evening has begun or the frame is over."""
+    today = local_today(now, tz)
+    before = today - timedelta(days=1)
+    with suppress(BadInput):
+        start, end = (moment.astimezone(UTC) for moment in frame_span(before, tz, frame))
+        if start + (end - start) / 2 > now.astimezone(UTC):
+            return before
+    day = day_to_plan(now, tz)
+    return day + timedelta(days=1) if day == today and ended(day, tz, frame, now) else day
 
 
 def frame_mistake(session: Session) -> str | None:
@@ -51,22 +156,25 @@ def frame_mistake(session: Session) -> str | None:
 def is_over(session: Session, now: datetime) -> bool:
     """Whether the session's day has passed: its date, and the night that its frame reaches into."""
     ends = [local_day(session.date, zone(session.tz))[1].astimezone(UTC)]
-    if frame_mistake(session) is None:
-        ends.append(frame_of(session)[1].astimezone(UTC))
+    with suppress(BadInput):  # a frame that is a mistake has no end of its own
+        ends.append(whole_frame(session)[1].astimezone(UTC))
     return max(ends) <= now.astimezone(UTC)
 
 
 def frame_words(session: Session) -> str:
     """The frame in one line: ``09:00-18:00 (9 h), lunch around 12:30 for 45 min``."""
     frame = session.frame
-    line = f"{frame.day_start:%H:%M}–{frame.day_end:%H:%M}"
+    line = f"{shown_start(session):%H:%M}–{frame.day_end:%H:%M}"
     if frame_mistake(session) is None:
-        start, end = frame_of(session)
+        start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
         minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)
         line += f" ({in_words(minutes)}{', until the next day' if end.date() > session.date else ''})"
     if frame.lunch_start is None or not frame.lunch_minutes:
         return f"{line}, no lunch break"
-    return f"{line}, lunch around {frame.lunch_start:%H:%M} for {in_words(frame.lunch_minutes)}"
+    lunch = lunch_start(session)
+    if lunch is None:
+        return line
+    return f"{line}, lunch around {lunch:%H:%M} for {in_words(frame.lunch_minutes)}"
 
 
 def day_window(day: date, tz: str) -> tuple[datetime, datetime]:
@@ -79,9 +187,10 @@ def instant_in(session: Session, clock: time) -> datetime:
     """The instant a person means by a time of day: on the planned day, or in the night after it when the frame reaches
     that far and the time is before the day's start."""
     on_day = instant_of(datetime.combine(session.date, clock), zone(session.tz))
-    if frame_mistake(session) is not None:
+    try:
+        start, end = whole_frame(session)
+    except BadInput:
         return on_day
-    start, end = frame_of(session)
     next_day = instant_of(datetime.combine(session.date + timedelta(days=1), clock), zone(session.tz))
     early = on_day.astimezone(UTC) < start.astimezone(UTC)
     return next_day if early and next_day.astimezone(UTC) < end.astimezone(UTC) else on_day

@@ -14,9 +14,10 @@ from fateforger.constraints.sections import reminder_of
 from fateforger.drafting.ground import ground_of
 from fateforger.drafting.instance import MOST_EVENTS, Frame, Immovable, Instance, Told
 from fateforger.drafting.keeping import broken_on
+from fateforger.errors import BadInput
 from fateforger.plan import TBPlan, resolve
 from fateforger.session.day_rules import day_meetings
-from fateforger.session.frame import day_window, frame_mistake, frame_of
+from fateforger.session.frame import day_window, whole_frame
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Session
 from fateforger.session.recall import following
@@ -52,7 +53,10 @@ def broken(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple
 def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
     """The session's day with its meetings and these constraints, and nothing to do; the whole day while its frame is a
     mistake."""
-    start, end = day_window(session.date, session.tz) if frame_mistake(session) is not None else frame_of(session)
+    try:
+        start, end = whole_frame(session)
+    except BadInput:
+        start, end = day_window(session.date, session.tz)
     meetings = [m for m in busy_meetings(session) if m.start < m.end][:MOST_EVENTS]
     return Instance(
         date=session.date,

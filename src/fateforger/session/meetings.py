@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from fateforger.errors import BadInput
 from fateforger.plan import local_day, zone
-from fateforger.session.frame import frame_mistake, frame_of
+from fateforger.session.frame import whole_frame
 from fateforger.session.model import Session
 from fateforger.sync.model import EventImage, OwnedId
 
@@ -79,8 +81,8 @@ def own_key(event: EventImage, day: date) -> str | None:
 def _reach(session: Session) -> tuple[datetime, datetime]:
     """From midnight to midnight, or to the end of the frame when that is later; in UTC."""
     start, end = (moment.astimezone(UTC) for moment in local_day(session.date, zone(session.tz)))
-    if frame_mistake(session) is None:
-        end = max(end, frame_of(session)[1].astimezone(UTC))
+    with suppress(BadInput):  # a frame that is a mistake reaches nowhere
+        end = max(end, whole_frame(session)[1].astimezone(UTC))
     return start, end
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from fateforger.constraints.wording import listed
 from fateforger.drafting import Left
 from fateforger.drafting.draft import length, splittable
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.instance import Task as Piece
+from fateforger.drafting.minutes import ceil, instant
 from fateforger.drafting.naming import task_of
 from fateforger.drafting.refit import refitted
-from fateforger.drafting.replan import done_early, from_now
+from fateforger.drafting.replan import begun_from, done_early, from_now, starting_before
 from fateforger.errors import BadInput
-from fateforger.plan import ET, Resolved, TBPlan, resolve
+from fateforger.plan import ET, Resolved, TBPlan, resolve, zone
 from fateforger.session import commands
 from fateforger.session.differences import differences
 from fateforger.session.elapsed import delayed, kept_task, left_of, missed_from_now, whose
 from fateforger.session.fitting import ways_out
-from fateforger.session.frame import day_window
+from fateforger.session.frame import day_window, is_over
+from fateforger.session.meetings import own_key
 from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.placing import resolved_block
 from fateforger.session.skeleton import basis, instance_in, work_of
@@ -116,6 +119,57 @@ def with_way_out(session: Session, command: WayOut, now: datetime) -> Refit:
 def once_more(session: Session, now: datetime) -> Refit:
     """The day fitted anew as it is. Raises ``UserError``."""
     return _fitted(session, session, _standing(session, now), instance_in(session), now.astimezone(UTC), [])
+
+
+def moved_from_past(session: Session, now: datetime) -> Refit | None:
+    """Return the session with what would begin before ``now`` moved, as little as can be; ``None`` when nothing has to.
+    What is on the calendar stays, and so does what the person put into the past themselves (K11). Raises
+    ``UserError``."""
+    plan, at = session.plan, now.astimezone(UTC)
+    if plan is None:
+        return None
+    stays = {*_on_calendar(session), *session.put_in_past}
+    late = [key for key in starting_before(plan, at) if key not in stays and not _in_past_by_choice(session, key)]
+    if not late:
+        return None
+    if is_over(session, now):
+        raise BadInput(OVER)
+    known = session.model_copy(update={"unplaced": tuple(u for u in session.unplaced if u.task_id not in set(late))})
+    refit = _fitted(session, known, begun_from(plan, late, at), instance_in(session), at, [])
+    titles = listed([f"“{resolved_block(plan, key).event.name}”" for key in late])
+    line = f"{titles} would have begun before now, so I fitted the rest of your day anew from {_clock(session, at)} on."
+    return replace(refit, lines=(line, *refit.lines))
+
+
+def with_put_in_past(before: Session, after: Session, now: datetime) -> Session:
+    """Return ``after`` with a note of each block that a change of the person put into the past."""
+    if after.plan is None:
+        return after
+    was = {} if before.plan is None else {b.key: b.start.astimezone(UTC) for b in resolve(before.plan)}
+    starts = {b.key: b.start.astimezone(UTC) for b in resolve(after.plan)}
+    put = [key for key in starting_before(after.plan, now) if was.get(key) != starts[key]]
+    return after.model_copy(update={"put_in_past": tuple(dict.fromkeys((*after.put_in_past, *put)))}) if put else after
+
+
+def _in_past_by_choice(session: Session, key: str) -> bool:
+    """Check whether a block begins before the plan was drafted: no draft puts one there."""
+    drafted = session.drafted_at
+    start = resolved_block(session.plan or TBPlan(date=session.date, tz=session.tz), key).start
+    return drafted is not None and start.astimezone(UTC) < drafted.astimezone(UTC)
+
+
+def _on_calendar(session: Session) -> set[str]:
+    """The keys of the blocks that the calendar showed at the last look, or that were written since."""
+    snapshot = session.snapshot
+    if snapshot is None:
+        known = session.plan if session.written is not None else None
+        return set() if known is None else {event.block_key for event in known.events}
+    live = (event for event in (*snapshot.events, *snapshot.fetched.values()) if event is not None and not event.gone)
+    return {key for event in live if (key := own_key(event, session.date)) is not None}
+
+
+def _clock(session: Session, at: datetime) -> str:
+    return f"{instant(ceil(at)).astimezone(zone(session.tz)):%H:%M}"
 
 
 def _standing(session: Session, now: datetime) -> TBPlan:

@@ -13,11 +13,23 @@ from fateforger.constraints.kinds import Necessity
 from fateforger.constraints.sections import reminder_of
 from fateforger.drafting import Busy, Day, Draft, Left, LunchWish, Told, Work, draft
 from fateforger.drafting.draft import instance_of, with_loose_lunch
+from fateforger.drafting.draft import policy_of as drafting_policy
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance
 from fateforger.drafting.policy import Policy
-from fateforger.plan import instant_of, zone
+from fateforger.drafting.refit import refitted
+from fateforger.drafting.replan import begun_from, from_now, starting_before
+from fateforger.drafting.solve import STEPS
+from fateforger.errors import BadInput
+from fateforger.plan import TBPlan, instant_of, zone
 from fateforger.session.fitting import clash_of, named, with_offers
-from fateforger.session.frame import frame_mistake, frame_of
+from fateforger.session.frame import (
+    frame_mistake,
+    frame_of,
+    is_under_way,
+    lunch_start,
+    usual_frame,
+    whole_frame,
+)
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Session, SessionStatus, Sketch, Task
 from fateforger.session.recall import drafting
@@ -26,17 +38,30 @@ from fateforger.stages import TimeboxingStage
 
 
 def day_of(session: Session) -> Day:
-    """Everything a draft follows from. Raises ``BadInput`` when the frame is a mistake."""
+    """Everything a draft follows from, with the part of the frame that is left (K11). Raises ``BadInput`` when the
+    frame is a mistake, or over."""
     start, end = frame_of(session)
+    lunch = lunch_start(session)
     return Day(
         date=session.date,
         tz=session.tz,
         start=start,
         end=end,
         busy=tuple(Busy(m.start, m.end) for m in busy_meetings(session)),
-        lunch=_lunch(session),
+        lunch=None if lunch is None else _lunch(session, lunch),
         works=tuple(work_of(t) for t in session.inputs.tasks),
+        next_start=usual_frame(session.frame).day_start if is_under_way(session) else None,
     )
+
+
+def policy_of(session: Session) -> Policy:
+    """Return the policy of a session's day, by which it is drafted, fitted anew and judged (K10). Once the plan is on
+    the calendar nobody is asked to name the one thing, which may be done by then. Raises ``BadInput`` as
+    :func:`day_of`."""
+    policy = drafting_policy(day_of(session))
+    if session.written is None or any(task.one_thing for task in session.inputs.tasks):
+        return policy
+    return policy.model_copy(update={"one_thing_early": False})
 
 
 def told(session: Session) -> tuple[Told, ...]:
@@ -45,14 +70,14 @@ def told(session: Session) -> tuple[Told, ...]:
     return tuple(Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on) for item in items)
 
 
-def own_draft(session: Session) -> Draft:
+def own_draft(session: Session, *, steps: int = STEPS) -> Draft:
     """The engine's draft of the session's day."""
-    return draft(day_of(session), told(session))
+    return draft(day_of(session), told(session), steps=steps)
 
 
 def instance_in(session: Session) -> Instance:
     """The session's day as the engine takes it, by the names of its meetings, with what can be followed of what was
-    told. Raises ``BadInput`` when the frame is a mistake."""
+    told. Raises ``BadInput`` when the frame is a mistake, or over."""
     day = day_of(session)
     gone = () if session.clash is None else session.clash.let_go
     instance = instance_of(day, tuple(each for each in told(session) if each.id not in gone))
@@ -60,19 +85,31 @@ def instance_in(session: Session) -> Instance:
     events = tuple(
         Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
     )
-    return with_loose_lunch(day, instance.model_copy(update={"immovables": events}))
+    changes = {"immovables": events, "policy": policy_of(session)}
+    return with_loose_lunch(day, instance.model_copy(update=changes))
 
 
 def basis(session: Session) -> str:
     """Fingerprint of what a draft follows from: date, zone, frame, lunch, tasks, busy time, and the constraints that it
-    follows, those of this conversation too (S46, S232)."""
-    made_from = json.dumps(astuple(day_of(session)), default=str)
+    follows, those of this conversation too (S46, S232). That time passes makes no draft stale. Raises ``BadInput`` when
+    the frame is a mistake."""
+    start, end = whole_frame(session)
+    frame = session.frame
+    lunch = None
+    if frame.lunch_start is not None and frame.lunch_minutes:
+        at = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
+        lunch = astuple(_lunch(session, at))
+    busy = [(m.start, m.end) for m in busy_meetings(session)]
+    works = [astuple(work_of(task)) for task in session.inputs.tasks]
+    made_from = json.dumps((session.date, session.tz, start, end, busy, lunch, works), default=str)
     rules = "".join(sorted(item.record.model_dump_json() for item in drafting(session).applicable))
     return hashlib.sha1(f"{made_from}{rules}".encode(), usedforsecurity=False).hexdigest()
 
 
 def drafted(session: Session, sketch: Sketch | None = None) -> Session:
-    """The session with a fresh draft in the place of its plan: a model's, if there is one, else our own."""
+    """The session with a fresh draft in the place of its plan: a model's, if there is one, else our own. A model's
+    draft that was made a while ago begins now as well."""
+    session = session.model_copy(update={"drafted_at": session.now, "put_in_past": ()})
     if sketch is None or sketch.plan is None:
         result = own_draft(session)
         changes = {
@@ -81,21 +118,38 @@ def drafted(session: Session, sketch: Sketch | None = None) -> Session:
             "clash": clash_of(result.conflict, result.relaxed),
         }
     else:
-        changes = {"plan": sketch.plan, "unplaced": with_offers(sketch.unplaced, session.unplaced)}
+        plan, left = _begun_now(session, sketch.plan)
+        unplaced = (*sketch.unplaced, *named(session, left))
+        changes = {"plan": plan, "unplaced": with_offers(unplaced, session.unplaced)}
     return graded(session.model_copy(update={**changes, "draft_basis": basis(session)}))
+
+
+def _begun_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[Left, ...]]:
+    """Return a draft that was made before now with what would lie in the past moved, as little as can be, and what
+    found no place then."""
+    now = session.now
+    late = () if now is None else starting_before(plan, now)
+    if now is None or not late:
+        return plan, ()
+    plan = begun_from(plan, late, now)
+    result = refitted(plan, from_now(instance_in(session), plan, now))
+    return result.plan, result.unplaced
 
 
 def fingerprint(session: Session) -> str | None:
     """:func:`basis`, or ``None`` when nothing can be drafted: the session ended, or its frame is a mistake."""
-    if session.status is SessionStatus.CANCELLED or frame_mistake(session) is not None:
+    if session.status is SessionStatus.CANCELLED:
         return None
-    return basis(session)
+    try:
+        return basis(session)
+    except BadInput:
+        return None
 
 
 def wants_sketch(session: Session) -> bool:
     """Whether a draft is worth making before it is asked for: the person says what is to be done, the calendar is
     known, and neither a draft nor the plan was made from the same already (S44)."""
-    now = fingerprint(session)
+    now = None if frame_mistake(session) is not None else fingerprint(session)
     if now is None or session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.inputs.tasks:
         return False
     if session.snapshot is None or session.snapshot.day != session.date:
@@ -120,12 +174,9 @@ def graded(session: Session) -> Session:
 
 
 def measure(session: Session) -> Instance:
-    """The session's day as a plan for it is judged: by all that makes a good day, but for a lunch that the person does
-    not want. Once the plan is on the calendar nobody is asked to name the one thing, which may be done by then. Raises
-    ``BadInput`` when the frame is a mistake."""
-    day = instance_in(session)
-    one = session.written is None or any(task.one_thing for task in day.tasks)
-    return day.model_copy(update={"policy": Policy(lunch=day.policy.lunch, one_thing_early=one)})
+    """The session's day as a plan for it is judged: as it is drafted, by the same policy (K10). Raises ``BadInput``
+    when the frame is a mistake, or over."""
+    return instance_in(session)
 
 
 def left_of(session: Session) -> tuple[Left, ...]:
@@ -133,12 +184,8 @@ def left_of(session: Session) -> tuple[Left, ...]:
     return tuple(Left(each.task_id, each.title, each.reason) for each in session.unplaced)
 
 
-def _lunch(session: Session) -> LunchWish | None:
-    frame = session.frame
-    if frame.lunch_start is None or not frame.lunch_minutes:
-        return None
-    start = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
-    return LunchWish(f"lunch-{session.date.isoformat()}", start, frame.lunch_minutes)
+def _lunch(session: Session, start: datetime) -> LunchWish:
+    return LunchWish(f"lunch-{session.date.isoformat()}", start, session.frame.lunch_minutes)
 
 
 def work_of(task: Task) -> Work:

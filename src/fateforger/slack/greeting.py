@@ -19,8 +19,8 @@ from fateforger.slack.calling import Passing, SlackTrouble, called
 from fateforger.slack.poster import Poster
 from fateforger.slack.render import retired
 
-FIRST_WORDS = ("Plan today", "Plan tomorrow", "Plan today, 8 to 16:30")
-"""What one could say first, to a model."""
+FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 16:30")
+"""What one could say first, to a model. They stay where they are shown, so they have to be right at any hour."""
 
 log = logging.getLogger(__name__)
 

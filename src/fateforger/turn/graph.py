@@ -92,7 +92,7 @@ def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
     """A fresh graph for one turn. ``model`` reads messages; without one they are not read."""
     builder = DiGraphBuilder()
     works: dict[str, Work] = {TURN_INIT: _turn_init, DECISION: _deciding_with(model), TRANSITION: _transition}
-    works |= {stage_node(stage): _stage for stage in TimeboxingStage}
+    works |= {stage_node(stage): _in_thread for stage in TimeboxingStage}
     works[PRESENTER] = _presenter
     for name, work in works.items():
         builder.add_node(Node(name, work), activation="any")
@@ -205,6 +205,11 @@ def _transition(step: Step) -> Step:
     given = _given(step.stage_input)
     no = None if step.refused or given.command is None else objection(given.session, given.command, given.asked)
     return step if no is None else _refusing(step, given, no)
+
+
+async def _in_thread(step: Step) -> Step:
+    """Let a stage do its work off the event loop: a draft takes a good part of a second of the processor."""
+    return await asyncio.to_thread(_stage, step)
 
 
 def _stage(step: Step) -> Step:

@@ -40,7 +40,10 @@ async def hear_opening(
         Role.DECIDE,
         StartWords,
         reply.text,
-        facts=(("day", facts.day_facts(session, reply.at)), ("frame", facts.frame_facts(session))),
+        facts=(
+            ("day", {**facts.day_facts(session, reply.at), **facts.clock(session, reply.at)}),
+            ("frame", facts.frame_facts(session)),
+        ),
         tables=(facts.upcoming(reply.at, session.tz), queue_table(queue), workflow_table()),
     )
     try:

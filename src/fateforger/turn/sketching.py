@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from fateforger.constraints import Applicable
 from fateforger.constraints.day_breaches import day_breaches
 from fateforger.constraints.kinds import Necessity
-from fateforger.drafting import Day, Draft, Proposed, draft, taken_up
-from fateforger.drafting.draft import instance_of
+from fateforger.drafting import Day, Draft, Proposed, taken_up
+from fateforger.drafting.draft import TRIAL_STEPS, draft_lunch, instance_of
 from fateforger.drafting.instance import Told
 from fateforger.drafting.keeping import broken_by
 from fateforger.drafting.mend import Mended, Moved, mended
@@ -50,8 +49,10 @@ async def sketched(
     """A model's draft of the session's day; its blocks are moved where they break what must be followed, as few as can
     be. ``instead_of`` is a draft that the person wants another one for. Raises ``ModelError`` when there is none in
     time, ``BadInput`` when the frame is a mistake."""
+    session = session.at_time(now)
     day, rules = day_of(session), told(session)
-    musts, order = _musts(session), _order(session)
+    ours = own_draft(session, steps=TRIAL_STEPS)
+    musts, order = _musts(session, ours), _order(session, ours)
     kept = reminders(drafting(session), left_out=left_out(session))
     prompt = prompt_for(
         "draft",
@@ -96,7 +97,7 @@ def without_sketch(session: Session, error: ModelError) -> Sketch:
 
 def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:
     yield facts.tasks(session)
-    yield facts.taken(session, resolve(draft(replace(day, works=()), rules).plan))
+    yield facts.taken(session, resolve(draft_lunch(day, rules).plan))
     if instead_of is not None:
         yield facts.blocks(session.model_copy(update={"plan": instead_of}))
 
@@ -119,20 +120,20 @@ def _proposed(session: Session, blocks: Sequence[BlockWords]) -> Iterator[Propos
         )
 
 
-def _musts(session: Session) -> tuple[Told, ...]:
+def _musts(session: Session, ours: Draft) -> tuple[Told, ...]:
     """What must be followed and can be: what our own draft has to do without, no other draft has to follow."""
-    impossible = own_draft(session).relaxed
+    impossible = ours.relaxed
     rules = (rule for rule in told(session) if rule.constraint_record.necessity is Necessity.MUST)
     return tuple(rule for rule in rules if rule.id not in impossible)
 
 
-def _order(session: Session) -> tuple[Applicable, ...]:
+def _order(session: Session, ours: Draft) -> tuple[Applicable, ...]:
     """The rules over the order of the day that must be kept, as far as our own draft keeps them."""
     items = (item for item in drafting(session).applicable if item.record.payload.day_rule is not None)
     musts = tuple(item for item in items if item.record.necessity is Necessity.MUST)
     if not musts:
         return ()
-    broken = {breach.item.uid for breach in day_breaches(musts, own_draft(session).plan, day_meetings(session))}
+    broken = {breach.item.uid for breach in day_breaches(musts, ours.plan, day_meetings(session))}
     return tuple(item for item in musts if item.uid not in broken)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
-from fateforger.drafting import Busy, Day, Draft, LunchWish, Work, draft
+from fateforger.drafting import Busy, Day, Draft, Left, LunchWish, Work, draft
 from fateforger.plan import ET, instant_of, resolve, resolve_strict, zone
 
 MONDAY = date(2026, 3, 2)
@@ -35,7 +35,17 @@ def shallow(name: str, minutes: int | None) -> Work:
 
 
 def shown(result: Draft) -> list[str]:
+    """The blocks but for the end of the day, which has a test of its own."""
+    return [text for text in whole(result) if not text.endswith("Shut down")]
+
+
+def whole(result: Draft) -> list[str]:
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in resolve(result.plan)]
+
+
+def left(result: Draft) -> list[Left]:
+    """What found no place, but for the end of the day."""
+    return [each for each in result.unplaced if each.title != "Shut down"]
 
 
 def test_one_thing_first_then_deep_then_shallow() -> None:
@@ -47,9 +57,9 @@ def test_one_thing_first_then_deep_then_shallow() -> None:
 def test_the_one_thing_comes_first_though_much_has_to_make_room() -> None:
     """S206: whole, and at the beginning of the day, where everything has a place so as well."""
     works = (deep("Report", 120), deep("Review", 90, first=True), deep("Thesis", 60), shallow("Mail", 90))
-    lunch = LunchWish("lunch", at("12:30"), 45)
+    lunch = LunchWish("lunch-2026-03-02", at("12:30"), 45)
     result = draft(day(end="18:00", busy=busy("10:30-11:30", "14:00-15:00"), lunch=lunch, works=works))
-    assert result.unplaced == ()
+    assert left(result) == []
     assert shown(result)[0] == "09:00-10:30 Review"
 
 
@@ -90,7 +100,7 @@ def test_no_break_when_there_is_no_room_for_one() -> None:
 def test_deep_work_longer_than_every_gap_is_split() -> None:
     result = draft(day(busy=busy("11:00-12:00", "14:00-15:00"), works=(deep("Book", 200),)))
     assert shown(result) == ["09:00-11:00 Book (1/2)", "12:00-13:20 Book (2/2)"]
-    assert [e.key for e in result.plan.events] == ["book", "book-2"]
+    assert [e.key for e in result.plan.events] == ["book", "book-2", "shutdown-2026-03-02"]
 
 
 def test_no_piece_is_shorter_than_half_an_hour() -> None:
@@ -101,7 +111,7 @@ def test_no_piece_is_shorter_than_half_an_hour() -> None:
 def test_shallow_work_is_not_split() -> None:
     result = draft(day(end="12:00", busy=busy("10:00-11:00"), works=(shallow("Filing", 90),)))
     assert shown(result) == []
-    assert [(u.title, u.reason) for u in result.unplaced] == [
+    assert [(u.title, u.reason) for u in left(result)] == [
         ("Filing", "it needs 1 h 30 min, and the longest free stretch of the day is 1 h")
     ]
 
@@ -109,28 +119,39 @@ def test_shallow_work_is_not_split() -> None:
 def test_a_task_longer_than_the_day_is_named() -> None:
     result = draft(day(works=(deep("Everything", 600), shallow("Mail", 30))))
     assert shown(result) == ["09:00-09:30 Mail"]
-    assert [u.reason for u in result.unplaced] == ["it needs 10 h, and the whole day has 8 h"]
+    assert [u.reason for u in left(result)] == ["it needs 10 h, and the whole day has 8 h"]
 
 
 def test_what_does_not_fit_any_more_is_named() -> None:
     works = (deep("Report", 420), shallow("Mail", 45), shallow("Calls", 30))
     result = draft(day(works=works))
-    assert shown(result) == ["09:00-16:00 Report", "16:10-16:55 Mail"]
-    assert [(u.title, u.reason) for u in result.unplaced] == [
+    assert shown(result) == [
+        "09:00-11:00 Report (1/4)",
+        "11:00-13:00 Report (2/4)",
+        "13:00-13:45 Mail",
+        "13:55-15:55 Report (3/4)",
+        "16:00-17:00 Report (4/4)",
+    ]
+    assert [(u.title, u.reason) for u in left(result)] == [
         ("Calls", "it needs 30 min, and the longest stretch still free is 10 min")
     ]
 
 
 def test_a_full_day_says_so() -> None:
     result = draft(day(works=(deep("Report", 480), shallow("Mail", 30))))
-    assert [u.reason for u in result.unplaced] == ["the day is full"]
+    assert [u.reason for u in left(result)] == ["the day is full"]
 
 
 def test_lunch_is_a_block() -> None:
-    """S207"""
-    result = draft(day(lunch=LunchWish("lunch", at("12:30"), 45), works=(deep("Report", 240),)))
-    assert shown(result) == ["09:00-12:30 Report (1/2)", "12:30-13:15 Lunch", "13:15-13:45 Report (2/2)"]
-    assert next(e.type for e in result.plan.events if e.key == "lunch") is ET.REGENERATION
+    """S207: lunch, ten minutes after it, no more than two hours of focus in one piece, and an end to the day."""
+    result = draft(day(lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45), works=(deep("Report", 240),)))
+    assert whole(result) == [
+        "09:00-11:00 Report (1/2)",
+        "12:30-13:15 Lunch",
+        "13:25-15:25 Report (2/2)",
+        "16:30-17:00 Shut down",
+    ]
+    assert next(e.type for e in result.plan.events if e.key == "lunch-2026-03-02") is ET.REGENERATION
 
 
 @pytest.mark.parametrize(
@@ -143,17 +164,17 @@ def test_lunch_is_a_block() -> None:
     ids=["later", "earlier", "shorter"],
 )
 def test_lunch_gives_way_to_meetings(meetings: tuple[str, ...], lunch: str) -> None:
-    assert shown(draft(day(busy=busy(*meetings), lunch=LunchWish("lunch", at("12:30"), 45)))) == [lunch]
+    assert shown(draft(day(busy=busy(*meetings), lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))) == [lunch]
 
 
 def test_lunch_without_room_is_named() -> None:
-    result = draft(day(busy=busy("10:00-15:00"), lunch=LunchWish("lunch", at("12:30"), 45)))
-    assert [u.reason for u in result.unplaced] == ["meetings leave no 20 minutes free around that time"]
+    result = draft(day(busy=busy("10:00-15:00"), lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))
+    assert [u.reason for u in left(result)] == ["meetings leave no 20 minutes free around that time"]
 
 
 def test_an_afternoon_has_no_lunch() -> None:
-    result = draft(day("14:00", lunch=LunchWish("lunch", at("12:30"), 45)))
-    assert (shown(result), result.unplaced) == ([], ())
+    result = draft(day("14:00", lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))
+    assert (shown(result), left(result)) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -204,8 +225,8 @@ def test_a_frame_past_midnight() -> None:
         works=(deep("Stars", 90), shallow("Log", 30)),
     )
     result = draft(night)
-    assert shown(result) == ["22:00-22:30 Log", "00:30-02:00 Stars"]
-    assert resolve(result.plan)[1].start.date() == date(2026, 3, 3)
+    assert shown(result) == ["22:00-22:30 Log", "22:30-23:00 Stars (1/2)", "00:30-01:30 Stars (2/2)"]
+    assert resolve(result.plan)[2].start.date() == date(2026, 3, 3)
 
 
 def test_three_hundred_meetings_are_fast() -> None:
@@ -218,4 +239,4 @@ def test_three_hundred_meetings_are_fast() -> None:
     result = draft(full)
     assert clock.process_time() - began < 10
     resolve_strict(result.plan)
-    assert len(result.plan.events) + len(result.unplaced) == 60
+    assert len(shown(result)) + len(left(result)) == 60

@@ -35,7 +35,7 @@ DAY = Day(
     start=at("09:00"),
     end=at("17:00"),
     busy=busy("09:30-10:00"),
-    lunch=LunchWish("lunch", at("12:30"), 45),
+    lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45),
     works=(REPORT, MAIL, IDEAS),
 )
 
@@ -70,7 +70,7 @@ def test_a_good_day_is_taken_up_in_time_order_with_lunch_as_ours() -> None:
         "14:00-14:50 Ideas DW",
         "16:00-16:30 Mail SW",
     ]
-    assert [e.key for e in result.plan.events] == ["t1", "walk", "lunch", "t3", "t2"]
+    assert [e.key for e in result.plan.events] == ["t1", "walk", "lunch-2026-03-02", "t3", "t2"]
     assert (result.plan.events[0].description, result.unplaced) == ("with figures", ())
 
 
@@ -170,7 +170,7 @@ def days(draw: st.DrawFn) -> Day:
         Work(f"t{n}", f"T{n}", draw(st.integers(5, 240)), deep=draw(st.booleans()), first=n == 2)
         for n in range(draw(st.integers(0, 5)))
     )
-    lunch = draw(st.sampled_from([None, LunchWish("lunch", at("12:30"), 45)]))
+    lunch = draw(st.sampled_from([None, LunchWish("lunch-2026-03-02", at("12:30"), 45)]))
     return Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), busy=meetings, lunch=lunch, works=works)
 
 
@@ -188,7 +188,7 @@ def as_proposed(day: Day, ours: Draft) -> list[Proposed]:
     return [
         Proposed(numbers[b.key.partition("-")[0]], "", b.event.type, b.start, b.minutes, "")
         for b in resolve(ours.plan)
-        if b.key != "lunch"
+        if b.key != "lunch-2026-03-02"
     ]
 
 
@@ -217,4 +217,4 @@ def test_s121_whatever_is_taken_up_keeps_every_meeting_and_the_frame(
         assert day.start <= begin < end <= day.end
         assert not any(b.start < b.end and b.start < end and begin < b.end for b in day.busy)
     placed = {b.key.partition("-")[0] for b in resolved} - {"lunch", "walk"}
-    assert placed | {left.id for left in result.unplaced} - {"lunch"} == {w.id for w in day.works}
+    assert placed | {left.id for left in result.unplaced} - {"lunch-2026-03-02"} == {w.id for w in day.works}

@@ -7,7 +7,7 @@ from fateforger.errors import BadInput
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission, NumberField, TextPart, TimeField
 from fateforger.session.commands import SessionCommand, SetFrame
 from fateforger.session.days import day_words
-from fateforger.session.frame import frame_span
+from fateforger.session.frame import frame_span, shown_start
 from fateforger.session.model import FrameFacts, Session
 
 MAX_LUNCH = 240
@@ -22,7 +22,7 @@ def form(session: Session, _request: FormRequest) -> Form:
         submit="Save",
         fields=(
             TextPart(text=f"Times are local times on **{day_words(session.date)}**."),
-            TimeField(name="day_start", label="Your day starts at", value=frame.day_start),
+            TimeField(name="day_start", label="Your day starts at", value=shown_start(session)),
             TimeField(
                 name="day_end",
                 label="Your day ends at",
@@ -57,6 +57,9 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
     minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH)
     if start is None or end is None or filled.errors:
         return FormErrors(errors=filled.errors)
+    if start == shown_start(session):
+        # What the form shows for a day that is under way is the clock, and nothing that the person said.
+        start = session.frame.day_start
     frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0)
     try:
         frame_span(session.date, session.tz, frame)

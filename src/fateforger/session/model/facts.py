@@ -45,7 +45,8 @@ class Task(BaseModel):
 
 
 class FrameFacts(BaseModel):
-    """The frame of the day (Stage 1): local times on the planned day. An end before the start means next day."""
+    """The frame of the day (Stage 1): local times on the planned day. An end before the start means next day.
+    ``usual_start`` is when days usually start, kept while the person says that this one began at another time."""
 
     model_config = _FROZEN
     day_start: time = time(9, 0)
@@ -53,6 +54,7 @@ class FrameFacts(BaseModel):
     lunch_start: time | None = time(12, 30)
     lunch_minutes: int = Field(45, ge=0, le=240)
     confirmed: bool = False
+    usual_start: time | None = None
 
 
 class OfferedInput(BaseModel):

@@ -50,6 +50,8 @@ class Session(BaseModel):
     thread_ts: str | None = None
     created_at: datetime
     touched_at: datetime
+    now: datetime | None = None
+    """The clock of the latest turn: what lies before it is past (K11). ``None``: nobody looked at the clock yet."""
     status: SessionStatus = SessionStatus.ACTIVE
     stage: TimeboxingStage = TimeboxingStage.DATE
     tz: str
@@ -84,6 +86,10 @@ class Session(BaseModel):
     """Why the draft does not follow all that must be followed."""
     draft_basis: str | None = None
     """Fingerprint of everything the draft was made from: another one means that it is stale (S46)."""
+    drafted_at: datetime | None = None
+    """The clock when the plan was drafted, from which on its day was filled."""
+    put_in_past: tuple[str, ...] = ()
+    """Keys of blocks that the person put where they lie when that was past already."""
     sketch: Sketch | None = None
     """A draft that waits for Stage 3 (S44)."""
     overview: str | None = None
@@ -131,6 +137,10 @@ class Session(BaseModel):
     """The first message's line as last sent, so that it is sent again only when it changes."""
     handled: tuple[str, ...] = ()
     """Ids of the commands that led here, the latest last: a repeated command is recognised by them."""
+
+    def at_time(self, now: datetime) -> Session:
+        """Return the session as it is at that instant."""
+        return self.model_copy(update={"now": now})
 
     def touched(self, command_id: str, at: datetime) -> Session:
         """The session after handling a command; the last 50 ids are remembered."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fateforger.session.commands import ChooseDate
 from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
+from fateforger.turn.nodes.date import chosen
 from fateforger.turn.nodes.facts import told
 
 
@@ -13,6 +15,9 @@ def run(stage: StageInput) -> StageOutput:
     after = told(session, stage.command)
     if after is not None:
         return StageOutput(session=after)
+    if isinstance(stage.command, ChooseDate):
+        session = chosen(session, stage.command)
+        return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=True),))
     if stage.asked is Move.PROCEED:
         frame = session.frame.model_copy(update={"confirmed": True})
         return StageOutput(session=session.model_copy(update={"frame": frame}), move=Move.PROCEED)

@@ -8,6 +8,7 @@ from fateforger.errors import BadInput
 from fateforger.plan import zone
 from fateforger.session.commands import ChooseDate
 from fateforger.session.days import day_words, local_today
+from fateforger.session.frame import ended
 from fateforger.session.model import Session
 from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
@@ -46,7 +47,7 @@ def chosen(session: Session, command: ChooseDate) -> Session:
             " session for the other day."
         )
     today = local_today(command.at, tz)
-    if day < today:
+    if day < today and ended(day, tz, session.frame, command.at):
         raise BadInput(f"{day_words(day)} is over; choose today or a later day.")
     if day > today + FARTHEST:
         raise BadInput(f"{day_words(day)} {day.year} is more than a year away; choose a nearer day.")
@@ -59,6 +60,8 @@ def chosen(session: Session, command: ChooseDate) -> Session:
             "plan": None,
             "unplaced": (),
             "draft_basis": None,
+            "drafted_at": None,
+            "put_in_past": (),
             "sketch": None,
             "overview": None,
             "quality": None,

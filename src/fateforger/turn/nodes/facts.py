@@ -18,6 +18,7 @@ from fateforger.session.commands import (
     UndoCatchUp,
     UpdateTask,
 )
+from fateforger.session.frame import with_start
 from fateforger.session.model import InputFacts, Notice, Session, Task
 from fateforger.session.offering import bringing
 from fateforger.session.tasks import left_for_later, task_named, with_one_thing, with_task, with_tasks, without_task
@@ -68,10 +69,14 @@ def _taken(session: Session, command: SessionCommand | None) -> Session | None:
 
 def _framed(session: Session, command: SetFrame | AdjustFrame) -> Session:
     if isinstance(command, SetFrame):
-        return session.model_copy(update={"frame": command.frame.model_copy(update={"confirmed": False})})
-    ends = (("day_start", command.day_start), ("day_end", command.day_end))
-    changes = {name: value for name, value in ends if value is not None}
-    return session.model_copy(update={"frame": session.frame.model_copy(update=changes)})
+        said = command.frame
+        frame = session.frame if said.day_start == session.frame.day_start else with_start(session, said.day_start)
+        kept = {"day_start": frame.day_start, "usual_start": frame.usual_start, "confirmed": False}
+        return session.model_copy(update={"frame": said.model_copy(update=kept)})
+    frame = session.frame if command.day_start is None else with_start(session, command.day_start)
+    if command.day_end is not None:
+        frame = frame.model_copy(update={"day_end": command.day_end})
+    return session.model_copy(update={"frame": frame})
 
 
 def _caught_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:

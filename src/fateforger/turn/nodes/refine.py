@@ -14,7 +14,16 @@ from fateforger.session.keys import minted
 from fateforger.session.model import Held, Notice, RefineUpdate, Session
 from fateforger.session.questions import answered_by, reopened, with_answer
 from fateforger.session.recall import following
-from fateforger.session.refitting import Refit, WayOut, facts_of, once_more, replanned, with_facts, with_way_out
+from fateforger.session.refitting import (
+    Refit,
+    WayOut,
+    facts_of,
+    once_more,
+    replanned,
+    with_facts,
+    with_put_in_past,
+    with_way_out,
+)
 from fateforger.session.skeleton import graded
 from fateforger.session.wishes import wished
 from fateforger.session.writing import at_once
@@ -98,7 +107,7 @@ def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
             "held": None,
         }
     )
-    changed = graded(changed)
+    changed = graded(with_put_in_past(session, changed, stage.now))
     return write(stage, changed) if at_once(changed) else StageOutput(session=changed)
 
 

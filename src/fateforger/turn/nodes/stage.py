@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 
 from fateforger.errors import UserError
 from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.session.refitting import moved_from_past
+from fateforger.session.skeleton import graded
 from fateforger.stages import Move, TimeboxingStage
-from fateforger.turn.model import StageInput, StageOutput
+from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
 from fateforger.turn.nodes import (
     besides,
     capture_inputs,
@@ -34,7 +36,24 @@ STAGES: Mapping[TimeboxingStage, Stage] = {
 def run_stage(stage: StageInput) -> StageOutput:
     """Let the session's stage deal with its input. Input that cannot be used becomes a sentence on the card and changes
     nothing; so do Cancel, and what a rule of the session stands against, everywhere."""
-    return guarding.stopped(stage) or guarding.guarded(stage, _run(stage))
+    return guarding.stopped(stage) or guarding.guarded(stage, _out_of_the_past(stage, _run(stage)))
+
+
+def _out_of_the_past(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Move what is not on the calendar and would begin in the past, when a draft is accepted or a plan is written, and
+    say so (K11)."""
+    accepted = stage.session.stage is TimeboxingStage.SKELETON and output.move is Move.PROCEED
+    if not accepted and not any(isinstance(effect, WriteCalendar) for effect in output.effects):
+        return output
+    try:
+        refit = moved_from_past(output.session, stage.now)
+    except UserError as error:
+        return refused(stage.session, error.message)
+    if refit is None:
+        return output
+    said = () if refit.session.notice is None else refit.session.notice.lines
+    changes = {"plan": refit.plan, "notice": Notice(lines=(*said, *refit.lines))}
+    return output.model_copy(update={"session": graded(refit.session.model_copy(update=changes))})
 
 
 def _run(stage: StageInput) -> StageOutput:

@@ -35,8 +35,10 @@ def objection(session: Session, command: SessionCommand, asked: Move) -> Notice 
 def _reaches(stage: TimeboxingStage, home: TimeboxingStage, command: SessionCommand) -> bool:
     """A way out for what has no room is there while the plan is refined. A correction of the committed plan is carried
     out in Refine within the same turn (S52). What the day is made from can be told at any step until the plan is
-    refined."""
+    refined. Another day can be chosen while its frame is at hand."""
     if isinstance(command, WayOut) and stage.number >= TimeboxingStage.REFINE.number:
+        return True
+    if isinstance(command, commands.ChooseDate) and stage is TimeboxingStage.COLLECT_CONSTRAINTS:
         return True
     if home in _TOLD:
         return stage.number < TimeboxingStage.REFINE.number

@@ -14,7 +14,7 @@ from fateforger.turn.model import DayReading, MemoryReading, TurnInput
 
 def begun(turn: TurnInput) -> Session:
     """The session with the last notice gone, and the fresh readings, if there are any, taken in."""
-    session = with_memory(turn.session.model_copy(update={"notice": None}), turn.memory, turn.now)
+    session = with_memory(turn.session.model_copy(update={"notice": None, "now": turn.now}), turn.memory, turn.now)
     aged = tuple(write.model_copy(update={"fresh": False}) for write in session.memory_writes)
     session = session.model_copy(update={"memory_writes": aged})
     if turn.offered is not None:

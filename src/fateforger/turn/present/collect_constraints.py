@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, timedelta
+
 from fateforger.drafting import Busy, in_words
 from fateforger.drafting.free import Stretch, blocked, gaps
 from fateforger.drafting.minutes import ceil, floor
-from fateforger.session.cards import Button, Card, Heading, Note, Part, Prose, TimePick, plain
-from fateforger.session.days import day_words
-from fateforger.session.frame import frame_mistake, frame_of, frame_words
-from fateforger.session.meetings import busy_meetings, on_calendar
+from fateforger.errors import BadInput
+from fateforger.plan import zone
+from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, TimePick, plain
+from fateforger.session.days import day_words, local_today
+from fateforger.session.frame import (
+    day_ended,
+    ended,
+    frame_mistake,
+    frame_of,
+    frame_span,
+    frame_words,
+    is_under_way,
+    shown_start,
+)
+from fateforger.session.meetings import Meeting, busy_meetings, on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.stages import Move
@@ -31,13 +45,14 @@ def card(session: Session) -> Card:
             *calendar_parts(session),
             Prose(
                 text="**Your day starts at**",
-                control=TimePick(action="set_day_start", placeholder="Start", selected=frame.day_start),
+                control=TimePick(action="set_day_start", placeholder="Start", selected=shown_start(session)),
             ),
             Prose(
                 text="**Your day ends at**",
                 control=TimePick(action="set_day_end", placeholder="End", selected=frame.day_end),
             ),
             Prose(text=frame_words(session), control=Button(label="Edit frame and lunch", action="form.frame")),
+            *_begun(session),
             *_room(session),
             *rules(session),
             move_row(
@@ -66,7 +81,7 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
     if session.snapshot_error is not None:
         parts.append(Note(text=f"This is as I last saw it: {plain(session.snapshot_error, 300)}"))
     if day.timed:
-        lines = [f"- {meeting_line(m, session.date)}" for m in day.timed[:MOST_LISTED]]
+        lines = [f"- {_line(session, m)}" for m in day.timed[:MOST_LISTED]]
         if len(day.timed) > MOST_LISTED:
             lines.append(f"- … and {len(day.timed) - MOST_LISTED} more")
         count = len(day.timed)
@@ -85,8 +100,46 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
     return (*parts, *left_out_note(session))
 
 
+def _line(session: Session, meeting: Meeting) -> str:
+    """A meeting, with a word that it is over when it is."""
+    over = session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
+    return f"{meeting_line(meeting, session.date)}{' (over)' if over else ''}"
+
+
+def _begun(session: Session) -> tuple[Part, ...]:
+    """What the clock means for the frame: nothing for a day that has not begun."""
+    if day_ended(session):
+        return (Controls(items=(_next_day(session), *_later_ends(session))),)
+    if not is_under_way(session):
+        return ()
+    return (Note(text=f"I plan from {frame_of(session)[0]:%H:%M} on; what is before that is past."),)
+
+
+def _next_day(session: Session) -> Button:
+    assert session.now is not None  # noqa: S101  a day that has ended ended by the clock
+    day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
+    if ended(day, session.tz, session.frame, session.now):
+        day += timedelta(days=1)
+    return Button(label=f"Plan {day_words(day)}", action="plan_day", target=day.isoformat(), style="primary")
+
+
+def _later_ends(session: Session) -> Iterator[Button]:
+    """Ends that leave a few hours, on the hour, as far as they are ends of this day."""
+    assert session.now is not None  # noqa: S101  as above
+    local = session.now.astimezone(zone(session.tz)).replace(minute=0, second=0, microsecond=0)
+    for hours in (2, 4):
+        until = local + timedelta(hours=hours)
+        longer = session.frame.model_copy(update={"day_end": until.time()})
+        try:
+            reaches = frame_span(session.date, session.tz, longer)[1]
+        except BadInput:
+            continue
+        if reaches.replace(tzinfo=None) == until.replace(tzinfo=None):
+            yield Button(label=f"End at {until:%H:%M}", action="frame.until", target=f"{until:%H:%M}")
+
+
 def free_minutes(session: Session) -> int | None:
-    """Minutes of the frame without meetings; ``None`` while frame or calendar are not known."""
+    """Minutes without meetings in what is left of the frame; ``None`` while frame or calendar are not known."""
     if session.snapshot is None or frame_mistake(session) is not None:
         return None
     start, end = frame_of(session)

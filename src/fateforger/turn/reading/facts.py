@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from fateforger.plan import Resolved, resolve, zone
 from fateforger.session.days import local_today, weekday
+from fateforger.session.frame import shown_start
 from fateforger.session.meetings import busy_meetings, on_calendar
 from fateforger.session.model import Session
 from fateforger.session.questions import open_questions
@@ -33,20 +34,23 @@ def cut(text: str, limit: int = LONGEST_TEXT) -> str:
 
 
 def day_facts(session: Session, now: datetime) -> Row:
-    """Which day, which zone, what time it is."""
+    """Which day, which zone, what day it is; and what time it is, when the planned day is that day or is under way."""
     today = local_today(now, session.tz)
-    return {
+    facts = {
         "planned_day": f"{session.date.isoformat()} {weekday(session.date)}",
         "zone": session.tz,
         "today": f"{today.isoformat()} {weekday(today)}",
     }
+    if session.date > today:
+        return facts
+    return {**facts, **clock(session, now)}
 
 
 def frame_facts(session: Session) -> Row:
     """The frame of the day as it stands."""
     frame = session.frame
     return {
-        "day_start": f"{frame.day_start:%H:%M}",
+        "day_start": f"{shown_start(session):%H:%M}",
         "day_end": f"{frame.day_end:%H:%M}",
         "lunch_start": "" if frame.lunch_start is None else f"{frame.lunch_start:%H:%M}",
         "lunch_minutes": frame.lunch_minutes if frame.lunch_start is not None else 0,
