@@ -16,17 +16,17 @@ from fateforger.ports import Prompt, Role
 from fateforger.turn.reading.facts import Row, Table
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 3,
-    "date": 5,
-    "decide": 6,
+    "ask": 4,
+    "date": 6,
+    "decide": 7,
     "decompose": 1,
-    "draft": 2,
-    "facts": 6,
-    "memory": 4,
-    "patch": 7,
-    "replan": 1,
-    "rules": 4,
-    "start": 5,
+    "draft": 3,
+    "facts": 7,
+    "memory": 5,
+    "patch": 8,
+    "replan": 2,
+    "rules": 5,
+    "start": 6,
 }
 """Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
 version they were made with."""

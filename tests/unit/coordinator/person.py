@@ -49,6 +49,7 @@ AMSTERDAM = "Europe/Amsterdam"
 CHANNEL = "C1"
 MONDAY = MORNING.date()
 ANNA = "U_ANNA"
+SHUT_DOWN = "Shut down"
 EXECUTOR = "house"
 """The name of the program in its claims, the same after a restart."""
 
@@ -173,12 +174,12 @@ class House:
         """The calendar as the engine sees it."""
         return self.calendar
 
-    def on_calendar(self) -> dict[str, str]:
-        """What the calendar shows: title to local times."""
+    def on_calendar(self, *, whole: bool = False) -> dict[str, str]:
+        """What the calendar shows: title to local times; the end of the day, which each draft has, only when ``whole``."""
         return {
             e.summary: f"{local(e.start)}-{local(e.end)}"
             for e in self.calendar.store.shown().values()
-            if isinstance(e.start, datetime)
+            if isinstance(e.start, datetime) and (whole or e.summary != SHUT_DOWN)
         }
 
     async def close(self) -> None:

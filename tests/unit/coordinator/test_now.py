@@ -46,7 +46,7 @@ async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: 
     """K11: from the first card to the calendar, without a model."""
     at(house, "15:02")
     await anna.to_committed("Write report", "Mail")
-    assert house.on_calendar() == {"Write report": "15:05-16:05", "Mail": "16:15-17:15", "Shut down": "17:30-18:00"}
+    assert house.on_calendar(whole=True) == {"Write report": "15:05-16:05", "Mail": "16:15-17:15", "Shut down": "17:30-18:00"}
     session = await anna.session()
     assert session.stage is TimeboxingStage.REVIEW_COMMIT
     assert session.quality is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import time, timedelta
 
 import pytest
-from tests.unit.coordinator.person import MORNING, House, Person, meeting
+from tests.unit.coordinator.person import MORNING, SHUT_DOWN, House, Person, meeting
 
 from fateforger.plan import resolve
 from fateforger.session.model import Session
@@ -28,7 +28,7 @@ def at(house: House, clock: str) -> None:
 
 def planned(session: Session) -> dict[str, str]:
     assert session.plan is not None
-    return {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.plan)}
+    return {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.plan) if b.event.name != SHUT_DOWN}
 
 
 def key(session: Session, title: str) -> str:

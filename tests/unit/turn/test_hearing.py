@@ -241,7 +241,7 @@ async def test_a_model_that_is_down_leaves_everything_as_it_is(error: Exception)
     now = planned(Stage.REFINE)
     out, _ = await heard(now, error)
     assert out.session.notice == Notice(lines=(str(error), REMEDY), refused=True)
-    assert out.session.model_copy(update={"notice": None, "quality": now.quality}) == now
+    assert out.session.model_copy(update={"notice": None, "quality": now.quality, "now": now.now}) == now
     assert out.effects == ()
 
 

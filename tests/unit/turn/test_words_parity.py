@@ -166,6 +166,7 @@ FULL = REFINE.model_copy(update={"unplaced": (NO_ROOM,)})
 ROWS = (
     click("the day is right", DATE, "commit_date", wants("proceed")),
     click("another day", DATE, "choose_date", ANSWER, day(date="2026-03-04"), value=date(2026, 3, 4)),
+    click("the next day", FRAME, "plan_day", ANSWER, day(date="2026-03-03"), target="2026-03-03"),
     form("another zone", DATE, "zone", ANSWER, day(tz="Europe/Lisbon"), tz="Europe/Lisbon"),
     move("stop before it began", DATE, Move.CANCEL, "cancel"),
     click("start of the day", FRAME, "set_day_start", ANSWER, frame(day_start="08:00"), value=time(8)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fateforger.errors import UserError
+from fateforger.errors import PlanInvalid, UserError
 from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.session.refitting import moved_from_past
 from fateforger.session.skeleton import graded
@@ -47,6 +47,8 @@ def _out_of_the_past(stage: StageInput, output: StageOutput) -> StageOutput:
         return output
     try:
         refit = moved_from_past(output.session, stage.now)
+    except PlanInvalid:
+        return output  # the gates say what is wrong with it
     except UserError as error:
         return refused(stage.session, error.message)
     if refit is None:
