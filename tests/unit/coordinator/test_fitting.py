@@ -52,7 +52,11 @@ KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 def shown(person_session: Any) -> list[str]:
-    return [f"{block.start:%H:%M} {block.event.name}" for block in resolve(person_session.plan) if block.event.name != "Shut down"]
+    return [
+        f"{block.start:%H:%M} {block.event.name}"
+        for block in resolve(person_session.plan)
+        if block.event.name != "Shut down"
+    ]
 
 
 async def drafted(anna: Person) -> list[str]:

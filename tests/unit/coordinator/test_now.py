@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 import pytest
+from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.coordinator.person import MONDAY, MORNING, House, Person, local, meeting
+from tests.unit.coordinator.test_drafts import listed, listening, until_kept
 from tests.unit.coordinator.test_replanning import planned
 
 from fateforger.plan import resolve
@@ -46,7 +49,11 @@ async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: 
     """K11: from the first card to the calendar, without a model."""
     at(house, "15:02")
     await anna.to_committed("Write report", "Mail")
-    assert house.on_calendar(whole=True) == {"Write report": "15:05-16:05", "Mail": "16:15-17:15", "Shut down": "17:30-18:00"}
+    assert house.on_calendar(whole=True) == {
+        "Write report": "15:05-16:05",
+        "Mail": "16:15-17:15",
+        "Shut down": "17:30-18:00",
+    }
     session = await anna.session()
     assert session.stage is TimeboxingStage.REVIEW_COMMIT
     assert session.quality is not None
@@ -84,7 +91,9 @@ async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted
     assert planned(await anna.session())["Write report"] == "15:05-16:05"
     at(house, "15:31")
     await anna.press("Refine")
-    assert "“Write report” would have begun before now, so I fitted the rest of your day anew from 15:35 on." in anna.words
+    assert (
+        "“Write report” would have begun before now, so I fitted the rest of your day anew from 15:35 on." in anna.words
+    )
     session = await anna.session()
     assert session.plan is not None
     assert min(b.start.astimezone(UTC) for b in resolve(session.plan)) >= house.clock.now()
@@ -223,3 +232,41 @@ async def test_lunch_is_now_or_over(anna: Person, house: House, clock: str) -> N
     await anna.to_skeleton("Write report")
     shown = planned(await anna.session())
     assert shown.get("Lunch") == ("12:40-13:25" if clock == "12:40" else None)
+
+
+def answered(*starts: str) -> dict[str, Any]:
+    """A model's draft of two tasks."""
+    return {
+        "blocks": [
+            {"task": number, "title": None, "type": "DW", "start": start, "minutes": 60}
+            for number, start in enumerate(starts, 1)
+        ]
+    }
+
+
+async def test_a_model_is_told_the_time_and_its_past_is_refused(anna: Person, house: House) -> None:
+    """K11: a draft of the morning goes back with what is left of the day."""
+    model = ScriptedModel(answered("10:00", "11:10"), answered("15:30", "16:40"))
+    at(house, "15:02")
+    anna = listening(house, model)
+    await anna.to_skeleton("Write report", "Mail")
+    assert "2026-03-02 15:02" in model.prompts[0].system + model.prompts[0].user
+    ((_, mistake),) = model.prompts[1].history
+    assert "leaves the day, which is 15:05–18:00." in mistake
+    assert planned(await anna.session()) == {"Write report": "15:30-16:30", "Mail": "16:40-17:40"}
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    assert earliest(house) >= house.clock.now()
+
+
+async def test_a_model_draft_that_was_made_a_while_ago_begins_now(anna: Person, house: House) -> None:
+    """K11, S45: the draft made ahead is used, and what would have begun before now is moved."""
+    model = ScriptedModel(answered("15:05", "16:30"))
+    at(house, "15:02")
+    anna = listening(house, model)
+    await listed(anna)
+    await until_kept(anna)
+    at(house, "15:18")
+    await anna.press("Proceed")
+    assert len(model.prompts) == 1
+    assert planned(await anna.session()) == {"Report": "15:20-16:20", "Mail": "16:30-17:30"}

@@ -64,7 +64,9 @@ async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None
     assert (session.quality.level, session.quality.findings) == (4, ())
 
 
-@pytest.mark.parametrize("titles", [("Write report",), ("Write report", "Review plans", "Mail", "Slides", "Read papers")])
+@pytest.mark.parametrize(
+    "titles", [("Write report",), ("Write report", "Review plans", "Mail", "Slides", "Read papers")]
+)
 async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
     anna: Person, house: House, titles: tuple[str, ...]
 ) -> None:

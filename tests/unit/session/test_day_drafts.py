@@ -32,7 +32,9 @@ def day(rule: str | None, *tasks: Any, **fields: Any) -> Session:
 
 def shown(now: Session) -> list[str]:
     blocks = by_time(now.plan) if now.plan is not None else ()
-    return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in blocks if b.event.name not in {"Lunch", "Shut down"}]
+    return [
+        f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in blocks if b.event.name not in {"Lunch", "Shut down"}
+    ]
 
 
 def test_without_a_rule_deep_work_comes_first() -> None:

@@ -22,6 +22,7 @@ from fateforger.turn import run_turn
 from fateforger.turn.model import DraftDay
 from fateforger.turn.nodes.skeleton import ANEW, redrawn
 from fateforger.turn.present import stage_card
+from fateforger.turn.prompting import VERSIONS
 from fateforger.turn.sketching import NO_USE, sketched, without_sketch
 
 Stage = TimeboxingStage
@@ -59,7 +60,7 @@ async def test_an_answer_becomes_a_plan_with_keys_of_ours() -> None:
     assert walk is not None
     assert walk[0] == "d"
     assert (sketch.basis, sketch.trouble) == (basis(now), None)
-    assert (model.prompts[0].role, model.prompts[0].name) == (Role.DRAFT, "draft/2")
+    assert (model.prompts[0].role, model.prompts[0].name) == (Role.DRAFT, f"draft/{VERSIONS['draft']}")
 
 
 async def test_the_same_pause_in_another_draft_is_the_same_block() -> None:
