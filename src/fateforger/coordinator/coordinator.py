@@ -70,7 +70,7 @@ class PlanningCoordinator:
         self._tasks = tasks
         self._outside = outside
         self._alone = Alone(sessions, memory, clock)
-        self._forms = FormDesk(sessions, memory, self._alone)
+        self._forms = FormDesk(sessions, memory, self._alone, clock)
         effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
         self._later = Later(sessions=sessions, looker=self._looker, effects=effects, drafts=self._drafts, memory=memory)
         self._turns = Turns(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from fateforger.coordinator.logbook import Logbook
-from fateforger.errors import ModelError, StoreError, VersionConflict
+from fateforger.errors import BadInput, ModelError, StoreError, VersionConflict
 from fateforger.plan import TBPlan
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session.model import Session, Sketch
@@ -119,11 +119,10 @@ class Drafts:
 
     async def _drawn(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
         now = self._clock.now()
-        session = session.at_time(now)
         try:
             with self._logbook.draft(session) as entry:
                 return await entry.draft(session, model, now=now, instead_of=instead_of, seconds=self._seconds)
-        except ModelError as error:
+        except (ModelError, BadInput) as error:  # the day may have ended since the turn began
             # Its message may quote what the model said, and with that the person's own words.
             log.warning("session %s: no draft by the language model (%s)", session.id, type(error).__name__)
             return without_sketch(session, error)

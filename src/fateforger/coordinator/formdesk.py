@@ -9,7 +9,7 @@ from fateforger.coordinator import forms
 from fateforger.coordinator.alone import Alone
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.errors import BadInput, StoreError
-from fateforger.ports import Sessions
+from fateforger.ports import Clock, Sessions
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import SessionCommand
 from fateforger.session.memory import known
@@ -27,6 +27,7 @@ class FormDesk:
     sessions: Sessions
     memory: MemoryDesk | None
     alone: Alone
+    clock: Clock
 
     async def open(self, request: FormRequest) -> Form:
         """The form that was asked for. Raises ``UserError`` when it makes no sense now."""
@@ -57,4 +58,4 @@ class FormDesk:
         session = await self.sessions.load(session_id)
         if session is None:
             raise BadInput("I don't know that session any more; start a new one with /timebox.")
-        return session
+        return session.at_time(self.clock.now())

@@ -90,7 +90,7 @@ async def sketched(
     )
 
 
-def without_sketch(session: Session, error: ModelError) -> Sketch:
+def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
     """What is known in its place: why the model has no draft of this day."""
     return Sketch(basis=basis(session), trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
 

@@ -30,7 +30,7 @@ from fateforger.ports import Calendar
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-DAY = {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+DAY = {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15", "Shut down": "17:30-18:00"}
 NOTHING = "Monday 2 March is not on your calendar yet."
 PART = "Only a part of Monday 2 March is on your calendar."
 WHOLE = "Monday 2 March is on your calendar."
@@ -71,7 +71,7 @@ class Scene:
 
     @property
     def events(self) -> dict[str, str]:
-        return self.house.on_calendar()
+        return self.house.on_calendar(whole=True)
 
     @property
     def created(self) -> list[str]:
@@ -150,7 +150,7 @@ async def test_a_plan_in_another_zone_than_the_calendars(scene: Scene) -> None:
     scene.one_calendar().store.time_zone = "America/New_York"
     meeting(scene.house, "Standup", "09:30", "10:00")
     await scene.anna.to_committed("Report", "Mail")
-    day = {"Report": "10:00-11:00", "Mail": "11:10-12:10", "Lunch": "12:30-13:15"}
+    day = {"Report": "10:00-11:00", "Mail": "11:10-12:10", "Lunch": "12:30-13:15", "Shut down": "17:30-18:00"}
     assert (scene.anna.card.text, scene.events) == (WHOLE, day | {"Standup": "09:30-10:00"})
     await scene.anna.press("Redo")
     assert "Already up to date" in scene.anna.words
@@ -168,7 +168,7 @@ async def test_a_read_only_calendar(ready: Scene) -> None:
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
     assert SAFE in said
     assert (
-        "- “Report”, “Mail” and “Lunch”: I may read this calendar but not write to it (You need to have writer access"
+        "- “Report”, “Mail”, “Lunch” and “Shut down”: I may read this calendar but not write to it (You need to have writer access"
         " to this calendar). Please ask for the right to make changes to it, or name another one in"
         " FATEFORGER\\_CALENDAR\\_ID."
     ) in said
@@ -196,7 +196,7 @@ async def test_a_calendar_that_vanishes_in_the_middle_of_a_commit(ready: Scene) 
     assert (ready.anna.card.text, len(ready.created)) == (PART, 1)
     assert "On your calendar now: “" in said
     assert "Not there yet: “" in said
-    assert f"- “Mail” and “Lunch”: {NOT_THERE}\n- {UNCHECKED_TOO}\n" in said
+    assert f"- “Mail”, “Lunch” and “Shut down”: {NOT_THERE}\n- {UNCHECKED_TOO}\n" in said
     assert said.count(NOT_THERE) == 1
     await ready.anna.press("Undo")
     assert f"⚠️ I could not take it back: {NOT_THERE}\nNothing has changed." in ready.anna.words
@@ -263,7 +263,7 @@ async def test_a_long_storm_pauses_and_try_again_goes_on(ready: Scene, fault: Go
     assert ready.house.clock.at - began < timedelta(seconds=100)
     assert len(ready.server.asked("create-event")) < 100
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
-    assert f"{SAFE}\n- 3 changes are still waiting: The calendar wants fewer requests. {GO_ON}\n" in f"{said}\n"
+    assert f"{SAFE}\n- 4 changes are still waiting: The calendar wants fewer requests. {GO_ON}\n" in f"{said}\n"
     ready.server.calm()
     await ready.try_again()
     await ready.ends_well()
@@ -332,7 +332,7 @@ async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: 
     """No answer to any call: the card says so. As soon as the calendar answers again it says what arrived, and offers
     Undo, without a click; meanwhile nobody writes."""
     watch = Watch(ready.house, ready.anna)
-    ready.server.inject(Hangs(), tool="create-event", applied=True, times=3)
+    ready.server.inject(Hangs(), tool="create-event", applied=True, times=4)
     ready.server.inject(Hangs(), tool="get-event", times=ALWAYS)
     async with asyncio.timeout(60):
         said = await ready.commit()
@@ -344,7 +344,7 @@ async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: 
     calls = len(ready.server.asked("create-event"))
     await watch.after(ASK_AGAIN.total_seconds())
     assert ready.anna.card.text == WHOLE
-    assert ready.anna.root == "Monday 2 March: on your calendar, 3 blocks"
-    assert ready.anna.words.startswith(f"{WHOLE[:-1]}\n{FOUND_OUT}\n**3 created, 0 updated, 0 deleted, 0 unchanged**")
+    assert ready.anna.root == "Monday 2 March: on your calendar, 4 blocks"
+    assert ready.anna.words.startswith(f"{WHOLE[:-1]}\n{FOUND_OUT}\n**4 created, 0 updated, 0 deleted, 0 unchanged**")
     assert len(ready.server.asked("create-event")) == calls
     await ready.ends_well()

@@ -45,7 +45,7 @@ async def test_three_changes_are_three_rows(house: House, anna: Person) -> None:
     assert rows(anna) == [
         "**08:02 · Your change** | “Mail” is out of the plan. | _1 removed_",
         "**08:01 · Your change** | “Report” is now 09:15–10:15 (was 09:00–10:00). | _1 moved_",
-        "**08:00 · Your change** | “Mail” is now 10:25–11:25 (was 10:10–11:10). | _3 added_",
+        "**08:00 · Your change** | “Mail” is now 10:25–11:25 (was 10:10–11:10). | _4 added_",
     ]
     assert [(label, question) for _, label, question in buttons(anna)] == [
         ("Undo", None),
@@ -64,8 +64,8 @@ async def test_undo_of_the_oldest_takes_back_all_and_redo_does_all_again(house: 
     session = await anna.session()
     assert (session.plan, session.refine_undo) == (before.refine_undo[0].plan_before, ())
     assert (session.write_group, session.written) == (None, None)
-    assert "Taken back: I removed 2 blocks from your calendar." in anna.words
-    assert "Taken back: I removed 2 blocks from your calendar." in anna.beside("history")
+    assert "Taken back: I removed 3 blocks from your calendar." in anna.words
+    assert "Taken back: I removed 3 blocks from your calendar." in anna.beside("history")
     assert rows(anna) == [
         "**08:03 · Undo** | Removed “Report” 09:15–10:15 | Removed “Lunch” 12:30–13:15 | _2 removed_",
         "08:02 · Your change · 1 removed · taken back",
@@ -101,7 +101,7 @@ async def test_undo_in_the_middle_keeps_what_was_before(house: House, anna: Pers
     session = await anna.session()
     assert [step.sentence for step in session.refine_undo] == ["“Mail” is now 10:25–11:25 (was 10:10–11:10)."]
     assert session.written is not None
-    assert (session.written.created, session.written.updated) == (3, 0)
+    assert (session.written.created, session.written.updated) == (4, 0)
     await anna.choose("Report", "15 min later")
     assert "Calendar: 1 updated." in anna.words
 
@@ -131,7 +131,7 @@ async def test_an_undo_that_came_to_nothing_has_its_row(house: House, anna: Pers
     await anna.press_beside("history", "Undo", row="08:00")
     assert rows(anna) == [
         "08:01 · Undo · there was nothing left to change · nothing was written",
-        "08:00 · Your change · 2 added · taken back",
+        "08:00 · Your change · 3 added · taken back",
     ]
     assert [label for label, _, _ in buttons(anna)] == []
     await anna.click(button.action, button.target)
@@ -163,7 +163,7 @@ async def test_own_edits_survive_and_the_plan_agrees(house: House, anna: Person)
     await anna.press_beside("history", "Undo", row="08:01")
     assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:25-11:25", "Lunch": "13:30-14:15"}
     assert [row.split(" ·")[0] for row in anna.rows()] == [
-        "**09:00–10:00** Report ⭐", "**10:25–11:25** Mail", "**13:30–14:15** Lunch",
+        "**09:00–10:00** Report ⭐", "**10:25–11:25** Mail", "**13:30–14:15** Lunch", "**17:30–18:00** Shut down",
     ]  # fmt: skip
 
 
@@ -174,7 +174,7 @@ async def test_partly_done_and_waiting_writes_can_be_taken_back(house: House, an
     await anna.choose("Mail", "15 min later")
     await anna.press("History")
     assert rows(anna)[0].startswith("**08:00 · Your change** · partly done | “Mail” is now")
-    assert rows(anna)[0].endswith("_2 added, 1 not done_")
+    assert rows(anna)[0].endswith("_3 added, 1 not done_")
     house.calendar.inject(Answer(Unauthorized("Log in again.")), verb="create")
     await anna.press("Try again")
     assert rows(anna)[0].startswith("**08:00 · Try again** · waiting to go on")
@@ -208,7 +208,7 @@ async def test_an_earlier_session_of_the_day_is_in_the_history(house: House, ann
     later = Person(house)
     await later.start(thread="9.0")
     await later.press("Plan this day")
-    assert "Also 3 blocks from an earlier plan of mine" in later.words
+    assert "Also 4 blocks from an earlier plan of mine" in later.words
     await later.press("History")
     assert rows(later)[0].startswith("**08:00 · Commit, in another thread** | Added “Report”")
     await later.press_beside("history", "Undo")

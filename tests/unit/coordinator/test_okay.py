@@ -25,8 +25,8 @@ async def test_an_okay_plan_is_written_without_a_commit(okay: House) -> None:
     anna = Person(okay)
     await anna.to_refine("Report", "Mail")
     assert okay.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
-    assert "(3 of 4), " + BY_ITSELF in anna.words
-    assert "Calendar: 3 created." in anna.words
+    assert "(4 of 4), " + BY_ITSELF in anna.words
+    assert "Calendar: 4 created." in anna.words
     await anna.choose("Mail", "15 min later")
     assert okay.on_calendar()["Mail"] == "10:25-11:25"
     await anna.press("Undo last update")

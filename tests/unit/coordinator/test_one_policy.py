@@ -38,7 +38,13 @@ def from_the_command_line(document: dict[str, Any]) -> list[str]:
 
 async def to_plan_a(anna: Person) -> None:
     await anna.to_tasks()
-    given = {"title_1": "Thesis", "minutes_1": 240, "title_2": "E-mail", "minutes_2": 30, "depth_2": "shallow"}
+    given: dict[str, Any] = {
+        "title_1": "Thesis",
+        "minutes_1": 240,
+        "title_2": "E-mail",
+        "minutes_2": 30,
+        "depth_2": "shallow",
+    }
     assert await anna.fill("tasks", size=3, one_thing="1", **given) is None
 
 

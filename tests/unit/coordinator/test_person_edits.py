@@ -47,7 +47,7 @@ async def test_a_deleted_block_stays_deleted(house: House, anna: Person) -> None
     assert "You deleted “Mail” on your calendar, so it stays deleted." in anna.words
     assert sorted(house.on_calendar()) == ["Calls", "Lunch", "Report"]
     await anna.press("Back to refine")
-    assert [row.split("** ")[1].split(" ·")[0] for row in anna.rows()] == ["Report ⭐", "Calls", "Lunch"]
+    assert [row.split("** ")[1].split(" ·")[0] for row in anna.rows()] == ["Report ⭐", "Calls", "Lunch", "Shut down"]
 
 
 async def test_a_renamed_block_is_renamed_in_the_plan(house: House, anna: Person) -> None:
@@ -106,7 +106,7 @@ async def test_a_meeting_put_over_a_block_by_its_title_is_linked_and_said(house:
     meeting(house, "Report", "09:00", "10:00")
     await anna.press("Commit to calendar")
     assert "“Report” is on your calendar already, 09:00–10:00." in anna.words
-    assert "**1 created, 0 updated, 0 deleted, 1 unchanged**" in anna.words
+    assert "**2 created, 0 updated, 0 deleted, 1 unchanged**" in anna.words
 
 
 async def test_moving_a_dragged_block_back_is_a_wish(house: House, anna: Person) -> None:

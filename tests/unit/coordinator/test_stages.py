@@ -92,7 +92,7 @@ async def test_stage_1_shows_what_is_there(house: House, anna: Person) -> None:
     await anna.to_frame()
     assert (
         "**On your calendar: 4 meetings**\n"
-        "- **00:00–07:30** Red-eye (since Sunday 23:00)\n"
+        "- **00:00–07:30** Red-eye (since Sunday 23:00) (over)\n"
         "- **09:30–10:00** Standup\n"
         "- **13:00–14:00** Focus music · shown as free\n"
         "- **22:00–24:00** Night train (until Tuesday 06:00)\n"
@@ -154,7 +154,7 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
     await anna.press("Proceed")
     again = Person(house)
     await again.to_frame()
-    assert "07:00–15:00 (8 h), lunch around 11:30 for 30 min" in again.words
+    assert "08:00–15:00 (7 h), lunch around 11:30 for 30 min" in again.words
     other = Person(house, user="U_OTHER")
     await other.to_frame()
     assert "09:00–18:00 (9 h), lunch around 12:30 for 45 min" in other.words
@@ -216,7 +216,8 @@ async def test_stage_3_shows_the_day(house: House, anna: Person) -> None:
     assert (await anna.session()).overview == (
         "- **09:30–10:00** Standup\n"
         "- **10:00–11:30** Report ⭐ · 1 h 30 min · deep work\n"
-        "- **12:30–13:15** Lunch · 45 min · break"
+        "- **12:30–13:15** Lunch · 45 min · break\n"
+        "- **17:30–18:00** Shut down · 30 min · plan review"
     )
     assert "**Did not fit**\n- Book: it needs 16 h 40 min, and the whole day has 9 h" in anna.words
     assert anna.labels() == ["Another day", "Drop it", "Refine", "Back", "Redo", "Cancel"]
@@ -268,7 +269,7 @@ async def test_changes_of_blocks(anna: Person) -> None:
     await anna.choose("Letters", "Remove")
     assert "“Letters” is out of the plan." in anna.words
     await anna.fill_row("Gym", "edit_block", remove=True)
-    assert [r.split("** ")[1].split(" ")[0] for r in anna.rows()] == ["Report", "Lunch"]
+    assert [r.split("** ")[1].split(" ")[0] for r in anna.rows()] == ["Report", "Lunch", "Shut"]
 
 
 async def test_a_block_that_would_overlap_is_refused_with_a_remedy(house: House, anna: Person) -> None:
@@ -313,9 +314,9 @@ async def test_a_block_cannot_leave_the_day(anna: Person) -> None:
 
 async def test_the_last_block_cannot_be_swapped_further(anna: Person) -> None:
     await anna.to_refine("Report")
-    lunch = anna.menu("Lunch").target
-    await anna.click("block.swap_down", lunch)
-    assert "⚠️ “Lunch” is the last block of the day, so there is none to swap with." in anna.words
+    last = anna.menu("Shut down").target
+    await anna.click("block.swap_down", last)
+    assert "⚠️ “Shut down” is the last block of the day, so there is none to swap with." in anna.words
 
 
 async def test_a_block_that_is_gone(anna: Person) -> None:
@@ -348,8 +349,8 @@ async def test_forty_blocks_fit_on_the_card(anna: Person) -> None:
     picker = next(c for c in anna.controls() if isinstance(c, Select))
     assert picker.action == "form.edit_block"
     choices = picker.choices
-    assert [c.label for c in choices][-1] == "16:25–16:35 Step 40"
-    assert await anna.fill("edit_block", target=choices[-1].value, minutes=30) is None
+    assert [c.label for c in choices][-2] == "16:25–16:35 Step 40"
+    assert await anna.fill("edit_block", target=choices[-2].value, minutes=30) is None
     assert "“Step 40” is now 16:25–16:55 (was 16:25–16:35)." in anna.words
 
 
@@ -382,7 +383,7 @@ async def test_another_day_keeps_tasks_and_drops_the_plan(house: House, anna: Pe
     await anna.press("Plan this day")
     await anna.press("Proceed")
     await anna.press("Proceed")
-    assert anna.root == "Planning Tuesday 3 March: a first draft, 2 blocks"
+    assert anna.root == "Planning Tuesday 3 March: a first draft, 3 blocks"
     session = await anna.session()
     assert session.plan is not None
     assert session.plan.date == date(2026, 3, 3)

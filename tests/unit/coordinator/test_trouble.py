@@ -111,14 +111,14 @@ async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: Hous
     await anna.to_refine("Report", "Mail")
     house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
     await anna.press("Commit to calendar")
-    shown = house.on_calendar()
-    assert len(shown) == 2
+    shown = house.on_calendar(whole=True)
+    assert len(shown) == 3
     assert anna.card.text == "Only a part of Monday 2 March is on your calendar."
     there = ", ".join(
         f"“{title}” {when.replace('-', '–')}" for title, when in sorted(shown.items(), key=lambda i: i[1])
     )
     assert f"On your calendar now: {there}." in anna.words
-    gone = next(name for name in ("Report", "Mail", "Lunch") if name not in shown)
+    gone = next(name for name in ("Report", "Mail", "Lunch", "Shut down") if name not in shown)
     assert f"Not there yet: “{gone}”" in anna.words
     assert "Calendar usage limits exceeded." in anna.words
     assert anna.labels() == ["Try again", "Undo", "Back to refine", "Redo", "Cancel", "History"]
@@ -226,9 +226,9 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
     assert house.on_calendar() == shown
     expected = {
         "Commit to calendar": (TimeboxingStage.REVIEW_COMMIT, 3, "Monday 2 March is on your calendar."),
-        "15 min later": (TimeboxingStage.REFINE, 3, "Refine Monday 2 March: 3 blocks."),
-        "Undo last update": (TimeboxingStage.REFINE, 0, "Refine Monday 2 March: 3 blocks."),
-        "Undo": (TimeboxingStage.REFINE, 0, "Refine Monday 2 March: 3 blocks."),
+        "15 min later": (TimeboxingStage.REFINE, 3, "Refine Monday 2 March: 4 blocks."),
+        "Undo last update": (TimeboxingStage.REFINE, 0, "Refine Monday 2 March: 4 blocks."),
+        "Undo": (TimeboxingStage.REFINE, 0, "Refine Monday 2 March: 4 blocks."),
     }
     assert ((await anna.session()).stage, len(shown), anna.card.text) == expected[label]
     # And once more: it is known to have been handled.
@@ -375,7 +375,7 @@ async def test_what_looks_like_no_wish_takes_a_yes(house: House, anna: Person) -
     await bo.to_refine("Paint the fence")
     await bo.choose("Paint the fence", "15 min later")
     assert house.on_calendar() == kept
-    assert "This would delete 4 of my 5 blocks from your calendar" in bo.words
+    assert "This would delete 4 of my 6 blocks from your calendar" in bo.words
     assert "Yes, go ahead" in bo.labels()
     await bo.choose("Paint the fence", "15 min later")
     assert house.on_calendar() == kept

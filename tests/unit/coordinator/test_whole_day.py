@@ -36,8 +36,8 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
 
     # Opening the form was the seventh deed.
     assert anna.deeds + 1 == 7
-    assert anna.root == "Monday 2 March: on your calendar, 4 blocks"
-    assert "**4 created, 0 updated, 0 deleted, 0 unchanged**" in anna.words
+    assert anna.root == "Monday 2 March: on your calendar, 5 blocks"
+    assert "**5 created, 0 updated, 0 deleted, 0 unchanged**" in anna.words
     plan = {
         "Write report": "10:00-11:30",
         "Call Bo": "09:00-09:30",
@@ -56,7 +56,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
 
     await anna.press("Commit to calendar")
     assert house.on_calendar() == before | plan
-    assert "**4 created, 0 updated, 0 deleted, 0 unchanged**" in anna.words
+    assert "**5 created, 0 updated, 0 deleted, 0 unchanged**" in anna.words
 
 
 async def test_every_change_is_written_and_can_be_taken_back(house: House, anna: Person) -> None:
@@ -67,7 +67,7 @@ async def test_every_change_is_written_and_can_be_taken_back(house: House, anna:
     assert anna.rows()[0] == "**09:00–10:00** Report ⭐ · 1 h"
     await anna.choose("Mail", "15 min later")
     assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
-    assert "Calendar: 3 created." in anna.words
+    assert "Calendar: 4 created." in anna.words
     await anna.choose("Mail", "15 min later")
     assert house.on_calendar()["Mail"] == "10:40-11:40"
     assert "Calendar: 1 updated." in anna.words
@@ -113,8 +113,8 @@ async def test_committing_again_changes_nothing(house: House, anna: Person) -> N
     writes = len(house.calendar.writes)
     await anna.press("Redo")
     assert len(house.calendar.writes) == writes
-    assert "Already up to date: 0 created, 0 updated, 0 deleted, 4 unchanged" in anna.words
-    assert "Since you began: 4 created, 0 updated, 0 deleted." in anna.words
+    assert "Already up to date: 0 created, 0 updated, 0 deleted, 5 unchanged" in anna.words
+    assert "Since you began: 5 created, 0 updated, 0 deleted." in anna.words
 
 
 async def test_a_restart_between_any_two_deeds_loses_nothing(house: House, anna: Person) -> None:
@@ -174,7 +174,7 @@ async def test_a_second_session_takes_the_place_of_the_first(house: House, anna:
     first = house.on_calendar()
     bo = Person(house)
     await bo.to_frame()
-    assert "Also 2 blocks from an earlier plan of mine; a new plan takes their place." in bo.words
+    assert "Also 3 blocks from an earlier plan of mine; a new plan takes their place." in bo.words
     await bo.press("Proceed")
     await bo.fill("tasks", title_1="Paint", minutes_1=120)
     await bo.press("Refine")

@@ -52,7 +52,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
         said = f"No plan of {name} was open, so I opened one with this as something to do.{_wished(work)}"
         return Carried(TaskState.WAITING, said, f"{starting.session_id(start)} {task.id}")
     if session.stage in PLANNED:
-        begin = work.start or first_free(session)
+        begin = work.start or first_free(session.at_time(tools.clock.now()))
         block = AddBlock(**asked, session_id=session.id, title=title, start=begin, minutes=work.minutes)
         await tools.jobs.enqueue(command_job(block, key=session.id), now=tools.clock.now())
         said = f"I put it into the plan of {name} at {begin:%H:%M}; see its thread."

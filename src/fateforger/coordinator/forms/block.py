@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import time
+from datetime import UTC, time
 
 from fateforger.coordinator.forms.reading import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 from fateforger.drafting import Busy
@@ -116,10 +116,12 @@ def _as_opened(block: Resolved) -> str:
 
 
 def first_free(session: Session) -> time | None:
-    """The first half hour of the frame that nothing takes yet; ``None`` when there is none."""
+    """The first half hour of the frame that nothing takes yet and that is not past; ``None`` when there is none."""
     if frame_mistake(session) is not None:
         return None
     start, end = frame_of(session)
+    if session.now is not None:
+        start = max(start.astimezone(UTC), session.now.astimezone(UTC))
     taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
     taken += [Busy(b.start, b.end) for b in by_time(session.plan)] if session.plan else []
     for gap in gaps(Stretch(ceil(start), floor(end)), blocked(taken)):

@@ -20,6 +20,7 @@ def form(session: Session, _request: FormRequest) -> Form:
         session_id=session.id,
         title="Frame of your day",
         submit="Save",
+        target=f"{shown_start(session):%H:%M}",
         fields=(
             TextPart(text=f"Times are local times on **{day_words(session.date)}**."),
             TimeField(name="day_start", label="Your day starts at", value=shown_start(session)),
@@ -57,8 +58,8 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
     minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH)
     if start is None or end is None or filled.errors:
         return FormErrors(errors=filled.errors)
-    if start == shown_start(session):
-        # What the form shows for a day that is under way is the clock, and nothing that the person said.
+    if f"{start:%H:%M}" == submission.target:
+        # What the form showed for a day that is under way was the clock, and nothing that the person said.
         start = session.frame.day_start
     frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0)
     try:
