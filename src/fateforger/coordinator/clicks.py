@@ -143,6 +143,10 @@ def _row(click: Click) -> dict[str, str]:
     return {"transaction": transaction, "newest": newest}
 
 
+def _leave_as_is(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.LeaveAsIs(**envelope, about=click.target)
+
+
 def _plain(kind: type[InSession], **values: Any) -> Executor:
     return lambda envelope, _click: kind(**envelope, **values)  # type: ignore[return-value]  # kinds of SessionCommand only
 
@@ -201,6 +205,7 @@ EXECUTORS: Mapping[str, Executor] = {
     "block.remove": _remove_block,
     "block.why": _why,
     "plan.fix": _fix,
+    "leave_as_is": _leave_as_is,
     "replan.late": _late,
     "replan.done": _done,
     "replan.not_today": _not_today,

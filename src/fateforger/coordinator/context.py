@@ -68,5 +68,5 @@ def contradicting(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInpu
         if with_it != turn.reading:
             first, *rest = outcome.heard
             changes = {"command": first, "rest": tuple(rest), "lines": outcome.lines, "reading": with_it}
-            return turn.model_copy(update=changes)
+            return turn.model_copy(update={**changes, "last_words": outcome.session.last_words})
     return None

@@ -21,8 +21,9 @@ from autogen_core import CancellationToken
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.ports import Model
-from fateforger.session.commands import SessionCommand, TimeboxingUserReply
-from fateforger.session.model import Notice
+from fateforger.session.commands import ExplainBlock, SessionCommand, TimeboxingUserReply
+from fateforger.session.model import LastWords, Notice
+from fateforger.session.pending import pending_questions
 from fateforger.session.recall import nameable
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage, target
 from fateforger.turn.constants import MOST_STEPS
@@ -51,6 +52,7 @@ class Step(BaseModel):
     rest: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
     heard: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
     lines: tuple[str, ...] = Field((), exclude=True, repr=False)
+    last_words: LastWords | None = Field(None, exclude=True, repr=False)
     effects: tuple[Effect, ...] = Field((), exclude=True, repr=False)
     outcome: TurnOutcome | None = Field(None, exclude=True, repr=False)
 
@@ -165,7 +167,14 @@ def _turn_init(step: Step) -> Step:
         now=turn.now,
         memory=turn.memory,
     )
-    return Step(stage=step.stage, stage_input=first, rest=turn.rest, lines=turn.lines)
+    return Step(
+        stage=step.stage,
+        turn=turn,
+        stage_input=first,
+        rest=turn.rest,
+        lines=turn.lines,
+        last_words=turn.last_words,
+    )
 
 
 def _deciding_with(model: Model | None) -> Work:
@@ -176,7 +185,12 @@ def _deciding_with(model: Model | None) -> Work:
             return _asking(step, given, given.command)
         memory = given.memory or MemoryReading()
         listed = nameable(given.session, memory.versions, memory.near)
-        heard = await hear(given.command, given.session, model, listed)
+        # A yes is about the card that the person had in view, whatever was found out since.
+        in_view = pending_questions(_given(step.turn).session)
+        heard = await hear(given.command, given.session, model, listed, in_view)
+        before = given.session.last_words if heard.asks_back else None
+        said = None if heard.said is None else LastWords.of(given.command.text, heard.said, asks=heard.asks)
+        step = step.model_copy(update={"last_words": said or before})
         if heard.trouble or not heard.commands:
             notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
             return _refusing(step, given, notice)
@@ -243,7 +257,9 @@ def _presenter(step: Step) -> Step:
     """What the turn came to."""
     given = _given(step.stage_input)
     session = given.session
-    if session.held is not None and session.held.asked != given.cause and not isinstance(given.command, LOOKS):
+    if not isinstance(given.command, LOOKS):
+        session = session.model_copy(update={"last_words": step.last_words})
+    if session.held is not None and session.held.asked != given.cause and not _leaves_standing(given.command):
         session = session.model_copy(update={"held": None})
     if step.lines:
         said = session.notice or Notice(lines=step.lines)
@@ -251,6 +267,12 @@ def _presenter(step: Step) -> Step:
         session = session.model_copy(update={"notice": said.model_copy(update={"lines": lines})})
     outcome = presented(session, step.effects).model_copy(update={"heard": step.heard, "lines": step.lines})
     return Step(stage=step.stage, outcome=outcome)
+
+
+def _leaves_standing(command: SessionCommand | None) -> bool:
+    """Check whether what was not done for the sake of a rule can still be answered after that: a look, a question, or
+    words that came to nothing, such as an answer that has to be asked for again."""
+    return isinstance(command, (*LOOKS, ExplainBlock, TimeboxingUserReply))
 
 
 def _given(value: T | None) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar, assert_never
 
@@ -15,7 +15,7 @@ from fateforger.ports import Model, Role
 from fateforger.session.commands import ApplyPatch, ExplainBlock, SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.moves import offered
-from fateforger.session.questions import open_questions
+from fateforger.session.pending import PendingQuestion, pending_questions
 from fateforger.session.recall import following, left_out
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.asking import Question, ask
@@ -23,6 +23,7 @@ from fateforger.turn.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.turn.patcher import TimeboxPatcher
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts, meaning
+from fateforger.turn.reading.answering import answered, held_up
 from fateforger.turn.reading.besides import besides_of
 from fateforger.turn.reading.course import course_commands
 from fateforger.turn.reading.facts import Row, Table
@@ -61,13 +62,25 @@ class Heard:
     commands: tuple[SessionCommand, ...] = ()
     lines: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
+    said: str | None = None
+    """What of that the person may answer next in words; with ``asks`` it is a question, or a remark beside a change."""
+    asks: bool = True
+    asks_back: bool = False
+    """What waited for an answer still does, and so do the last words before this message."""
 
 
-async def hear(reply: TimeboxingUserReply, session: Session, model: Model, nameable: Sequence[Version] = ()) -> Heard:
+async def hear(
+    reply: TimeboxingUserReply,
+    session: Session,
+    model: Model,
+    nameable: Sequence[Version] = (),
+    waiting: Sequence[PendingQuestion] | None = None,
+) -> Heard:
     """Read a message. Nothing is changed here, and nothing is raised for what a model does: a decision that fails or
     takes too long counts as telling something, never as a move (S124). ``nameable`` are the constraints that it may be
-    about."""
-    ear = _Ear(reply, session, model, nameable)
+    about; ``waiting`` is what the person was asked and offered on the card that they had in view, else what the session
+    asks now. A yes or a no is about that and nothing else (:mod:`fateforger.turn.reading.answering`)."""
+    ear = _Ear(reply, session, model, nameable, pending_questions(session) if waiting is None else waiting)
     try:
         decision = await ear.decision()
     except (ModelTimedOut, ModelUnusable):
@@ -79,12 +92,17 @@ async def hear(reply: TimeboxingUserReply, session: Session, model: Model, namea
     except ModelError as error:
         return Heard(trouble=(error.message, REMEDY))
     except UserError as error:
-        return Heard(trouble=(error.message,))
+        return Heard(trouble=(error.message,), said=error.message, asks=False)
     return heard if heard.commands or heard.lines else Heard(lines=(NOTHING,))
 
 
 async def _meant(ear: _Ear, decision: Decision) -> Heard:
+    first = held_up(ear.waiting, decision.intent)
+    if first:
+        return Heard(lines=first, asks_back=True)
     match decision.intent:
+        case Intent.ACCEPT_PENDING | Intent.REFUSE_PENDING:
+            return await ear.answered(decision)
         case Intent.ASK:
             return await ear.answer()
         case Intent.MEMORY:
@@ -96,9 +114,9 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
         case Intent.PROCEED if decision.also:
             told = await ear.told()
             on = meaning.move_of(ear.reply, ear.session, Intent.PROCEED)
-            return Heard((*told.commands, on), told.lines) if not told.lines else told
+            return replace(told, commands=(*told.commands, on)) if not told.lines else told
         case _:
-            aside = besides_of(ear.reply, ear.session, decision)
+            aside = besides_of(ear.reply, ear.session, decision, ear.waiting)
             command = aside or meaning.move_of(ear.reply, ear.session, decision.intent)
             return Heard((command,), (ONE_AT_A_TIME,) if decision.also else ())
 
@@ -106,9 +124,17 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
 class _Ear:
     """One message, in one session."""
 
-    def __init__(self, reply: TimeboxingUserReply, session: Session, model: Model, nameable: Sequence[Version]) -> None:
+    def __init__(
+        self,
+        reply: TimeboxingUserReply,
+        session: Session,
+        model: Model,
+        nameable: Sequence[Version],
+        waiting: Sequence[PendingQuestion],
+    ) -> None:
         self.reply = reply
         self.session = session
+        self.waiting = waiting
         self._model = model
         self._now: datetime = reply.at
         self._nameable = nameable
@@ -131,16 +157,25 @@ class _Ear:
                 "history": self.session.history is not None,
                 "preview": self.session.preview is not None,
                 "memory": self.session.memory is not None,
-                "questions": bool(open_questions(self.session)),
-                "fixes": bool(self.session.fixes),
+                "pending": bool(self.waiting),
+                "kinds": {question.kind.value for question in self.waiting},
             },
         )
 
     def _beside(self) -> list[Table]:
         """The lists whose rows a message can name by number."""
-        tables = [facts.history(self.session)] if self.session.history is not None else []
-        tables += [facts.questions(self.session)] if open_questions(self.session) else []
-        return [*tables, facts.fixes(self.session)] if self.session.fixes else tables
+        tables = [facts.pending(self.waiting)] if self.waiting else []
+        return [*tables, facts.history(self.session)] if self.session.history is not None else tables
+
+    async def answered(self, decision: Decision) -> Heard:
+        """Answer what the card asks. What answers the last words is read together with them."""
+        answer = answered(self.reply, self.waiting, decision)
+        if answer.in_words:
+            return await self.told()
+        more = (ONE_AT_A_TIME,) if decision.also else ()
+        return Heard(
+            () if answer.command is None else (answer.command,), (*answer.lines, *more), asks_back=answer.asks_back
+        )
 
     async def answer(self) -> Heard:
         """An answer to a question, from the tables alone; why a block is where it is, code says."""
@@ -159,11 +194,9 @@ class _Ear:
             ),
             words={**self._step(), "remembered": bool(kept)},
         )
-        if words.block is None or self.session.plan is None:
-            return Heard(lines=(words.answer,))
-        events = self.session.plan.events
-        if not 0 <= words.block < len(events):
-            return Heard(lines=(words.answer,))
+        events = () if self.session.plan is None else self.session.plan.events
+        if words.block is None or not 0 <= words.block < len(events):
+            return Heard(lines=(words.answer,), said=words.answer, asks=False)
         return Heard((ExplainBlock(**meaning.envelope(self.reply), key=events[words.block].block_key),))
 
     async def remembered(self, *, also: bool) -> Heard:
@@ -175,7 +208,7 @@ class _Ear:
             tables=(memory(self._nameable, following(self.session)), facts.upcoming(self._now, self.session.tz)),
         )
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
-        return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())))
+        return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())), said=words.question)
 
     async def course(self, *, also: bool) -> Heard:
         """How the message says that the day goes."""
@@ -187,8 +220,8 @@ class _Ear:
             tables=(facts.blocks(self.session), facts.meetings(self.session), facts.no_room(self.session)),
             words=self._step(),
         )
-        said = (*_said(words.question), *((ONE_AT_A_TIME,) if also else ()))
-        return Heard(course_commands(self.reply, self.session, words), said)
+        lines = (*_said(words.question), *((ONE_AT_A_TIME,) if also else ()))
+        return Heard(course_commands(self.reply, self.session, words), lines, said=words.question)
 
     async def told(self) -> Heard:
         """What the message says for the step at hand."""
@@ -220,7 +253,8 @@ class _Ear:
             tables=(*tables, *kept),
             words={**self._step(), "drafted": self.session.stage is Stage.SKELETON, "remembered": bool(kept)},
         )
-        return Heard(meaning.day_commands(self.reply, self.session, words), _said(words.question))
+        wanted = meaning.day_commands(self.reply, self.session, words)
+        return Heard(wanted, _said(words.question), said=words.question)
 
     async def _patch(self) -> Heard:
         # A correction of the committed plan is carried out in Refine within the same turn (S52).
@@ -228,13 +262,14 @@ class _Ear:
         patcher = TimeboxPatcher(self._model)
         asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
         change = ApplyPatch(**meaning.envelope(self.reply), patch=asked.patch)
-        first, lines = (change,) if asked.patch.ops else (), _said(asked.question)
+        heard = Heard((change,) if asked.patch.ops else (), _said(asked.question), said=asked.question)
         if asked.memory is None:
-            return Heard(first, lines)
+            return heard
         try:
-            return Heard((*first, *memory_commands(self.reply, refining, asked.shown, asked.memory)), lines)
-        except BadInput as error:
-            return Heard(first, (*lines, error.message))  # the plan is changed all the same
+            more = memory_commands(self.reply, refining, asked.shown, asked.memory)
+        except BadInput as error:  # the plan is changed all the same
+            return replace(heard, lines=(*heard.lines, error.message), said=error.message)
+        return replace(heard, commands=(*heard.commands, *more))
 
     def _step(self) -> Row:
         return {"step": self.session.stage.heading, "purpose": PURPOSES[self.session.stage]}
@@ -251,7 +286,17 @@ class _Ear:
         words: Row | None = None,
     ) -> T:
         day = ("day", facts.day_facts(self.session, self._now))
-        prompt = prompt_for(name, role, answer, self.reply.text, facts=(day, *shown), tables=tables, words=words)
+        last = self.session.last_words
+        exchange = () if last is None else (("last_words", facts.last_words(last)),)
+        prompt = prompt_for(
+            name,
+            role,
+            answer,
+            self.reply.text,
+            facts=(day, *exchange, *shown),
+            tables=tables,
+            words={**(words or {}), "last_words": last is not None},
+        )
         asked = await ask(self._model, Question(prompt, answer, seconds=seconds))
         return asked.value
 

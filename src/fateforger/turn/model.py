@@ -12,7 +12,7 @@ from fateforger.constraints import Version
 from fateforger.plan import TBPlan
 from fateforger.session.commands import SessionCommand
 from fateforger.session.memory import Recalled
-from fateforger.session.model import OfferedInput, Question, Session
+from fateforger.session.model import LastWords, OfferedInput, Question, Session
 from fateforger.stages import Move, StageGateOutput
 from fateforger.sync.model import Snapshot
 
@@ -51,7 +51,8 @@ class MemoryReading(BaseModel):
 class TurnInput(BaseModel):
     """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
     the calendar did not answer in time; ``memory`` when nothing is remembered here. A message that was read before may
-    stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end. ``offered`` is
+    stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end, and
+    ``last_words`` are what the person may answer next. ``offered`` is
     what could be done on that day as well; ``None``: as the session knows it. ``offer_trouble`` says why that is not
     all."""
 
@@ -60,6 +61,7 @@ class TurnInput(BaseModel):
     command: Annotated[SessionCommand, Field(discriminator="kind")]
     rest: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
     lines: tuple[str, ...] = ()
+    last_words: LastWords | None = None
     reading: DayReading | None = None
     memory: MemoryReading | None = None
     offered: tuple[OfferedInput, ...] | None = None

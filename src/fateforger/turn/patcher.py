@@ -50,7 +50,7 @@ class TimeboxPatcher:
         if session.stage is not TimeboxingStage.REFINE:
             raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
-        answer = following(session)
+        answer, last = following(session), session.last_words
         kept = reminders(answer, left_out=left_out(session))
         wanted = ChangeWords if kept else PatchWords
         prompt = prompt_for(
@@ -60,6 +60,7 @@ class TimeboxPatcher:
             message,
             facts=(
                 ("day", facts.day_facts(session, now)),
+                *((("last_words", facts.last_words(last)),) if last is not None else ()),
                 ("frame", facts.frame_facts(session)),
                 ("quality", facts.quality_facts(session)),
             ),
@@ -71,7 +72,7 @@ class TimeboxPatcher:
                 *kept,
             ),
             schema=patch_schema(wanted),
-            words={"remembered": bool(kept)},
+            words={"remembered": bool(kept), "last_words": last is not None},
         )
 
         told_off = False

@@ -120,7 +120,8 @@ FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.plan)] if REFINE.plan else
 HELD = REFINE.model_copy(update={"calendar_write": "commit"})
 CHANGED = HELD.model_copy(update={"refine_undo": (RefineUpdate(plan_before=REFINE.plan, sentence="It moved."),)})
 WRITTEN = REFINE.model_copy(update={"write_group": "g1", "written": Written(created=3)})
-TROUBLE = WRITTEN.model_copy(update={"problem": "The calendar does not answer.", "brakes": ("many_deletes",)})
+TROUBLE = WRITTEN.model_copy(update={"problem": "The calendar does not answer."})
+BRAKED = WRITTEN.model_copy(update={"problem": "This deletes 12 events.", "brakes": ("many_deletes",)})
 COMMITTED = WRITTEN.model_copy(update={"stage": Stage.REVIEW_COMMIT})
 HALTED = COMMITTED.model_copy(update={"last_sync": SyncReport(status="partial")})
 
@@ -258,6 +259,8 @@ ROWS = (
     move("all of it off the calendar", WRITTEN, Move.UNDO_SYNC, "undo_all"),
     move("undo where only all can be", WRITTEN, Move.UNDO_SYNC, "undo"),
     move("try again", TROUBLE, Move.RETRY, "retry"),
+    move("yes, write that", BRAKED, Move.RETRY, "accept_pending"),
+    click("no, do not write that", BRAKED, "leave_as_is", wants("refuse_pending"), target="brakes"),
     move("stop in the middle", WRITTEN, Move.CANCEL, "cancel"),
     click("write only on commit", REFINE, "set_calendar_write", wants("write_on_commit"), value="commit"),
     click("write once it is okay", HELD, "set_calendar_write", wants("write_once_okay"), value="okay"),

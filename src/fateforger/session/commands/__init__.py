@@ -38,7 +38,9 @@ from fateforger.session.commands.calendar import (
 )
 from fateforger.session.commands.conversation import (
     Click,
+    LeaveAsIs,
     LeftAlone,
+    LeftAsIs,
     Opening,
     StageAction,
     Start,
@@ -88,7 +90,9 @@ __all__ = [
     "HideMemory",
     "HidePreview",
     "JudgeConstraint",
+    "LeaveAsIs",
     "LeftAlone",
+    "LeftAsIs",
     "LookAgain",
     "MarkOneThing",
     "Opening",
@@ -131,6 +135,7 @@ SessionCommand = (
     | TimeboxingCommitDate
     | TimeboxingUserReply
     | StageAction
+    | LeaveAsIs
     | SetFrame
     | AdjustFrame
     | AddTasks

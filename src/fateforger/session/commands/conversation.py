@@ -80,6 +80,17 @@ class StageAction(InSession):
     seen: str | None = None
 
 
+LeftAsIs = Literal["held", "brakes"]
+
+
+class LeaveAsIs(InSession):
+    """No to a question of the card: what a rule stands against is not done (``held``), or what needs a yes is not
+    written (``brakes``)."""
+
+    kind: Literal["leave_as_is"] = "leave_as_is"
+    about: LeftAsIs
+
+
 class Click(BaseModel):
     """A control was used: the envelope of every card (S214). ``value`` is what was chosen, where there is a choice."""
 

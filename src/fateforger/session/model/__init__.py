@@ -14,7 +14,7 @@ from fateforger.session.model.facts import (
     Task,
     Unplaced,
 )
-from fateforger.session.model.session import SCHEMA_VERSION, Notice, Outgoing, Session, SessionStatus
+from fateforger.session.model.session import SCHEMA_VERSION, LastWords, Notice, Outgoing, Session, SessionStatus
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -26,6 +26,7 @@ __all__ = [
     "FrameFacts",
     "Held",
     "InputFacts",
+    "LastWords",
     "Notice",
     "Offer",
     "OfferedInput",

@@ -23,6 +23,9 @@ from fateforger.workflow.trace import Step
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 SCHEMA_VERSION = 1
+LONGEST_HEARD = 500
+LONGEST_SAID = 1200
+"""Characters of the last exchange that are kept."""
 
 
 class SessionStatus(StrEnum):
@@ -36,6 +39,21 @@ class Notice(BaseModel):
     model_config = _FROZEN
     lines: tuple[str, ...] = Field(min_length=1)
     refused: bool = False
+
+
+class LastWords(BaseModel):
+    """The last exchange in words: what the ``bot`` said, and what the ``person`` wrote before, where that is known.
+    ``asks`` tells that it stands on the card as a question, and is no mere answer or refusal."""
+
+    model_config = _FROZEN
+    person: str = Field("", max_length=LONGEST_HEARD)
+    bot: str = Field(min_length=1, max_length=LONGEST_SAID)
+    asks: bool = True
+
+    @classmethod
+    def of(cls, person: str, bot: str, *, asks: bool = True) -> LastWords:
+        """Return the exchange, cut to its bounds."""
+        return cls(person=person[:LONGEST_HEARD], bot=bot[:LONGEST_SAID], asks=asks)
 
 
 class Session(BaseModel):
@@ -114,6 +132,8 @@ class Session(BaseModel):
     """Names of what stopped the last write until the person says yes; Try again then means yes."""
     notice: Notice | None = None
     """Said on the next card and then forgotten."""
+    last_words: LastWords | None = None
+    """What the bot said last, while the person has not answered or done anything else."""
     history: HistoryView | None = None
     """The history of the day, while the person has it open."""
     preview: PreviewView | None = None

@@ -20,6 +20,9 @@ LOOKS = (
     commands.HideMemory,
 )
 """Commands that only open or close something beside the plan."""
+PLAN_LEFT = "I left the plan as it is, and your rule counts."
+CALENDAR_LEFT = "I wrote nothing, and your calendar stays as it is. Try again asks you once more."
+ANSWERED = "That is answered already, so I changed nothing."
 _CHOSEN: dict[CalendarWrite, str] = {
     "refine": "From now on each change goes to your calendar at once, with what is still waiting.",
     "okay": "From now on a plan goes to your calendar by itself once it is Okay (2 of 4), and each change after that.",
@@ -43,6 +46,8 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
             return _go_back(stage, command)
         case commands.ExplainBlock(key=key):
             return _explained(session, key)
+        case commands.LeaveAsIs(about=about):
+            return _left_as_is(session, about)
         case commands.SetCalendarWrite(when=when):
             return _writing(stage, when)
         case _:
@@ -55,6 +60,18 @@ def _explained(session: Session, key: str) -> StageOutput:
     except UserError as error:
         notice = Notice(lines=(error.message,), refused=True)
     return StageOutput(session=session.model_copy(update={"notice": notice}))
+
+
+def _left_as_is(session: Session, about: commands.LeftAsIs) -> StageOutput:
+    """Take the no to a question. What a write would do is asked again when it is tried again."""
+    match about:
+        case "held" if session.held is not None:
+            changes: dict[str, object] = {"held": None, "notice": Notice(lines=(PLAN_LEFT,))}
+        case "brakes" if session.brakes:
+            changes = {"brakes": (), "notice": Notice(lines=(CALENDAR_LEFT,))}
+        case _:
+            changes = {"notice": Notice(lines=(ANSWERED,))}
+    return StageOutput(session=session.model_copy(update=changes))
 
 
 def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite) -> StageOutput:

@@ -17,7 +17,7 @@ from fateforger.session.consequences import COUNTS_AGAIN
 from fateforger.session.knowledge import Memory, Taken
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known
 from fateforger.session.memory_rows import viewed
-from fateforger.session.model import Notice, Session
+from fateforger.session.model import LastWords, Notice, Session
 from fateforger.session.remembering import alike_in, remembered
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
@@ -77,6 +77,8 @@ def understood(
     lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
     if taken.versions:
         session = _no_longer_at_a_loss(session, heard)
+    if heard.question is not None:
+        session = session.model_copy(update={"last_words": LastWords.of("", heard.question)})
     return put_in(session, taken.saying(*lines), reading, cause=heard.command_id)
 
 

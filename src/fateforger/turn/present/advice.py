@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fateforger.session.cards import Button, Controls, Note, Part, plain
+from fateforger.session.cards import Controls, Note, Part, plain
 from fateforger.session.model import Session
+from fateforger.session.pending import fix_option
 
 MOST_FINDINGS = 3
 """Findings listed beside the next step; the others are counted."""
-_LABEL = 75
 
 
 def better(session: Session) -> tuple[Part, ...]:
@@ -28,14 +28,5 @@ def _findings(session: Session) -> tuple[Part, ...]:
 
 
 def _buttons(session: Session) -> tuple[Part, ...]:
-    if not session.fixes:
-        return ()
-    buttons = (
-        Button(
-            label=fix.label if len(fix.label) <= _LABEL else f"{fix.label[: _LABEL - 1].rstrip()}…",
-            action="plan.fix",
-            target=fix.id,
-        )
-        for fix in session.fixes
-    )
-    return (Controls(items=tuple(buttons)),)
+    buttons = tuple(fix_option(fix).button() for fix in session.fixes)
+    return (Controls(items=buttons),) if buttons else ()

@@ -3,19 +3,15 @@ that may mean something else."""
 
 from __future__ import annotations
 
-from fateforger.constraints import Applicable, Version
 from fateforger.constraints.blocks import Breach
 from fateforger.constraints.kinds import Necessity
-from fateforger.constraints.sections import reminder_of
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
-from fateforger.session.day_rules import clashes, unkept, unsure
+from fateforger.session.day_rules import unkept
 from fateforger.session.model import Session
-from fateforger.turn.present.deciding import choice
-from fateforger.workflow.day_words import told
-from fateforger.workflow.days import read_day_rule
+from fateforger.session.pending import PendingQuestion, clash_questions, judging, unsure_questions
+from fateforger.turn.present.deciding import choices
 
 MOST_SHOWN = 4
-MOST_ASKED = 2
 _MARKS = {Necessity.MUST: "⚠️ Not kept, and it must be:", Necessity.SHOULD: "Not kept:", Necessity.PREFER: "Not kept:"}
 
 
@@ -32,46 +28,23 @@ def unkept_rules(session: Session) -> tuple[Part, ...]:
 def clashing_rules(session: Session) -> tuple[Part, ...]:
     """Rules for this day that cannot be kept together, wherever they come from, and which of them counts; but for what
     is asked already."""
-    asked = {frozenset(question.uids) for question in session.memory_questions}
-    parts: list[Part] = []
-    for clash in clashes(session)[:MOST_ASKED]:
-        if asked.isdisjoint({frozenset(clash.uids)}):
-            parts += [Prose(text=plain(clash.sentence, 900)), choice(clash.uids, clash.names, both=None)]
-    return tuple(parts)
+    asked = clash_questions(session)
+    return tuple(part for each in asked for part in (Prose(text=plain(each.sentence, 900)), choices(each)))
 
 
 def unsure_rules(session: Session) -> tuple[Part, ...]:
     """What is to be confirmed: the rule in plain words and as it is written, with its answers."""
-    return tuple(part for item in unsure(session)[:MOST_ASKED] for part in _asked(item))
+    return tuple(part for question in unsure_questions(session) for part in _asked(question))
 
 
 def _shown(breach: Breach) -> Prose:
     mark = _MARKS[breach.item.record.necessity]
-    button = Button(
-        label="Not for this day",
-        action="memory.set_aside",
-        target=_target(breach.item.version),
-        spoken=f"“{breach.item.record.name}” does not count for this day",
-    )
+    version, spoken = breach.item.version, f"“{breach.item.record.name}” does not count for this day"
+    button = judging("Not for this day", "set_aside", version.uid, version.seq, spoken=spoken).button()
     return Prose(text=plain(f"{mark} {breach.rule} Against it: {breach.named}. {breach.remedy}", 900), control=button)
 
 
-def _asked(item: Applicable) -> tuple[Part, ...]:
-    text = item.record.payload.day_rule or ""
-    words = reminder_of(item).words
-    target = _target(item.version)
-    return (
-        Prose(text=plain(f"You said “{words}”. Did I read that right? {told(read_day_rule(text))} ({text})", 900)),
-        Controls(
-            items=(
-                Button(label="Yes", action="memory.accept", target=target, spoken=f"Yes, “{text}”"),
-                Button(label="Change it", action="form.rule", target=target, spoken=f"Change “{text}”"),
-                Button(label="No such rule", action="memory.decline", target=target, spoken=f"No rule “{text}”"),
-            )
-        ),
-    )
-
-
-def _target(version: Version) -> str:
-    """The rule as it was in view."""
-    return f"{version.seq} {version.uid}"
+def _asked(question: PendingQuestion) -> tuple[Part, ...]:
+    yes, no = (option.button() for option in question.answers)
+    change = Button(label="Change it", action="form.rule", target=yes.target, spoken=f"Change: {question.sentence}")
+    return Prose(text=plain(question.sentence, 900)), Controls(items=(yes, change, no))

@@ -10,12 +10,12 @@ from fateforger.constraints.wording import listed, quoted
 from fateforger.drafting import in_words
 from fateforger.session.cards import Button, Controls, Part, Prose, plain
 from fateforger.session.model import Offer, Session, Unplaced
+from fateforger.session.pending import set_aside_option
 from fateforger.session.recall import drafting
 from fateforger.turn.present.parts import left_out
 
 MOST_CHOICES = 5
 """Tasks with buttons of their own; the others are named."""
-_LABEL = 75
 
 
 def choices(session: Session) -> tuple[Part, ...]:
@@ -50,7 +50,8 @@ def clashing(session: Session) -> tuple[Part, ...]:
         lines = ["⚠️ **These rules cannot all be kept on that day.**", *told]
         if gone:
             lines.append(f"For now the draft does without {plain(listed(gone), 400)}. Which one shall not count today?")
-    return (Prose(text="\n".join(lines)), Controls(items=tuple(_without(item) for item in members)))
+    without = tuple(set_aside_option(item.version).button() for item in members)
+    return (Prose(text="\n".join(lines)), Controls(items=without))
 
 
 def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
@@ -75,14 +76,8 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
             label = f"End the day at {end}"
             return Button(label=label, action="frame.until", target=end, spoken=f"{label} for{title}")
         case "set_aside":
-            return _without(known[offer.uid]) if offer.uid in known else None
+            return set_aside_option(known[offer.uid].version).button() if offer.uid in known else None
         case "shrink" | "extend":
             return None
         case _:
             assert_never(offer.way)
-
-
-def _without(item: Applicable) -> Button:
-    label = f"Today without “{item.record.name}”"
-    short = label if len(label) <= _LABEL else f"{label[: _LABEL - 2].rstrip()}…”"
-    return Button(label=short, action="memory.set_aside", target=f"{item.version.seq} {item.uid}", spoken=short)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import groupby
 
 from fateforger.drafting import in_words
@@ -10,6 +9,7 @@ from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
 from fateforger.session.catching_up import open_of_missed
 from fateforger.session.days import day_words
 from fateforger.session.model import OfferedInput, Session, Task
+from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 
 MOST_NAMED = 8
 MOST_WAITING = 5
@@ -23,13 +23,11 @@ def left_over(session: Session) -> tuple[Part, ...]:
     offered = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
     if not offered:
         return ()
-    target = "" if len(offered) == len(session.offered) else _all(offered)
     lines = [_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
     if (more := len(offered) - MOST_NAMED) > 0:
         lines.append(f"… and {more} more.")
-    one = len(offered) == 1
-    every = Button(label="Bring it along" if one else "Bring them along", action="task.bring", target=target)
-    some = () if one else (Button(label="Choose…", action="form.bring"),)
+    every = bring_left_over(session, offered).button()
+    some = () if len(offered) == 1 else (Button(label="Choose…", action="form.bring"),)
     return (Prose(text="\n".join(lines)), Controls(items=(every, *some)))
 
 
@@ -38,18 +36,18 @@ def from_queue(session: Session) -> tuple[Part, ...]:
     queued = [each for each in session.offered if each.source == "queue"]
     if not queued:
         return ()
-    rows = tuple(_row("In your queue", each.task) for each in queued[:MOST_QUEUED])
+    rows = tuple(_row("In your queue", each) for each in queued[:MOST_QUEUED])
     if len(queued) == 1:
         return rows
-    every = Button(label=f"Add all {len(queued)} from the queue", action="task.bring", target=_all(queued))
+    every = bring_queued(queued).button()
     return (*rows, Controls(items=(every, Button(label="Choose from the queue…", action="form.bring"))))
 
 
 def from_outside(session: Session) -> tuple[Part, ...]:
     """What stands in TickTick: a button for each of the next, and a form for more. A list that cannot be read is a
     sentence."""
-    listed = [each.task for each in session.offered if each.source == "ticktick"]
-    rows = tuple(_row("In TickTick", task) for task in listed[:MOST_OUTSIDE])
+    listed = [each for each in session.offered if each.source == "ticktick"]
+    rows = tuple(_row("In TickTick", each) for each in listed[:MOST_OUTSIDE])
     more = len(listed) - MOST_OUTSIDE
     label = f"Choose from TickTick ({more} more)…"
     choose = (Controls(items=(Button(label=label, action="form.bring"),)),) if more > 0 else ()
@@ -57,13 +55,8 @@ def from_outside(session: Session) -> tuple[Part, ...]:
     return (*rows, *choose, *trouble)
 
 
-def _row(where: str, task: Task) -> Prose:
-    add = Button(label="Add", action="task.bring", target=task.id, spoken=f"Add “{task.title[:40]}”")
-    return Prose(text=f"{where}: {_named(task)}", control=add)
-
-
-def _all(offered: Iterable[OfferedInput]) -> str:
-    return " ".join(each.task.id for each in offered)
+def _row(where: str, each: OfferedInput) -> Prose:
+    return Prose(text=f"{where}: {_named(each.task)}", control=bring_row(each).button())
 
 
 def waiting(session: Session) -> tuple[Part, ...]:

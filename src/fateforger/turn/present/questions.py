@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fateforger.plan import zone
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
-from fateforger.session.model import Question, Session
-from fateforger.session.questions import address, open_questions, token
+from fateforger.session.model import Session
+from fateforger.session.pending import conflict_options
+from fateforger.session.questions import open_questions, token
 from fateforger.sync.conflicts import question as in_words
 
 KEEP_CALENDAR, KEEP_PLAN = "conflict.keep_calendar", "conflict.keep_plan"
@@ -22,7 +23,8 @@ def questions(session: Session) -> tuple[Part, ...]:
     parts: list[Part] = [Prose(text=f"**{_head(len(waiting))}**")]
     for question in waiting[:MOST_ASKED]:
         sentence = in_words(question.conflict, session.date, zone(session.tz))
-        parts += [Prose(text=plain(sentence, 600)), _pair(address(question), *_labels(question))]
+        both = tuple(option.button() for option in conflict_options(question))
+        parts += [Prose(text=plain(sentence, 600)), Controls(items=both)]
     if (more := len(waiting) - MOST_ASKED) > 0:
         parts.append(Prose(text=f"… and {more} more."))
     if len(waiting) > 1:
@@ -39,11 +41,6 @@ def questions_words(session: Session) -> str:
 def _head(count: int) -> str:
     where = "" if count == 1 else f" in {count} places"
     return f"Your calendar and the plan disagree{where}. Which one do you keep?"
-
-
-def _labels(question: Question) -> tuple[str, str]:
-    deleted = question.conflict.calendar is None
-    return ("Keep deleted", "Put it back") if deleted else ("Keep calendar", "Keep plan")
 
 
 def _pair(target: str, calendar: str, plan: str) -> Controls:

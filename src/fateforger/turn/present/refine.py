@@ -11,6 +11,7 @@ from fateforger.session.gates import block_words
 from fateforger.session.meetings import on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clipped
+from fateforger.session.pending import held_question, write_question
 from fateforger.session.pictured import picture
 from fateforger.session.placing import by_time
 from fateforger.session.questions import open_questions
@@ -34,7 +35,6 @@ from fateforger.turn.present.replanning import course, refit
 from fateforger.turn.present.rules import adding, rules
 
 MOST_MEETINGS = 12
-HELD = "Do it anyway, for this day"
 MOST_ASKED = 100
 """Choices that a select has room for."""
 ORDER = (
@@ -157,11 +157,14 @@ def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
 
 
 def _held(session: Session) -> tuple[Part, ...]:
-    """The change that was not made can be made all the same: then the rule in its way does not count for this day."""
-    held = session.held
-    if held is None:
+    """What was not done can be done all the same: then the rule in its way does not count for this day. It is said
+    once more on a card after the one that said so first."""
+    question = held_question(session)
+    if session.held is None or question is None:
         return ()
-    return (Controls(items=(Button(label=HELD, action="memory.set_aside", target=f"{held.seq} {held.uid}"),)),)
+    first = session.handled[-1:] == (session.held.asked,)
+    buttons = Controls(items=tuple(option.button() for option in question.answers))
+    return (buttons,) if first else (Prose(text=plain(question.sentence, 600)), buttons)
 
 
 def _explaining(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
@@ -187,5 +190,8 @@ def _meetings(session: Session) -> tuple[Part, ...]:
 def _trouble(session: Session) -> tuple[Part, ...]:
     if session.problem is None:
         return ()
-    again = move_button(session, Move.RETRY, "Yes, go ahead" if session.brakes else None)
-    return (Prose(text=f"⚠️ {plain(session.problem, 900)}", control=again),)
+    text = f"⚠️ {plain(session.problem, 900)}"
+    question = write_question(session)
+    if question is None or not question.awaits_yes:
+        return (Prose(text=text, control=move_button(session, Move.RETRY)),)
+    return (Prose(text=text), Controls(items=tuple(option.button() for option in question.answers)))

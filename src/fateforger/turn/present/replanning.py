@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-
 from fateforger.plan import ET, Resolved
 from fateforger.session.cards import Button, Choice, Controls, Part, Select
 from fateforger.session.differences import span
 from fateforger.session.model import Session
-from fateforger.session.overview import collisions
+from fateforger.session.pending import refit_question
 from fateforger.session.placing import by_time
 
 LATE = ((0, "What is on now begins only now"), (15, "15 min"), (30, "30 min"), (45, "45 min"), (60, "1 h"))
@@ -37,9 +35,8 @@ def course(session: Session) -> tuple[Part, ...]:
 
 def refit(session: Session) -> tuple[Part, ...]:
     """Where blocks that are still to come run into meetings: a way to make room."""
-    at = session.touched_at.astimezone(UTC)
-    ahead = [block for block, _ in collisions(session) if block.start.astimezone(UTC) >= at]
-    return (Controls(items=(Button(label="Refit the rest", action="replan.refit"),)),) if ahead else ()
+    question = refit_question(session)
+    return () if question is None else (Controls(items=tuple(option.button() for option in question.answers)),)
 
 
 def own(session: Session) -> tuple[Resolved, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fateforger.session.cards import Card, Controls, Heading, Note, Part, plain
+from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, plain
 from fateforger.session.days import day_words
 from fateforger.session.model import Session, SyncReport
 from fateforger.session.overview import overview
+from fateforger.session.pending import GO_AHEAD, write_question
 from fateforger.session.pictured import picture
 from fateforger.stages import Move
 from fateforger.turn.present import history
@@ -34,7 +35,7 @@ def card(session: Session) -> Card:
     }[report.status]
     done = report.status in {"changed", "unchanged"}
     order = (
-        *(() if done else ((Move.RETRY, "Yes, go ahead" if session.brakes else None),)),
+        *(() if done else ((Move.RETRY, GO_AHEAD if session.brakes else None),)),
         (Move.UNDO_SYNC, None),
         (Move.BACK, "Back to refine"),
         (Move.REDO, None),
@@ -55,9 +56,15 @@ def card(session: Session) -> Card:
             *(course(session) if done else ()),
             *(quality_note(session.quality, done=True) if done else ()),
             *rules(session),
-            Controls(items=(*move_row(session, order).items, history.SHOW)),
+            Controls(items=(*move_row(session, order, *_refusing(session)).items, history.SHOW)),
         ),
     )
+
+
+def _refusing(session: Session) -> tuple[Button, ...]:
+    """The no beside the yes to a write that stopped."""
+    question = write_question(session)
+    return () if question is None or question.no is None else (question.no.button(),)
 
 
 def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:

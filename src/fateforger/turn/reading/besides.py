@@ -3,7 +3,7 @@ what both the person and the plan changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from fateforger.errors import BadInput
@@ -11,7 +11,9 @@ from fateforger.session import commands
 from fateforger.session.commands import SessionCommand, TimeboxingUserReply
 from fateforger.session.commands.envelope import InSession
 from fateforger.session.model import Session
-from fateforger.session.questions import matter, open_questions, token
+from fateforger.session.pending import PendingKind, PendingQuestion, fix_option
+from fateforger.session.questions import open_questions, token
+from fateforger.turn.reading.answering import row_of
 from fateforger.turn.reading.meaning import envelope, numbered
 from fateforger.turn.reading.values import Decision, Intent
 
@@ -29,7 +31,9 @@ _PLAIN: Mapping[Intent, tuple[type[InSession], Mapping[str, Any]]] = {
 _SIDES: Mapping[Intent, commands.Side] = {Intent.KEEP_CALENDAR: "calendar", Intent.KEEP_PLAN: "plan"}
 
 
-def besides_of(reply: TimeboxingUserReply, session: Session, decision: Decision) -> SessionCommand | None:
+def besides_of(
+    reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion] = ()
+) -> SessionCommand | None:
     """What a decision asks for beside the plan; ``None`` when it is about the plan. Raises ``BadInput`` for a row that
     is not there."""
     intent = decision.intent
@@ -43,9 +47,9 @@ def besides_of(reply: TimeboxingUserReply, session: Session, decision: Decision)
         kind, values = _PLAIN[intent]
         return kind(**envelope(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
     if intent in _SIDES:
-        return _kept(reply, session, decision.number, _SIDES[intent])
+        return _kept(reply, session, decision, waiting)
     if intent is Intent.FIX:
-        return _offered(reply, session, decision.number)
+        return _offered(reply, session, decision.number, waiting)
     if intent in {Intent.UNDO_WRITE, Intent.REDO_WRITE}:
         return _row_of_history(reply, session, decision)
     return None
@@ -69,21 +73,26 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
     return kind(**head, transaction=row.transaction, newest=view.newest)
 
 
-def _offered(reply: TimeboxingUserReply, session: Session, number: int | None) -> commands.ApplyFix:
+def _offered(
+    reply: TimeboxingUserReply, session: Session, number: int | None, waiting: Sequence[PendingQuestion]
+) -> SessionCommand:
     """The button of a suggestion; the first one helps most."""
     if not session.fixes:
         raise BadInput("I have no change to suggest just now; say what you would like to be different.")
-    return commands.ApplyFix(**envelope(reply), fix=numbered(session.fixes, 1 if number is None else number).id)
+    if number is None:
+        return fix_option(session.fixes[0]).command(envelope(reply))
+    (fix,) = row_of(waiting, number, PendingKind.FIX).answers
+    return fix.command(envelope(reply))
 
 
 def _kept(
-    reply: TimeboxingUserReply, session: Session, number: int | None, keep: commands.Side
-) -> commands.ResolveConflict:
+    reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion]
+) -> SessionCommand:
     """The answer to one open question or to all. One that no card has shown yet is asked first."""
-    waiting = open_questions(session)
-    chosen = waiting if number is None else (numbered(waiting, number),)
+    keep = _SIDES[decision.intent]
+    if decision.number is not None:
+        calendar, plan = row_of(waiting, decision.number, PendingKind.CALENDAR).answers
+        return (calendar if keep == "calendar" else plan).command(envelope(reply))
+    chosen = open_questions(session)
     seen = token(chosen) if all(question.shown for question in chosen) else ""
-    about: dict[str, Any] = {}
-    if number is not None:
-        about["key"], about["topic"] = matter(chosen[0])
-    return commands.ResolveConflict(**envelope(reply), keep=keep, seen=seen, **about)
+    return commands.ResolveConflict(**envelope(reply), keep=keep, seen=seen)

@@ -10,9 +10,8 @@ from fateforger.plan import Resolved, resolve, zone
 from fateforger.session.days import local_today, weekday
 from fateforger.session.frame import shown_start
 from fateforger.session.meetings import busy_meetings, on_calendar
-from fateforger.session.model import Session
-from fateforger.session.questions import open_questions
-from fateforger.sync.conflicts import question as in_words
+from fateforger.session.model import LastWords, Session
+from fateforger.session.pending import PendingKind, PendingQuestion
 
 MOST_MEETINGS = 40
 MOST_TASKS = 60
@@ -158,12 +157,6 @@ def findings(session: Session) -> Table:
     return "findings", rows, len(found) - len(rows)
 
 
-def fixes(session: Session) -> Table:
-    """The changes that the card offers, numbered from 1."""
-    rows = [{"number": number, "change": cut(fix.label)} for number, fix in enumerate(session.fixes, 1)]
-    return "fixes", rows, 0
-
-
 def history(session: Session) -> Table:
     """The writes that the person has in view, numbered from 1, the newest first."""
     rows = () if session.history is None else session.history.rows
@@ -181,10 +174,29 @@ def history(session: Session) -> Table:
     return "history", listed, 0 if session.history is None else session.history.total - len(rows)
 
 
-def questions(session: Session) -> Table:
-    """What the person and the plan both changed and is to be decided, numbered from 1."""
+def pending(waiting: Sequence[PendingQuestion]) -> Table:
+    """What the card asks and offers, numbered from 1, with what a yes and a no do."""
     rows = [
-        {"number": number, "about": cut(in_words(question.conflict, session.date, zone(session.tz)), 300)}
-        for number, question in enumerate(open_questions(session), 1)
+        {
+            "number": number,
+            "kind": question.kind.value,
+            "question": cut(question.sentence, 400),
+            "yes": _if_yes(question),
+            "no": cut(question.no.label) if question.no is not None else "nothing changes",
+        }
+        for number, question in enumerate(waiting, 1)
     ]
-    return "questions", rows, 0
+    return "pending", rows, 0
+
+
+def _if_yes(question: PendingQuestion) -> str:
+    if question.yes is not None:
+        return cut(question.yes.label)
+    if question.which:
+        return f"one of: {' / '.join(cut(option.label) for option in question.which)}"
+    return "what it asks" if question.kind in {PendingKind.WORDS, PendingKind.SAID} else "has to be said one by one"
+
+
+def last_words(words: LastWords) -> Row:
+    """What was said last, by both."""
+    return {"person": cut(words.person, 300), "you": cut(words.bot, 400)}

@@ -39,7 +39,12 @@ class Intent(StrEnum):
 
     ANSWER = "answer"
     """It tells something for the step at hand, or wants something changed there. Also whatever is unclear (S124)."""
+    ACCEPT_PENDING = "accept_pending"
+    """It agrees to something that the card asks or offers."""
+    REFUSE_PENDING = "refuse_pending"
+    """It does not want something that the card asks or offers."""
     PROCEED = "proceed"
+    """It says that it wants to go on. Agreeing to what the card asks is not going on."""
     BACK = "back"
     REDO = "redo"
     UNDO = "undo"
@@ -80,8 +85,8 @@ class Intent(StrEnum):
 
 
 class Decision(BaseModel):
-    """What the message wants. ``number`` is the row that it is about, of the history, of the open questions or of the
-    fixes; null means none, or all. ``also`` is true when it says something besides: "start at 8, then go on"."""
+    """What the message wants. ``number`` is the row that it is about, of the history or of what is pending; null means
+    none, or all. ``also`` is true when it says something besides: "start at 8, then go on"."""
 
     model_config = _CLOSED
     intent: Intent

@@ -1,0 +1,414 @@
+"""What the card asks and offers now, with the command that each answer means. The card takes its buttons from here, and
+words are answered by the same commands (S214). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.constraints import Version, newest
+from fateforger.constraints.findings import Kind
+from fateforger.constraints.sections import reminder_of
+from fateforger.constraints.wording import quoted
+from fateforger.plan import zone
+from fateforger.quality import Fix
+from fateforger.session import commands
+from fateforger.session.cards import Button
+from fateforger.session.catching_up import open_of_missed
+from fateforger.session.commands import SessionCommand
+from fateforger.session.day_rules import clashes, unsure
+from fateforger.session.memory import known
+from fateforger.session.model import OfferedInput, Question, Session, SessionStatus
+from fateforger.session.moves import offered, seen
+from fateforger.session.overview import collisions
+from fateforger.session.questions import address, addressed, open_questions
+from fateforger.session.recall import drafting
+from fateforger.stages import Move, TimeboxingStage
+from fateforger.sync.conflicts import question as conflict_words
+from fateforger.workflow.day_words import told
+from fateforger.workflow.days import read_day_rule
+
+Stage = TimeboxingStage
+Make = Callable[[Mapping[str, Any]], SessionCommand]
+
+DO_IT_ANYWAY = "Do it anyway, for this day"
+LEAVE_PLAN = "Leave the plan as it is"
+GO_AHEAD = "Yes, go ahead"
+LEAVE_CALENDAR = "No, leave my calendar as it is"
+HELD_BACK = (
+    "I did not do that, because of a rule you want kept{rule}. Do it anyway for this day, or leave the plan as it is?"
+)
+MOST_UNSURE = 2
+"""Rules that the card asks to be confirmed at once."""
+MOST_CLASHES = 2
+_LONGEST_LABEL = 75
+
+
+class PendingKind(StrEnum):
+    """What is asked."""
+
+    HELD = "held"
+    """A change that was not made because of a rule."""
+    BRAKE = "brake"
+    """A write that needs a yes."""
+    RULE = "rule"
+    """Whether a rule was read right."""
+    WORDS = "words"
+    """What the bot asked last, in words."""
+    SAID = "said"
+    """What it said last, by way of an answer or a refusal: it may ask something, too."""
+    CALENDAR = "calendar"
+    """Whose change counts, the person's or the plan's."""
+    RULES = "rules"
+    """Which of the rules counts."""
+    RULES_NOTED = "rules noted"
+    """The same, where the card only says that it is asked under *Your rules*."""
+    MISSED = "missed"
+    """What becomes of what missed days left open."""
+    RETRY = "retry"
+    FIX = "fix"
+    REFIT = "refit"
+    BRING = "bring"
+
+
+_OFFERS = frozenset(
+    {
+        PendingKind.SAID,
+        PendingKind.RULES_NOTED,
+        PendingKind.MISSED,
+        PendingKind.RETRY,
+        PendingKind.FIX,
+        PendingKind.REFIT,
+        PendingKind.BRING,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer: the button that gives it, and the command that it is."""
+
+    label: str
+    action: str
+    target: str
+    make: Make = field(compare=False, repr=False)
+    spoken: str = ""
+
+    def command(self, envelope: Mapping[str, Any]) -> SessionCommand:
+        """Return the command for a click or a message with that envelope."""
+        return self.make(envelope)
+
+    def button(self, **more: Any) -> Button:
+        """Return the button for the card."""
+        return Button(label=self.label, action=self.action, target=self.target, spoken=self.spoken, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingQuestion:
+    """Something that waits for an answer. ``yes`` and ``no`` are what agreeing and refusing mean; without ``no``,
+    refusing changes nothing. With ``which`` one of several options has to be named, and a yes names none."""
+
+    kind: PendingKind
+    sentence: str
+    yes: Option | None = None
+    no: Option | None = None
+    which: tuple[Option, ...] = ()
+
+    @property
+    def answers(self) -> tuple[Option, ...]:
+        """Return every answer that has a button."""
+        return tuple(option for option in (self.yes, self.no, *self.which) if option is not None)
+
+    @property
+    def is_offer(self) -> bool:
+        """Check whether the card only offers this beside the step at hand, and asks nothing."""
+        return self.kind in _OFFERS
+
+    @property
+    def awaits_yes(self) -> bool:
+        """Check whether a yes or a no is what the card asks for. Then words that agree may be the answer, and are never
+        taken for going on."""
+        return self.yes is not None and not self.is_offer
+
+
+def pending_questions(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return all that waits for an answer: what a yes or a no answers, what the bot said last, what needs a choice, and
+    what is only offered."""
+    if session.status is SessionStatus.CANCELLED:
+        return ()
+    found = tuple(_all(session))
+    return (
+        *(each for each in found if each.awaits_yes),
+        *(each for each in found if not (each.awaits_yes or each.is_offer)),
+        *(each for each in found if each.is_offer),
+    )
+
+
+def the_one(waiting: Sequence[PendingQuestion]) -> PendingQuestion | None:
+    """Return what an answer is about that does not say so: the only question, or the only offer where nothing is
+    asked. ``None`` when that is not clear."""
+    asked = [each for each in waiting if not each.is_offer] or list(waiting)
+    return asked[0] if len(asked) == 1 else None
+
+
+def held_question(session: Session) -> PendingQuestion | None:
+    """Return the question about what was not done because of a rule."""
+    held = session.held
+    if held is None or session.stage is not Stage.REFINE:
+        return None
+    version = newest(known(session), session.user_id).get(held.uid)
+    rule = "" if version is None else f": {quoted(version.record.words)}"
+    return PendingQuestion(
+        kind=PendingKind.HELD,
+        sentence=HELD_BACK.format(rule=rule),
+        yes=judging(DO_IT_ANYWAY, "set_aside", held.uid, held.seq),
+        no=_leaving(LEAVE_PLAN, "held"),
+    )
+
+
+def write_question(session: Session) -> PendingQuestion | None:
+    """Return the question about a write that stopped: whether to go ahead, or only the offer to try it again."""
+    if Move.RETRY not in offered(session):
+        return None
+    again = partial(_move, Move.RETRY, seen(session, Move.RETRY))
+    report = session.last_sync
+    said = session.problem or " ".join(() if report is None else report.sentences)
+    option = Option("Try again", Move.RETRY.value, seen(session, Move.RETRY), again)
+    if not session.brakes:
+        return PendingQuestion(kind=PendingKind.RETRY, sentence=said, yes=option)
+    option = Option(GO_AHEAD, Move.RETRY.value, seen(session, Move.RETRY), again)
+    return PendingQuestion(kind=PendingKind.BRAKE, sentence=said, yes=option, no=_leaving(LEAVE_CALENDAR, "brakes"))
+
+
+def unsure_questions(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return the rules that were read out of the person's words and that they have to confirm."""
+    return tuple(_unsure(item.version) for item in unsure(session)[:MOST_UNSURE])
+
+
+def refit_question(session: Session) -> PendingQuestion | None:
+    """Return the offer to make room, where blocks that are still to come run into meetings."""
+    at = session.touched_at.astimezone(UTC)
+    ahead = [(b, m) for b, m in collisions(session) if b.start.astimezone(UTC) >= at]
+    if not ahead:
+        return None
+    block, meeting = ahead[0]
+    sentence = f"“{block.event.name}” runs into “{meeting.title}”. Shall I refit the rest of the day?"
+    option = Option("Refit the rest", "replan.refit", "", _replan)
+    return PendingQuestion(kind=PendingKind.REFIT, sentence=sentence, yes=option)
+
+
+def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return the rules that cannot be kept together, but for those that are asked about already."""
+    asked = {frozenset(question.uids) for question in session.memory_questions}
+    return tuple(
+        PendingQuestion(
+            kind=PendingKind.RULES, sentence=each.sentence, which=settling(each.uids, each.names, both=None)
+        )
+        for each in clashes(session)[:MOST_CLASHES]
+        if asked.isdisjoint({frozenset(each.uids)})
+    )
+
+
+def conflict_options(question: Question) -> tuple[Option, Option]:
+    """Return the two answers to what the person and the plan both changed."""
+    gone = question.conflict.calendar is None
+    labels = ("Keep deleted", "Put it back") if gone else ("Keep calendar", "Keep plan")
+    target = address(question)
+
+    def kept(side: commands.Side, envelope: Mapping[str, Any]) -> SessionCommand:
+        # What no card has shown yet is asked first: its answer fits no version of the question.
+        about = addressed(target) if question.shown else {**addressed(target), "seen": ""}
+        return commands.ResolveConflict.model_validate({**envelope, "keep": side, **about})
+
+    return (
+        Option(labels[0], "conflict.keep_calendar", target, partial(kept, "calendar")),
+        Option(labels[1], "conflict.keep_plan", target, partial(kept, "plan")),
+    )
+
+
+def settling(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> tuple[Option, ...]:
+    """Return an answer for each of two rules, and one for both if that has a label."""
+    labels = [(f"Keep “{name}”", uid) for uid, name in zip(uids, names, strict=True)]
+    answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
+
+    def settled(keep: str | None, envelope: Mapping[str, Any]) -> SessionCommand:
+        return commands.SettleConstraints(**envelope, uids=uids, keep=keep)
+
+    return tuple(
+        Option(label, "memory.keep", Settled(uids=uids, keep=keep).model_dump_json(), partial(settled, keep))
+        for label, keep in answers
+    )
+
+
+class Settled(BaseModel):
+    """Two rules, and which of them counts; ``None``: both."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    uids: tuple[str, str]
+    keep: str | None = None
+
+
+def judging(label: str, verdict: commands.Verdict, uid: str, seq: int, *, spoken: str = "") -> Option:
+    """Return an answer that is a word about one rule, as it was in view."""
+
+    def judged(envelope: Mapping[str, Any]) -> SessionCommand:
+        return commands.JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seq)
+
+    return Option(label, f"memory.{verdict}", f"{seq} {uid}", judged, spoken)
+
+
+def set_aside_option(version: Version) -> Option:
+    """Return the answer that does without a rule for the day."""
+    label = f"Today without “{version.record.name}”"
+    short = label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 2].rstrip()}…”"
+    return judging(short, "set_aside", version.uid, version.seq, spoken=short)
+
+
+def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return what could be done on the day as well: leftovers and the queue as one offer each, TickTick by row."""
+    missed = open_of_missed(session)
+    left = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
+    queued = [each for each in session.offered if each.source == "queue"]
+    outside = [each for each in session.offered if each.source == "ticktick"]
+    return (
+        *((_bringing("Left over from earlier days", left, bring_left_over(session, left)),) if left else ()),
+        *((_bringing("In your queue", queued, bring_queued(queued)),) if queued else ()),
+        *(_bringing("In TickTick", [each], bring_row(each)) for each in outside),
+    )
+
+
+def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Option:
+    """Return the answer that brings all leftovers along."""
+    label = "Bring it along" if len(left) == 1 else "Bring them along"
+    return _bring(label, "" if len(left) == len(session.offered) else " ".join(each.task.id for each in left))
+
+
+def bring_queued(queued: Sequence[OfferedInput]) -> Option:
+    """Return the answer that takes up all of the queue."""
+    if len(queued) == 1:
+        return bring_row(queued[0])
+    return _bring(f"Add all {len(queued)} from the queue", " ".join(each.task.id for each in queued))
+
+
+def bring_row(each: OfferedInput) -> Option:
+    """Return the answer that takes up one thing."""
+    return _bring("Add", each.task.id, spoken=f"Add “{each.task.title[:40]}”")
+
+
+def fix_option(fix: Fix) -> Option:
+    """Return the answer that makes a change the card offers."""
+    label = fix.label if len(fix.label) <= _LONGEST_LABEL else f"{fix.label[: _LONGEST_LABEL - 1].rstrip()}…"
+
+    def fixed(envelope: Mapping[str, Any]) -> SessionCommand:
+        return commands.ApplyFix(**envelope, fix=fix.id)
+
+    return Option(label, "plan.fix", fix.id, fixed)
+
+
+def _all(session: Session) -> Iterator[PendingQuestion]:
+    stage = session.stage
+    if session.last_words is not None:
+        kind = PendingKind.WORDS if session.last_words.asks else PendingKind.SAID
+        yield PendingQuestion(kind=kind, sentence=session.last_words.bot)
+    if stage is not Stage.DATE:
+        yield from unsure_questions(session)
+        yield from clash_questions(session)
+    if stage is Stage.CAPTURE_INPUTS:
+        yield from _left_open(session)
+    if stage is Stage.SKELETON:
+        yield from _clash(session)
+    if stage in {Stage.REFINE, Stage.REVIEW_COMMIT}:
+        yield from _single(held_question(session), write_question(session))
+        for question in open_questions(session):
+            sentence = conflict_words(question.conflict, session.date, zone(session.tz))
+            yield PendingQuestion(kind=PendingKind.CALENDAR, sentence=sentence, which=conflict_options(question))
+        yield from _single(refit_question(session))
+    yield from _about_memory(session)
+    for fix in session.fixes:
+        yield PendingQuestion(
+            kind=PendingKind.FIX,
+            sentence=fix.label,
+            yes=fix_option(fix),
+        )
+
+
+def _single(*questions: PendingQuestion | None) -> Iterator[PendingQuestion]:
+    yield from (question for question in questions if question is not None)
+
+
+def _unsure(version: Version) -> PendingQuestion:
+    text = version.record.payload.day_rule or ""
+    words = " ".join(version.record.words.split())
+    return PendingQuestion(
+        kind=PendingKind.RULE,
+        sentence=f"You said “{words}”. Did I read that right? {told(read_day_rule(text))} ({text})",
+        yes=judging("Yes", "accept", version.uid, version.seq, spoken=f"Yes, “{text}”"),
+        no=judging("No such rule", "decline", version.uid, version.seq, spoken=f"No rule “{text}”"),
+    )
+
+
+def _about_memory(session: Session) -> Iterator[PendingQuestion]:
+    kind = PendingKind.RULES_NOTED if session.memory is None else PendingKind.RULES
+    for question in session.memory_questions:
+        which = settling(question.uids, question.names, both="Keep both")
+        yield PendingQuestion(kind=kind, sentence=question.sentence, which=which)
+    for offer in () if session.memory is None else session.memory.offers:
+        both = None if offer.kind is Kind.CIRCLE else "Leave both"
+        which = settling(offer.uids, offer.names, both=both)
+        yield PendingQuestion(kind=PendingKind.RULES, sentence=offer.sentence, which=which)
+
+
+def _clash(session: Session) -> Iterator[PendingQuestion]:
+    if session.clash is None:
+        return
+    items = {item.uid: item for item in drafting(session).applicable}
+    members = [items[uid] for uid in session.clash.uids if uid in items]
+    if not members:
+        return
+    told_each = " ".join(reminder_of(item).sentence for item in members)
+    yield PendingQuestion(
+        kind=PendingKind.RULES,
+        sentence=f"{told_each} Which one shall not count today?",
+        which=tuple(set_aside_option(item.version) for item in members),
+    )
+
+
+def _left_open(session: Session) -> Iterator[PendingQuestion]:
+    things = open_of_missed(session)
+    if things:
+        named = ", ".join(each.task.title for each in things)
+        yield PendingQuestion(kind=PendingKind.MISSED, sentence=f"Still open from missed days: {named}.")
+    yield from bring_options(session)
+
+
+def _bringing(where: str, things: Sequence[OfferedInput], option: Option) -> PendingQuestion:
+    named = ", ".join(each.task.title for each in things)
+    return PendingQuestion(kind=PendingKind.BRING, sentence=f"{where}: {named}.", yes=option)
+
+
+def _bring(label: str, target: str, *, spoken: str = "") -> Option:
+    def brought(envelope: Mapping[str, Any]) -> SessionCommand:
+        return commands.BringAlong(**envelope, task_ids=tuple(target.split()))
+
+    return Option(label, "task.bring", target, brought, spoken)
+
+
+def _leaving(label: str, about: commands.LeftAsIs) -> Option:
+    def left(envelope: Mapping[str, Any]) -> SessionCommand:
+        return commands.LeaveAsIs(**envelope, about=about)
+
+    return Option(label, "leave_as_is", about, left)
+
+
+def _move(move: Move, at: str, envelope: Mapping[str, Any]) -> SessionCommand:
+    return commands.StageAction(**envelope, move=move, seen=at or None)
+
+
+def _replan(envelope: Mapping[str, Any]) -> SessionCommand:
+    return commands.Replan(**envelope)

@@ -1,0 +1,97 @@
+"""What a yes or a no in words means: the answer to what the card asks, as its button says it, and nothing else (S214).
+
+The rule, in one place:
+
+- A yes or a no is about the row that it names. Without one it is about the only question; where nothing is asked, about
+  the only offer. Otherwise the person is asked which one they mean, and nothing is done.
+- A question that needs a choice ("keep calendar or keep plan?") has no yes; the choices are named.
+- Going on (``proceed``) is never an answer. While a question stands that a yes or a no answers, words that go on are
+  not carried out either: they may have been that yes, and a commit without what was asked for is not what it meant.
+  The button of the step goes on all the same, because nobody presses it by way of an answer. What needs a choice or is
+  only offered holds nothing up, by button or in words; nor do the last words of the bot, which may ask nothing.
+- Trying again (``retry``) is no yes to a write that stopped to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fateforger.errors import BadInput
+from fateforger.session.commands import SessionCommand, TimeboxingUserReply
+from fateforger.session.pending import PendingKind, PendingQuestion, the_one
+from fateforger.turn.reading.meaning import envelope, numbered
+from fateforger.turn.reading.values import Decision, Intent
+
+NOTHING_PENDING = "Nothing here waits for a yes or a no just now, so I changed nothing."
+WHICH_QUESTION = "More than one thing waits for your answer. Which one do you mean?"
+WHICH_OPTION = "A yes does not say which one. Please name it: {options}."
+ONE_BY_ONE = "Please say which of these you still want to do on this day, and what is done or not wanted any more."
+FIRST = "Please answer this first, with yes or no. Until then I do not go on."
+LEFT = "All right, I left it as it is."
+STAYS_OPEN = "All right, I left it open. Nothing changes until you choose."
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a yes or a no comes to: a command, or sentences for the person. With ``in_words`` it answers what the bot
+    said, so the message has to be read together with that; with ``asks_back`` the person still has to answer."""
+
+    command: SessionCommand | None = None
+    lines: tuple[str, ...] = ()
+    asks_back: bool = False
+    in_words: bool = False
+
+
+def answered(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], decision: Decision) -> Answered:
+    """Return what a yes or a no means. Raises ``BadInput`` for a row that is not there."""
+    if not waiting:
+        return Answered(lines=(NOTHING_PENDING,))
+    question = the_one(waiting) if decision.number is None else numbered(waiting, decision.number)
+    if question is None:
+        return Answered(lines=(WHICH_QUESTION, *named(waiting)), asks_back=True)
+    if decision.intent is Intent.REFUSE_PENDING:
+        return _refused(reply, question)
+    return _accepted(reply, question)
+
+
+def held_up(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ...]:
+    """Return what the person has to answer before such a wish is carried out; nothing when it may be."""
+    match intent:
+        case Intent.PROCEED:
+            unanswered = [question for question in waiting if question.awaits_yes]
+        case Intent.RETRY:
+            unanswered = [question for question in waiting if question.kind is PendingKind.BRAKE]
+        case _:
+            unanswered = []
+    return (FIRST, *(question.sentence for question in unanswered)) if unanswered else ()
+
+
+def row_of(waiting: Sequence[PendingQuestion], number: int, kind: PendingKind) -> PendingQuestion:
+    """Return the row with that number. Raises ``BadInput`` when there is none, or it is about something else."""
+    question = numbered(waiting, number)
+    if question.kind is not kind:
+        raise BadInput(f"Number {number} is another question: {question.sentence}")
+    return question
+
+
+def named(waiting: Sequence[PendingQuestion]) -> tuple[str, ...]:
+    """Return a line for each question, with its number."""
+    return tuple(f"{number}. {question.sentence}" for number, question in enumerate(waiting, 1))
+
+
+def _accepted(reply: TimeboxingUserReply, question: PendingQuestion) -> Answered:
+    if question.yes is not None:
+        return Answered(question.yes.command(envelope(reply)))
+    if question.which:
+        options = " / ".join(option.label for option in question.which)
+        return Answered(lines=(question.sentence, WHICH_OPTION.format(options=options)), asks_back=True)
+    if question.kind in {PendingKind.WORDS, PendingKind.SAID}:
+        return Answered(in_words=True)
+    return Answered(lines=(question.sentence, ONE_BY_ONE), asks_back=True)
+
+
+def _refused(reply: TimeboxingUserReply, question: PendingQuestion) -> Answered:
+    if question.no is not None:
+        return Answered(question.no.command(envelope(reply)))
+    return Answered(lines=(STAYS_OPEN if question.which else LEFT,))
