@@ -4,7 +4,7 @@ S214, K7)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from tests.fakes.google_calendar import Answer, Fail
@@ -20,6 +20,7 @@ from fateforger.ports import Rejected
 from fateforger.session.cards import Button, Menu
 from fateforger.session.commands import Click
 from fateforger.session.moves import offered
+from fateforger.session.pending import LEAVE_PLAN
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.turn.present import ended_reply, home_card, welcome_card
 
@@ -94,7 +95,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
     await _in_the_way(anna, house)
     await look()
-    return found | await _caught_up(house)
+    return found | await _caught_up(house) | await _held_back(house)
 
 
 async def _left_over(anna: Person) -> None:
@@ -113,6 +114,17 @@ async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:
     stage, missed = (await tuesday.session()).stage, set(actions(tuesday))
     await tuesday.fill("catch_up")
     return {(stage, action) for action in (*missed, *actions(tuesday))}
+
+
+async def _held_back(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A change that a rule stands against, and the plan left as it is."""
+    person = Person(house)
+    await person.to_refine("Z")
+    await person.fill("rule_new", words="Nothing at night", kind="avoid_window", times="3-4", necessity="must")
+    await person.fill_row("Z", "edit_block", start=time(3, 15))
+    shown = {((await person.session()).stage, action) for action in actions(person)}
+    await person.press(LEAVE_PLAN)
+    return shown
 
 
 async def _back_and_forth(anna: Person) -> None:
