@@ -7,18 +7,19 @@ PLAN is a file in the wire form, or ``-``. The calendar is the configured one, o
 from __future__ import annotations
 
 import asyncio
-import uuid
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from fateforger.cli.documents import read_document, write_json
 from fateforger.cli.options import as_json, placed, settings_from
-from fateforger.cli.progress import progress_lines
+from fateforger.cli.progress import ProgressLines, progress_lines
+from fateforger.cli.retry import NEWEST, Attempt, Request, begin, digest
+from fateforger.errors import UserError
 
 if TYPE_CHECKING:
-    from fateforger.commit import SyncResult
+    from fateforger.commit import CalendarSubmitter, SyncResult
     from fateforger.config import Settings
     from fateforger.journal import Transaction
     from fateforger.journal.rows import HistoryRow
@@ -81,25 +82,23 @@ def diff_door(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **
 @on_a_calendar
 def apply_door(ctx: click.Context, plan: str, yes: bool, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Make the calendar show PLAN. Your own changes on the calendar stay."""
-    from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
     from fateforger.errors import ConfirmationNeeded  # noqa: PLC0415  only this door needs it
     from fateforger.plan import read_plan  # noqa: PLC0415  heavy
     from fateforger.sync.model import BrakeKind  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
+    confirmed = tuple(BrakeKind) if yes else ()
 
-    async def run(settings: Settings) -> SyncResult:
-        confirmed = tuple(BrakeKind) if yes else ()
-        async with open_ground(settings) as ground, progress_lines() as told:
-            try:
-                return await ground.submitter.submit_plan(
-                    day, cause=_cause(), confirmed=confirmed, choices=_choices(keep), told=told
-                )
-            except ConfirmationNeeded as needed:
-                sentence = f"{needed.message} Say so with --yes."
-                raise ConfirmationNeeded(sentence, reasons=needed.reasons, where=", ".join(needed.reasons)) from None
+    async def apply(submitter: CalendarSubmitter, cause: str, told: ProgressLines) -> SyncResult:
+        try:
+            return await submitter.submit_plan(
+                day, cause=cause, confirmed=confirmed, choices=_choices(keep), told=told, finishing=True
+            )
+        except ConfirmationNeeded as needed:
+            sentence = f"{needed.message} Say so with --yes."
+            raise ConfirmationNeeded(sentence, reasons=needed.reasons, where=", ".join(needed.reasons)) from None
 
-    _end(_run(ctx, where, run), as_json=as_json)
+    _write(ctx, where, Request("apply", digest(day.model_dump_json())), apply, as_json=as_json)
 
 
 @command.command("undo")
@@ -109,15 +108,14 @@ def apply_door(ctx: click.Context, plan: str, yes: bool, keep: str | None, as_js
 def undo_door(ctx: click.Context, transaction: str | None, force: bool, as_json: bool, **where: str | None) -> None:
     """Go back to before TRANSACTION, by default the latest write that stands: take back it and every later write of
     its day. Undoing an undo does it again."""
-    from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
+    named = NEWEST if transaction in {None, "last"} else str(transaction)
 
-    async def run(settings: Settings) -> SyncResult:
-        async with open_ground(settings) as ground, progress_lines() as told:
-            if transaction is None or transaction == "last":
-                return await ground.submitter.undo_last(cause=_cause(), force=force, told=told)
-            return await ground.submitter.undo_since(transaction, cause=_cause(), force=force, told=told)
+    async def undo(submitter: CalendarSubmitter, cause: str, told: ProgressLines) -> SyncResult:
+        if named == NEWEST:
+            return await submitter.undo_last(cause=cause, force=force, told=told, finishing=True)
+        return await submitter.undo_since(named, cause=cause, force=force, told=told, finishing=True)
 
-    _end(_run(ctx, where, run), as_json=as_json)
+    _write(ctx, where, Request("undo", named, force=force), undo, as_json=as_json)
 
 
 @command.command("history")
@@ -153,6 +151,35 @@ def _run(ctx: click.Context, where: Mapping[str, str | None], run: Callable[[Set
     return asyncio.run(run(settings_from(ctx, **given)))
 
 
+def _write(
+    ctx: click.Context,
+    where: Mapping[str, str | None],
+    request: Request,
+    act: Callable[[CalendarSubmitter, str, ProgressLines], Awaitable[SyncResult]],
+    *,
+    as_json: bool,
+) -> None:
+    """Carry out a command that writes, and show its result. Until then it is kept, to be finished when it is repeated:
+    so it is when it paused or could not reach the calendar."""
+    from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
+
+    async def run(settings: Settings) -> tuple[SyncResult, Attempt]:
+        async with open_ground(settings) as ground, progress_lines() as told:
+            attempt = await begin(settings.data_dir, ground.submitter, request)
+            try:
+                return await act(ground.submitter, attempt.cause, told), attempt
+            except UserError:
+                attempt.close()
+                raise
+
+    result, attempt = _run(ctx, where, run)
+    _show_result(result, as_json=as_json)
+    if result.status != "paused":
+        attempt.close()
+    if result.status in {"partial", "paused"}:
+        raise click.exceptions.Exit(3)
+
+
 def _choices(keep: str | None) -> Choices:
     from fateforger.sync import Choices  # noqa: PLC0415  heavy
 
@@ -162,10 +189,6 @@ def _choices(keep: str | None) -> Choices:
 def _say_which(plan: SyncPlan) -> tuple[str, ...]:
     asks = any(merged.winner == "open" for merged in plan.merged)
     return ("Say who wins there with --keep calendar or --keep plan.",) if asks else ()
-
-
-def _cause() -> str:
-    return f"door-{uuid.uuid4().hex}"
 
 
 def _op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any]:
@@ -184,8 +207,7 @@ def _op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any]:
     }
 
 
-def _end(result: SyncResult, *, as_json: bool) -> None:
-    """Show what came of it; status 3 when something is left undone."""
+def _show_result(result: SyncResult, *, as_json: bool) -> None:
     from fateforger.journal.standing import took_back  # noqa: PLC0415  heavy
 
     transaction = result.transaction
@@ -203,8 +225,6 @@ def _end(result: SyncResult, *, as_json: bool) -> None:
     if transaction is not None and transaction.kind == "undo":
         document["took_back"] = list(took_back(transaction))
     _show(document, as_json=as_json)
-    if result.status in {"partial", "paused"}:
-        raise click.exceptions.Exit(3)
 
 
 def _show(document: dict[str, Any], *, as_json: bool) -> None:

@@ -15,12 +15,13 @@ from fateforger.commit.outside import Outside, Told, untold
 from fateforger.commit.read import read_day
 from fateforger.commit.result import SyncResult
 from fateforger.commit.targets import Choice, choose
-from fateforger.commit.telling import result_of, unchanged
+from fateforger.commit.telling import finished, result_of, unchanged
 from fateforger.commit.undo import undo_sync
 from fateforger.commit.waiting import WaitingReads
 from fateforger.errors import ConfirmationNeeded
 from fateforger.journal import OpState, Transaction, TxState, begun
 from fateforger.journal.probe import ID_USED_UP
+from fateforger.journal.standing import took_back
 from fateforger.plan import TBPlan
 from fateforger.sync import Choices, desired_day, numbered, plan_sync
 from fateforger.sync.choices import NOTHING_SAID
@@ -38,7 +39,9 @@ class CalendarSubmitter:
     take its own lease over at once. ``new_id`` gives ids of transactions, each only once, ever.
 
     ``cause`` names the command behind a call: a call with a cause that was carried out before writes nothing, but
-    finishes that transaction if it was interrupted, and returns it. ``told`` hears how far the writes are. All calls
+    finishes that transaction if it was interrupted, and returns it. With ``finishing``, for a caller who may not have
+    seen the answer, it says so, and goes on where that transaction did not do all of it. ``told`` hears how far the
+    writes are. All calls
     raise ``CalendarError`` when the calendar cannot be read (then nothing was written, S84) or is being written by
     another process (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a repetition is safe
     after either.
@@ -79,6 +82,7 @@ class CalendarSubmitter:
         confirmed: Collection[BrakeKind] = (),
         choices: Choices = NOTHING_SAID,
         told: Told = untold,
+        finishing: bool = False,
     ) -> SyncResult:
         """Make the calendar show the plan; the person's own changes stay.
 
@@ -94,17 +98,18 @@ class CalendarSubmitter:
             choices = choices.model_copy(update={"deletions": "plan"})
         outside = replace(self._outside, told=told)
         async with self._holding() as hold:
-            if (earlier := await self._earlier(cause, hold)) is not None:
-                return earlier
+            earlier = await self._earlier(cause, hold, told, finishing=finishing)
+            if earlier is not None and (not finishing or earlier.paused):
+                return result_of([earlier])
             await self._settle_open(hold, told)
-            rounds: list[Carried] = []
+            rounds = [] if earlier is None else [earlier]
             for _ in range(self._outside.limits.id_rounds):
                 transaction_id, reads = self._new_id(), WaitingReads(outside, hold)
                 snapshot, ledger = await read_day(reads, outside.journal, plan.date, plan.tz, limits=outside.limits)
                 sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), choices=choices)
                 _stop_at_brakes(sync_plan, confirmed)
                 if sync_plan.idle:
-                    return result_of(rounds) if rounds else unchanged(sync_plan)
+                    break
                 transaction = begun(
                     sync_plan,
                     id=transaction_id,
@@ -112,13 +117,14 @@ class CalendarSubmitter:
                     kind="submit",
                     created_at=reads.seen_at,
                     cause=cause,
-                    group=group or transaction_id,
+                    group=group or (rounds[0].transaction.group if rounds else transaction_id),
                     context=context,
                 )
                 rounds.append(await execute_sync(transaction, outside, hold))
                 if not _ids_used_up(rounds[-1].transaction):
                     break
-            return result_of(rounds)
+            result = result_of(rounds) if rounds else unchanged(sync_plan)
+            return result if earlier is None else finished(result, earlier.transaction, self._outside.clock.now())
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None:
         """Record where the plan and the calendar have come to agree by the person's own doing, so that a later change
@@ -126,7 +132,7 @@ class CalendarSubmitter:
         """
         desired = desired_day(plan, overlapping=True)
         async with self._holding() as hold:
-            if await self._earlier(cause, hold) is not None:
+            if await self._earlier(cause, hold, finishing=False) is not None:
                 return
             await self._settle_open(hold)
             transaction_id, now = self._new_id(), self._outside.clock.now()
@@ -155,9 +161,10 @@ class CalendarSubmitter:
         context: Context = None,
         force: bool = False,
         told: Told = untold,
+        finishing: bool = False,
     ) -> SyncResult:
         """Go back to before the newest write that stands, of one day or of all. Raises ``NotUndoable``."""
-        return await self._undo(Choice(day=day), cause, context, force=force, told=told)
+        return await self._undo(Choice(day=day), cause, context, force=force, told=told, finishing=finishing)
 
     async def undo_since(
         self,
@@ -168,12 +175,14 @@ class CalendarSubmitter:
         context: Context = None,
         force: bool = False,
         told: Told = untold,
+        finishing: bool = False,
     ) -> SyncResult:
         """Go back to before a transaction: take back it and what came after it on its day, as one transaction. For a
         submit that is every later submit that stands, for an undo (a redo then) everything since. ``newest`` is the
         newest write of the day that the caller knows of; when there is another one by now, nothing is done. Raises
         ``NotUndoable``."""
-        return await self._undo(Choice(transaction_id, newest=newest), cause, context, force=force, told=told)
+        choice = Choice(transaction_id, newest=newest)
+        return await self._undo(choice, cause, context, force=force, told=told, finishing=finishing)
 
     async def undo_group(
         self, group: str, *, cause: str, context: Context = None, force: bool = False, told: Told = untold
@@ -194,6 +203,15 @@ class CalendarSubmitter:
         found = await self._outside.journal.get(transaction_id)
         return None if found is None else result_of([Carried(found)])
 
+    async def may_be_repeated(self, cause: str) -> bool:
+        """Check whether repeating the command of a cause means that very command: it never began to write, or was
+        interrupted, or nothing was written since."""
+        found = await self._outside.journal.by_cause(self.calendar_key, cause)
+        if found is None or found.state not in _ENDED:
+            return True
+        newest = await self._outside.journal.history(self.calendar_key, limit=1)
+        return newest[0].id == found.id
+
     async def recover(self) -> tuple[SyncResult, ...]:
         """Settle what was interrupted, at start-up or when the world is well again: finish what is recent, give up
         the rest of what is old. Calling it again, or crashing inside, does no harm."""
@@ -213,44 +231,71 @@ class CalendarSubmitter:
             finally:
                 await hold.give_back()
 
-    async def _earlier(self, cause: str, hold: Hold) -> SyncResult | None:
-        """What the same command came to before; finished first when it was interrupted."""
+    async def _earlier(self, cause: str, hold: Hold, told: Told = untold, *, finishing: bool) -> Carried | None:
+        """Find what the same command did before; it is finished first when it was interrupted."""
         found = await self._outside.journal.by_cause(self.calendar_key, cause)
         if found is None:
             return None
-        return result_of([Carried(found) if found.state in _ENDED else await self._finish(found, hold)])
+        return Carried(found) if found.state in _ENDED else await self._finish(found, hold, told, finishing=finishing)
 
     async def _settle_open(self, hold: Hold, told: Told = untold) -> None:
         """End what was interrupted before something new begins: the new plan is made from what is there now."""
         for transaction in await self._outside.journal.unsettled(self.calendar_key):
             await settle(transaction, replace(self._outside, told=told), hold)
 
-    async def _finish(self, transaction: Transaction, hold: Hold) -> Carried:
+    async def _finish(
+        self, transaction: Transaction, hold: Hold, told: Told = untold, *, finishing: bool = False
+    ) -> Carried:
         age = self._outside.clock.now() - transaction.created_at
-        carry_on = resume if age <= self._outside.limits.roll_forward else settle
-        return await carry_on(transaction, self._outside, hold)
+        carry_on = resume if finishing or age <= self._outside.limits.roll_forward else settle
+        return await carry_on(transaction, replace(self._outside, told=told), hold)
 
     async def _undo(
-        self, choice: Choice, cause: str, context: Context, *, force: bool, told: Told = untold
+        self,
+        choice: Choice,
+        cause: str,
+        context: Context,
+        *,
+        force: bool,
+        told: Told = untold,
+        finishing: bool = False,
     ) -> SyncResult:
         async with self._holding() as hold:
-            if (earlier := await self._earlier(cause, hold)) is not None:
-                return earlier
-            await self._settle_open(hold, told)
-            depth = self._outside.limits.history
-            rounds = [
-                await undo_sync(
-                    chosen,
-                    replace(self._outside, told=told),
-                    hold,
-                    id=self._new_id(),
-                    cause=cause,
-                    context=context,
-                    force=force,
-                )
-                for chosen in await choose(self._outside.journal, self.calendar_key, choice, depth=depth)
-            ]
-            return result_of(rounds)
+            earlier = await self._earlier(cause, hold, told, finishing=finishing)
+            if earlier is None and finishing:
+                earlier = await self._finish_undo(choice, hold, told)
+            rounds = [] if earlier is None else [earlier]
+            if earlier is None or (finishing and earlier.transaction.state is TxState.PARTIAL):
+                await self._settle_open(hold, told)
+                if earlier is not None:
+                    choice = Choice(took_back(earlier.transaction)[-1])
+                for chosen in await choose(self._outside.journal, self.calendar_key, choice, depth=self._depth):
+                    undo = undo_sync(
+                        chosen,
+                        replace(self._outside, told=told),
+                        hold,
+                        id=self._new_id(),
+                        cause=cause,
+                        context=context,
+                        force=force,
+                    )
+                    rounds.append(await undo)
+            result = result_of(rounds)
+            if earlier is None or not finishing:
+                return result
+            return finished(result, earlier.transaction, self._outside.clock.now())
+
+    async def _finish_undo(self, choice: Choice, hold: Hold, told: Told) -> Carried | None:
+        """Finish an undo that was interrupted on its way to where this one is to go; one that names nothing goes on
+        with any."""
+        for transaction in await self._outside.journal.unsettled(self.calendar_key):
+            if transaction.kind == "undo" and choice.transaction in {None, *took_back(transaction)[-1:]}:
+                return await self._finish(transaction, hold, told, finishing=True)
+        return None
+
+    @property
+    def _depth(self) -> int:
+        return self._outside.limits.history
 
 
 def _stop_at_brakes(plan: SyncPlan, confirmed: Collection[BrakeKind]) -> None:

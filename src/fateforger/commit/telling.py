@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from fateforger.commit.execute import Carried
 from fateforger.commit.result import SyncResult, SyncStatus
@@ -65,6 +67,17 @@ def _done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
     words = f"{', '.join(others)} and {last}" if others else last
     where = deeds[0][1] if len(deeds) == 1 else "on"
     return f"{prefix}I {words} {where} your calendar."
+
+
+def finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResult:
+    """Say that the result is that of a command which was interrupted before anybody saw it."""
+    local = zone(begun.tz)
+    at = begun.created_at.astimezone(local)
+    when = f"{at:%H:%M}" if at.date() == now.astimezone(local).date() else f"{at:%H:%M on %Y-%m-%d}"
+    what = "undo" if begun.kind == "undo" else "write"
+    deed = "Went on with" if result.status in {"partial", "paused"} else "Finished"
+    sentence = f"{deed} the {what} that began at {when} and was interrupted."
+    return replace(result, sentences=(sentence, *result.sentences))
 
 
 def _along(undo: Transaction) -> list[str]:

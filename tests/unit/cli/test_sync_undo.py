@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +12,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.fakes.google_mcp import GoogleMcp
+from tests.doors import COMMAND_LINE, programs
+from tests.fakes.google_mcp import Does, GoogleMcp
 from tests.unit.cli.test_sync_doors import Doors
 
 pytestmark = pytest.mark.process
@@ -121,6 +125,50 @@ async def test_an_undo_is_done_again_with_what_came_after_it(doors: Doors, googl
     for left in ({"a": "09:00"}, {}):
         await undo(doors)
         assert shown(google) == left
+
+
+async def killed(doors: Doors, google: GoogleMcp, number: int, tool: str, nth: int, *arguments: str) -> None:
+    """Send the program a signal when the calendar has carried out its ``nth`` call (from 1) of a tool."""
+    where = ("--data-dir", str(doors.folder / "data"), *doors.where)
+    output = doors.folder / "killed"
+    fork = programs().start(COMMAND_LINE, "sync", *arguments, *where, environment=os.environ, output=output)
+    if nth > 1:
+        google.inject(Does(lambda: None), tool=tool, applied=True, times=nth - 1)
+    google.inject(Does(lambda: fork.send_signal(number)), tool=tool, applied=True)
+    status = await asyncio.to_thread(fork.wait)
+    assert status == {signal.SIGKILL: -signal.SIGKILL, signal.SIGINT: 130}[signal.Signals(number)], output.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(("tool", "nth"), [("delete-event", 1), ("delete-event", 2), ("list-events", 2)])
+async def test_a_killed_undo_is_finished_and_no_other(
+    doors: Doors, google: GoogleMcp, number: int, tool: str, nth: int
+) -> None:
+    """K13: ``kill -9`` and Ctrl-C while it deletes, and while it looks whether all is gone."""
+    await apply(doors, {"a": "09:00"})
+    await apply(doors, {"a": "09:00", "b": "10:00", "c": "11:00"})
+    await killed(doors, google, number, tool, nth, "undo")
+    sentences = await undo(doors)
+    assert sentences[0].startswith("Finished the undo that began at ")
+    assert shown(google) == {"a": "09:00"}
+    assert await states(doors) == [("done", True), ("taken back", False), ("done", True)]
+    await undo(doors)
+    assert shown(google) == {}
+
+
+async def test_a_killed_apply_typed_again_needs_one_undo(doors: Doors, google: GoogleMcp) -> None:
+    """K13: and its first half is no commit of its own."""
+    await apply(doors, {"a": "09:00"})
+    wanted = {"a": "12:00", "b": "10:00", "c": "11:00"}
+    plan = doors.plan(plan_of(wanted))
+    await killed(doors, google, signal.SIGKILL, "create-event", 1, "apply", plan)
+    status, result = await doors.sync("apply", plan)
+    assert (status, result["status"], shown(google)) == (0, "committed", wanted)
+    assert result["sentences"][0].startswith("Finished the write that began at ")
+    await undo(doors)
+    assert shown(google) == {"a": "09:00"}
+    await undo(doors)
+    assert shown(google) == {}
 
 
 async def test_a_day_in_another_zone_is_one_day(doors: Doors, google: GoogleMcp) -> None:

@@ -29,7 +29,7 @@ def test_the_ways_in() -> None:
     public = {
         name for name, member in inspect.getmembers(CalendarSubmitter) if not name.startswith("_") and callable(member)
     }
-    reading = {"read", "preview", "history"}
+    reading = {"read", "preview", "history", "may_be_repeated"}
     assert public - reading == {
         "submit_plan",
         "undo_last",
