@@ -68,12 +68,13 @@ def _cost(ours: Canon, theirs: Canon) -> int | None:
 
 
 def link_reason(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
-    """Why the block is not written, as a sentence."""
+    """Return why the block is not written, as a sentence that says of another title which block it is about."""
     theirs = canon(event)
     when = clock(theirs.start, theirs.end, tz)
     if normalized_title(block.fields.summary) == normalized_title(event.summary):
         return f"{quoted(event.summary)} is on your calendar already, {when}."
-    return f"{quoted(event.summary)} takes up the same time on your calendar, {when}."
+    taken = f"{quoted(event.summary)} takes up the same time on your calendar, {when}"
+    return f"I did not add {quoted(block.fields.summary)}: {taken}."
 
 
 def link_warnings(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneInfo) -> list[str]:
@@ -89,7 +90,9 @@ def link_warnings(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneInfo
 
 def _link_warning(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str | None:
     ours, theirs = canon(block.fields), canon(event)
-    if (normalized_title(ours.summary), *ours[2:4]) == (normalized_title(theirs.summary), *theirs[2:4]):
+    if normalized_title(ours.summary) != normalized_title(theirs.summary):
+        return link_reason(block, event, tz)
+    if ours[2:4] == theirs[2:4]:
         return None
     return f"I did not add {quoted(ours.summary)}: {link_reason(block, event, tz)}"
 

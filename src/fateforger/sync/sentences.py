@@ -49,7 +49,7 @@ def plan_words(plan: SyncPlan) -> PlanWords:
         counts=counts_words(plan.writes, planned=True),
         todo=tuple(op_words(op, tz) for op in plan.writes),
         left=tuple(op_words(op, tz) for op in left),
-        notes=(*told(plan, tz), *asking(plan), *linked, *plan.warnings),
+        notes=tuple(dict.fromkeys((*told(plan, tz), *asking(plan), *linked, *plan.warnings))),
         brakes=tuple(brake.sentence for brake in plan.brakes),
     )
 

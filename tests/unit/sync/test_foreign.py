@@ -7,6 +7,7 @@ from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.plan import ET
 from fateforger.sync.model import EventFields, EventImage, SyncPlan, Verb
+from fateforger.sync.sentences import plan_words
 
 
 def against(block: EventFields, *foreign: EventImage, kind: ET = ET.DEEP_WORK) -> SyncPlan:
@@ -56,6 +57,13 @@ def test_a_block_inside_a_long_event_is_not_written_on_top_of_it() -> None:
     plan = against(fields("Deep work", 600, 30), WORKSHOP)
     assert [(op.verb, op.event_id) for op in plan.ops] == [(Verb.NOOP, "user1")]
     assert plan.warnings == ("I did not add “Deep work”: “Workshop” takes up the same time on your calendar, 09:00–17:00.",)  # fmt: skip
+
+
+def test_what_is_taken_up_is_said_once_and_by_its_name() -> None:
+    """S80: the thread shows the reason of the op, the command line reason and warning."""
+    plan = against(fields("Deep work", 600, 30), WORKSHOP)
+    assert plan.warnings == (plan.ops[0].reason,)
+    assert plan_words(plan).notes == plan.warnings
 
 
 def test_a_long_event_takes_up_the_time_of_any_number_of_blocks() -> None:
