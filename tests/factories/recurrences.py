@@ -21,7 +21,7 @@ TRAPS = {
     "never, hourly": "RRULE:FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30",
     "no step": "RRULE:FREQ=DAILY;INTERVAL=0",
     "dates": f"RDATE:{_DATES}",
-    "many rules": "\r\n".join(["RRULE:FREQ=HOURLY"] * 50),
+    "many rules": "\r\n".join(f"RRULE:FREQ=MINUTELY;INTERVAL={n}" for n in range(1, 51)),
 }
 ZONE_OF_SECONDS = (
     "BEGIN:VTIMEZONE\r\nTZID:Trap\r\nBEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nTZOFFSETFROM:+0100\r\n"

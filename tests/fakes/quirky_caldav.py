@@ -26,10 +26,12 @@ Habit = Literal[
     "only well-known",  # Nextcloud, Fastmail: nothing but a web page at the root
     "other host",  # iCloud: the calendars are at another host of the same domain
     "read-only",  # somebody else's calendar
+    "ignores time",  # servers that answer every query with the whole calendar
     "bin",  # Nextcloud: deleted calendars are listed
 ]
 _FORWARDED = ("authorization", "depth", "content-type", "if-match", "if-none-match")
 _METHODS = ["GET", "PUT", "DELETE", "PROPFIND", "REPORT", "PROPPATCH", "MKCALENDAR"]
+_TIME_RANGE = re.compile(rb"<[^<>]*time-range[^<>]*>")
 _WRITE = re.compile(rb"<privilege><(write|write-content|all|bind|unbind)( ?/>|>.*?</\1>)</privilege>")
 
 
@@ -63,6 +65,8 @@ class QuirkyCalDav:
         body = await request.body()
         if request.method == "REPORT" and b"prop-filter" in body and "no uid filter" in self.habits:
             return Response(status_code=403)
+        if request.method == "REPORT" and "ignores time" in self.habits:
+            body = _TIME_RANGE.sub(b"", body)
         if request.method in ("PUT", "DELETE") and "read-only" in self.habits:
             return Response(status_code=403)
         if request.method == "PUT":

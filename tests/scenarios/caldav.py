@@ -79,6 +79,10 @@ class CalDav:
         ]  # fmt: skip
         self._put(name, "\r\n".join(lines) + "\r\n")
 
+    def put_object(self, name: str, text: str) -> None:
+        """A whole calendar object as another program writes it."""
+        self._put(name, text)
+
     def _put(self, name: str, text: str) -> None:
         address = httpx.URL(self.url).join(f"{name}.ics")
         answer = self.http.put(address, content=text.encode(), headers={"Content-Type": "text/calendar"})

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -77,9 +77,9 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def slow_way(to: str, seconds: float) -> Iterator[SlowWay]:
+def slow_way(to: str, seconds: float, heard: Callable[[bytes], bytes] = bytes) -> Iterator[SlowWay]:
     """A calendar server that hands everything on to the one at ``to``, and takes ``seconds`` for it: half before the
-    request takes effect, half before its answer arrives."""
+    request takes effect, half before its answer arrives. ``heard`` is what it understands of a request's body."""
     way, target, pause = SlowWay(), httpx.URL(to), threading.Event()
     client = httpx.Client(trust_env=False, timeout=30)
 
@@ -92,7 +92,7 @@ def slow_way(to: str, seconds: float) -> Iterator[SlowWay]:
         def pass_on(self) -> None:
             if self.command in {"PUT", "DELETE"}:
                 way.written.set()
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = heard(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
             pause.wait(seconds / 2)
             headers = {k: v for k, v in self.headers.items() if k.lower() not in _HOP}
             answer = client.request(self.command, target.join(self.path), content=body, headers=headers)

@@ -66,6 +66,28 @@ CASES: dict[str, Session] = {
 }
 
 
+@pytest.mark.parametrize("stage", [S.COLLECT_CONSTRAINTS, S.SKELETON, S.REFINE])
+@pytest.mark.parametrize(
+    ("titles", "sentence"),
+    [
+        (("Standup",), "⚠️ “Standup” repeats too often, or in a way that I could not work out in time. So it is not in"),
+        (
+            ("A", "B"),
+            "⚠️ “A” and “B” repeat too often, or in a way that I could not work out in time. So they are not in",
+        ),
+        (tuple("ABCDE"), "⚠️ “A”, “B”, “C” and 2 more repeat too often"),
+        (("*x*",), r"“\*x\*” repeats"),
+    ],
+)
+def test_what_the_calendar_left_out_is_named(stage: S, titles: tuple[str, ...], sentence: str) -> None:
+    """No event stops the program: the day is planned without it, and the card says so."""
+    now = planned(stage)
+    assert now.snapshot is not None
+    assert "repeat" not in words(stage_card(now))
+    without = now.model_copy(update={"snapshot": now.snapshot.model_copy(update={"left_out": titles})})
+    assert sentence in words(stage_card(without))
+
+
 @pytest.mark.parametrize("now", CASES.values(), ids=CASES)
 def test_each_card_names_the_day_and_what_can_be_done(now: Session) -> None:
     """S54: one heading, a summary for notifications, and never more than Slack takes."""

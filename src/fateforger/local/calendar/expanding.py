@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import subprocess
 import sys
 import time
@@ -28,11 +29,15 @@ SECONDS_IN_ALL = 3.0
 """Computing time for the objects of one question, those in the thread and those in the process each. Our callers wait
 ten seconds."""
 
-_PATIENCE = 7.0
+_PATIENCE = 5.0
 """Seconds until the process is killed, however busy the machine is."""
+_REST = 60.0
+"""Seconds until an object is tried again over which the process was killed."""
 _LONGEST_SPAN = timedelta(days=100)
 """Beyond that, plain rules have many occurrences, too."""
 _LAST_YEAR = 2200
+_now = time.monotonic
+_REFUSALS = {"endless": math.inf, "late": _REST}
 _REMEMBERED = 300
 _LONGEST_TITLE = 80
 _PROCESS = "fateforger.local.calendar.expansion_process"
@@ -54,7 +59,8 @@ class Expander:
     """Expands the objects of a calendar. Remembers what took a process, until the object is another one."""
 
     _known: dict[_Key, Expansion] = field(default_factory=dict)
-    _endless: dict[str, None] = field(default_factory=dict)
+    _refused: dict[str, float] = field(default_factory=dict)
+    """Until when each text is left out, in the time of the process."""
     _logged: dict[str, str] = field(default_factory=dict)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -98,21 +104,19 @@ class Expander:
         def key(resource: Resource) -> _Key:
             return resource.text, earliest, latest, zone.key
 
-        new = [r for r in resources if key(r) not in self._known and r.text not in self._endless]
+        now = _now()
+        new = [r for r in resources if key(r) not in self._known and self._refused.get(r.text, now) <= now]
         fresh: dict[_Key, Expansion] = {}
         if new:
             answers = await asyncio.to_thread(_asked, new, earliest, latest, zone)
-            for resource, (expansion, is_endless) in zip(new, answers, strict=True):
+            for resource, (expansion, refused_for) in zip(new, answers, strict=True):
                 fresh[key(resource)] = expansion
-                if is_endless:
-                    self._endless[resource.text] = None
+                if refused_for:
+                    self._refused[resource.text] = _now() + refused_for
                 elif not expansion.left_out:
                     self._known[key(resource)] = expansion
-        found = [
-            Expansion((), (r,)) if r.text in self._endless else fresh.get(key(r)) or self._known[key(r)]
-            for r in resources
-        ]
-        for memory in (self._known, self._endless, self._logged):
+        found = [fresh.get(key(r)) or self._known.get(key(r)) or Expansion((), (r,)) for r in resources]
+        for memory in (self._known, self._refused, self._logged):
             if len(memory) > _REMEMBERED:
                 memory.clear()
         return found
@@ -168,9 +172,8 @@ def _is_calm(earliest: datetime | None, latest: datetime | None) -> bool:
 
 def _asked(
     resources: Sequence[Resource], earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
-) -> list[tuple[Expansion, bool]]:
-    """Return for each object what the process found, and whether it exceeds its budget by itself, whenever it is
-    tried."""
+) -> list[tuple[Expansion, float]]:
+    """Return for each object what the process found, and for how many seconds it is not to be tried again."""
     bounds = [bound and bound.isoformat() for bound in (earliest, latest)]
     question = {"bounds": bounds, "zone": zone.key, "texts": [r.text if r.may_be_parsed else None for r in resources]}
     answers = _answers(json.dumps(question | {"seconds": SECONDS, "in_all": SECONDS_IN_ALL}), len(resources))
@@ -181,31 +184,34 @@ def _answers(question: str, number: int) -> list[str | None]:
     try:
         done = subprocess.run(  # noqa: S603  our own module; the objects are its input
             [sys.executable, "-m", _PROCESS],
-            input=question,
+            input=question.encode(),
             capture_output=True,
-            encoding="utf-8",
             timeout=_PATIENCE,
             check=True,
         )
-    except subprocess.SubprocessError as error:
-        _log.warning("no recurrence could be computed in a process of its own: %s", error)
-        return [None] * number
-    answers: list[str | None] = json.loads(done.stdout)
-    return answers
+    except subprocess.TimeoutExpired as error:
+        said, last = error.stdout or b"", ["late"]
+    except subprocess.CalledProcessError as error:
+        _log.warning("a process that expands series failed: %s", error.stderr.decode(errors="replace")[-500:])
+        said, last = error.stdout, ["late"]
+    else:
+        said, last = done.stdout, []
+    answers: list[str | None] = [*map(json.loads, said.rpartition(b"\n")[0].splitlines()), *last]
+    return [*answers, *[None] * number][:number]
 
 
-def _read(resource: Resource, answer: str | None, zone: ZoneInfo) -> tuple[Expansion, bool]:
-    """An answer is a calendar of all occurrences; `endless` or `unreadable` for what has none; None when there was no
-    time left."""
+def _read(resource: Resource, answer: str | None, zone: ZoneInfo) -> tuple[Expansion, float]:
+    """An answer is a calendar of all occurrences; `unreadable` or `endless` for what has none, `late` for what the
+    process was killed over; None when there was no time left."""
     if answer == "unreadable":
         _log.warning("calendar object %s cannot be read", resource.href)
-        return Expansion(), False
-    if answer is None or answer == "endless":
-        return Expansion((), (resource,)), answer is not None
+        return Expansion(), 0
+    if answer is None or answer in _REFUSALS:
+        return Expansion((), (resource,)), _REFUSALS.get(answer or "", 0)
     if not resource.is_readable:  # parses it, here in a thread, so that nobody has to on the loop
-        return Expansion(), False
+        return Expansion(), 0
     found = tuple(
         Occurrence(resource, event, start_of(event, zone), end_of(event, zone), "RECURRENCE-ID" in event)
         for event in Resource(resource.href, resource.etag, answer).events
     )
-    return Expansion(found), False
+    return Expansion(found), 0

@@ -1,7 +1,8 @@
 """Expands calendar objects in a process of its own, with a second of computing time or so for each.
 
-Reads a question as JSON and answers with a list: for each object a calendar of its occurrences, `endless` when it has
-too many or takes too long, `unreadable`, or null when the time for all of them was over before.
+Reads a question as JSON and answers with a line of JSON for each object, as soon as it is known: a calendar of its
+occurrences, `endless` when it has too many or takes too long, `unreadable`, or null when the time for all of them was
+over before.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from types import FrameType
 from typing import Any
@@ -31,30 +33,32 @@ class _TimeIsUp(BaseException):
 def main() -> None:
     os.nice(5)
     signal.signal(signal.SIGPROF, _stop)
-    json.dump(_answers(json.load(sys.stdin)), sys.stdout)
+    for answer in _answers(json.load(sys.stdin)):
+        sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
 
 
-def _answers(question: dict[str, Any]) -> list[str | None]:
+def _answers(question: dict[str, Any]) -> Iterator[str | None]:
     ends = time.process_time() + question["in_all"]
-    answers: list[str | None] = []
     for text in question["texts"]:
         if text is None:
-            answers.append("endless")
+            yield "endless"
         elif time.process_time() > ends:
-            answers.append(None)
+            yield None
         else:
-            answers.append(_within(question["seconds"], text, question))
-    return answers
+            yield _within(question["seconds"], text, question)
 
 
 def _within(seconds: float, text: str, question: dict[str, Any]) -> str:
     try:
-        signal.setitimer(signal.ITIMER_PROF, seconds)
+        # Again and again, in case the first time it comes where exceptions are swallowed.
+        signal.setitimer(signal.ITIMER_PROF, seconds, 0.2)
         try:
             return _expanded(text, question)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
     except (_TimeIsUp, TooMany, MemoryError):
+        signal.setitimer(signal.ITIMER_PROF, 0)
         return "endless"
     except (ValueError, TypeError, OverflowError, LookupError, ArithmeticError, RecursionError):
         return "unreadable"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import pytest
 from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
 from tests.factories.budgets import Seconds, budget_of
 from tests.factories.days import Time, engine_over, twelve_blocks
-from tests.fakes.google_mcp import GoogleMcp, Says
+from tests.fakes.google_mcp import Answers, GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
@@ -74,6 +75,16 @@ async def test_all_of_them_are_shown_with_their_names(desk: Desk) -> None:
     desk.meeting(WORK, "theirs0002", "Review", start=NINE + HOUR, end=NINE + 2 * HOUR)
     desk.meeting(WORK, "theirs0003", "Fair", start=date(2026, 3, 2), end=date(2026, 3, 3))
     assert await desk.day() == [("Fair", "Work"), ("Swimming", "Family"), ("Dentist", None), ("Review", "Work")]
+
+
+async def test_what_any_of_them_left_out_is_named(desk: Desk) -> None:
+    """S76: by title, once each, and the day is read all the same."""
+    desk.meeting(WORK, "theirs0002", "Review")
+    left = Answers(lambda answer: json.dumps({**answer, "leftOut": [{"summary": "Standup"}]}))
+    for _ in range(3):
+        desk.server.inject(left, tool="list-events", applied=True)
+    window = await desk.calendar.window(*DAY)
+    assert ([event.summary for event in window], window.left_out) == (["Review"], ("Standup",))
 
 
 async def test_every_call_names_the_login_and_the_zone(desk: Desk) -> None:

@@ -13,7 +13,10 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import PAGE
 
 from fateforger.adapters.calendar import McpCalendar
+from fateforger.commit.limits import Limits
+from fateforger.commit.read import read_snapshot
 from fateforger.errors import CalendarIncomplete, CalendarNotFound, CalendarUnreachable
+from fateforger.sync.model import Ledger
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DAY_START, DAY_END = NINE - 9 * HOUR, NINE + 15 * HOUR
@@ -134,3 +137,19 @@ async def test_all_day_events_stand_where_their_day_begins(calendar: McpCalendar
     store.user_create(start=midnight - HOUR, end=midnight + HOUR, event_id="party00001")
     store.user_create(start=midnight + MINUTE, end=midnight + HOUR, event_id="sleep00001")
     assert await ids(calendar) == ["party00001", "holiday00001", "sleep00001"]
+
+
+async def test_what_the_calendar_left_out_is_named(
+    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
+) -> None:
+    """No event stops the program: the rest of the day is there, and what is missing is named once for all pages."""
+    expected = crowd(store, 300, MINUTE)
+    for _ in range(3):
+        server.inject(with_fields(leftOut=[{"summary": "Standup"}]), tool="list-events", applied=True)
+    window = await calendar.window(DAY_START, DAY_END)
+    assert ([event.id for event in window], window.left_out) == (expected, ("Standup",))
+    snapshot = await read_snapshot(calendar, Ledger(), date(2026, 3, 2), "Europe/Berlin", limits=Limits())
+    assert snapshot.left_out == ()
+    server.inject(with_fields(leftOut=[{"summary": "Standup"}]), tool="list-events", applied=True)
+    snapshot = await read_snapshot(calendar, Ledger(), date(2026, 3, 2), "Europe/Berlin", limits=Limits())
+    assert snapshot.left_out == ("Standup",)

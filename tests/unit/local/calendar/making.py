@@ -136,7 +136,7 @@ class OtherProgram:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._client = httpx.AsyncClient(auth=("me", ""), trust_env=False)
+        self._client = httpx.AsyncClient(auth=("me", ""), trust_env=False, timeout=60)
 
     async def __aenter__(self) -> Self:
         return self

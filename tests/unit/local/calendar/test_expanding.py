@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -60,7 +61,12 @@ async def test_what_was_stopped_is_not_tried_again_until_it_changes(
     """The day is read every few seconds; the log names the object once."""
     asked: list[int] = []
     really = expanding._answers
-    monkeypatch.setattr(expanding, "_answers", lambda question, n: asked.append(n) or really(question, n))
+
+    def counted(question: str, number: int) -> list[str | None]:
+        asked.append(number)
+        return really(question, number)
+
+    monkeypatch.setattr(expanding, "_answers", counted)
     expander = Expander()
     trap = stored(series("x", "Trap", EACH_MINUTE))
     fine = stored(series("y", "Fine", "RRULE:FREQ=HOURLY;UNTIL=20260401T000000Z", start=":20260301T080000Z"), "y")
@@ -75,13 +81,17 @@ async def test_what_was_stopped_is_not_tried_again_until_it_changes(
 
 
 async def test_a_process_that_does_not_answer_leaves_its_objects_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is killed, however busy the machine is; the next time they are tried again."""
-    monkeypatch.setattr(expanding, "_PATIENCE", 0.01)
+    """It is killed, however busy the machine is. The one over which it was killed rests a while."""
     expander = Expander()
-    hourly = stored(series("x", "Beep", "RRULE:FREQ=HOURLY", start=":20260301T080000Z"))
-    assert (await expanded(hourly, by=expander)).left_out == (hourly,)
-    monkeypatch.undo()
-    assert len((await expanded(hourly, by=expander)).found) == 24
+    first, second = (stored(series(n, n, "RRULE:FREQ=HOURLY", start=":20260301T080000Z"), n) for n in "ab")
+    with monkeypatch.context() as patched:
+        patched.setattr(expanding, "_PATIENCE", 0.01)
+        assert (await expanded(first, second, by=expander)).left_out == (first, second)
+    expansion = await expanded(first, second, by=expander)
+    assert (len(expansion.found), expansion.left_out) == (24, (first,))
+    rested = time.monotonic() + expanding._REST
+    monkeypatch.setattr(expanding, "_now", lambda: rested)
+    assert len((await expanded(first, second, by=expander)).found) == 48
 
 
 def facts(found: Occurrence) -> tuple[object, ...]:
@@ -110,9 +120,9 @@ def test_the_process_finds_what_is_found_here(text: str) -> None:
     resource = stored(text)
     assert not resource.is_plain
     here = occurrences(resource, MONDAY, MONDAY + DAY, BERLIN)
-    ((there, is_endless),) = _asked([resource], MONDAY, MONDAY + DAY, BERLIN)
+    ((there, refused_for),) = _asked([resource], MONDAY, MONDAY + DAY, BERLIN)
     assert here
-    assert not is_endless
+    assert not refused_for
     assert sorted(map(facts, there.found), key=str) == sorted(map(facts, here), key=str)
 
 
@@ -164,7 +174,7 @@ def test_how_what_is_left_out_is_named(lines: tuple[str, ...], title: str) -> No
 
 @pytest.mark.usefixtures("quick")
 async def test_the_tools_and_the_pane_name_what_is_left_out(tools: AtTheTools, other: OtherProgram) -> None:
-    """S36: what cannot be shown is said; everything else of the day is there."""
+    """No event stops the program: what cannot be shown is named, and everything else of the day is there."""
     await other.put("x", "UID:x", "SUMMARY:Standup", "DTSTART:20200101T080000Z", "DURATION:PT1M", EACH_MINUTE)
     await tools.create()
     bounds = {"timeMin": "2027-05-04T00:00:00", "timeMax": "2027-05-05T00:00:00"}
