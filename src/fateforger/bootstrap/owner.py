@@ -7,6 +7,7 @@ from fateforger.background.ownership import SETTING, CalendarOwner, Ownership
 from fateforger.bootstrap.check import Check
 from fateforger.bootstrap.ground import open_state, ticking_clock
 from fateforger.config import Settings
+from fateforger.local.people import DEFAULT_USERS
 from fateforger.ports import Clock
 
 NOBODYS = "It is nobody's yet."
@@ -20,8 +21,6 @@ FIX = (
 
 def ownership_of(settings: Settings, store: Store, clock: Clock) -> Ownership:
     """Return what decides whose calendar the configured one is."""
-    from fateforger.local.workspace import DEFAULT_USERS  # noqa: PLC0415  heavy
-
     page = [person.id for person in DEFAULT_USERS]
     return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
 

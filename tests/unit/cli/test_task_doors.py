@@ -160,10 +160,22 @@ def test_what_makes_no_sense_is_refused(doors: Doors) -> None:
     for door in ("show", "pause", "stop"):
         assert doors.refused(door, "ff-222222") == gone
     assert doors.refused("move", "ff-222222", "last") == gone
-    assert doors.refused("list", user=None) == (
-        "Nobody has planned a day here yet, so say whose queue you mean with --user."
-    )
     assert doors.refused("stop", a, user="U2") == gone.replace("ff-222222", a)
+
+
+def test_without_a_person_it_is_the_queue_of_the_calendars_owner(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    """K15: of the local page it is the person whose page that is; with Slack nobody until somebody is the owner."""
+    doors.add("a")
+    listed = doors.text("list", "--json", user=None)
+    assert (listed[0], json.loads(listed[1])["tasks"]) == (0, [])
+    monkeypatch.setenv("FATEFORGER_CALENDAR_OWNER", "U1")
+    assert [task["spec"]["title"] for task in json.loads(doors.text("list", "--json", user=None)[1])["tasks"]] == ["a"]
+    monkeypatch.delenv("FATEFORGER_CALENDAR_OWNER")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
+    monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
+    assert doors.refused("list", user=None) == (
+        "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user."
+    )
 
 
 def test_a_task_is_pulled_and_done(doors: Doors) -> None:

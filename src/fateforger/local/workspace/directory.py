@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from fateforger.local.workspace.config import WorkspaceUser
+from fateforger.local.people import WorkspaceUser
 from fateforger.local.workspace.manifest import AppManifest
 
 TEAM_ID = "T0000LOCAL"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fateforger.local.people import WorkspaceUser
 from fateforger.local.workspace.blocks.elements import PlacedElement
-from fateforger.local.workspace.config import WorkspaceUser
 from fateforger.local.workspace.directory import APP_ID, TEAM_DOMAIN, TEAM_ID
 from fateforger.local.workspace.manifest import Shortcut
 from fateforger.local.workspace.store.channels import Channel

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 from starlette.requests import Request
 from starlette.websockets import WebSocket
 
-from fateforger.local.workspace.config import WorkspaceUser
+from fateforger.local.people import WorkspaceUser
 from fateforger.local.workspace.errors import Refusal
 from fateforger.local.workspace.store.channels import Channel
 from fateforger.local.workspace.store.messages import StoredMessage

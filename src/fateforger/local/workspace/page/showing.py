@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from fateforger.local.workspace.config import WorkspaceUser
+from fateforger.local.people import WorkspaceUser
 from fateforger.local.workspace.directory import APP_ID, BOT_USER_ID, TEAM_ID, direct_channel_id
 from fateforger.local.workspace.page.asking import channel_of, person_of
 from fateforger.local.workspace.workspace import Workspace

@@ -5,10 +5,10 @@ from typing import Any
 
 from starlette.requests import Request
 
+from fateforger.local.people import WorkspaceUser
 from fateforger.local.workspace import interactions
 from fateforger.local.workspace.blocks.elements import VALUE_FIELD, placed_elements
 from fateforger.local.workspace.blocks.surfaces import check_view
-from fateforger.local.workspace.config import WorkspaceUser
 from fateforger.local.workspace.errors import Refusal, SlackError
 from fateforger.local.workspace.form_checks import field_errors
 from fateforger.local.workspace.page.asking import asked, part, person_of

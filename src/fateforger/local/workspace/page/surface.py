@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from fateforger.local.people import WorkspaceUser
 from fateforger.local.workspace import interactions
 from fateforger.local.workspace.blocks.elements import PlacedElement, find_element
-from fateforger.local.workspace.config import WorkspaceUser
 from fateforger.local.workspace.errors import Refusal
 from fateforger.local.workspace.form_state import state_values
 from fateforger.local.workspace.page.asking import channel_of, message_of
