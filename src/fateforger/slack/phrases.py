@@ -17,17 +17,16 @@ def not_your_calendar(owner: str | None) -> str:
     return f"I plan on {whose}, and I keep to one person's calendar. For yours, run a fateforger of your own."
 
 
-_CLAIM = f"sends me `{COMMAND_NAME} claim` with the code that `fateforger up` prints"
-NOBODYS_CALENDAR = f"I am not connected to anyone's calendar yet: whoever runs me {_CLAIM}."
+_CLAIM = f"send me `{COMMAND_NAME} claim` with the code that `fateforger up` prints"
+NOBODYS_CALENDAR = f"I am not connected to anyone's calendar yet. If you run me, {_CLAIM}."
 CALENDAR_CLOSED = (
-    "The calendar is closed, because its owner asked me to forget them: to open it, whoever runs me starts me again and"
-    f" {_CLAIM}."
+    f"The calendar is closed, because its owner asked me to forget them. If you run me, start me again and {_CLAIM}."
 )
 CLAIMED = f"Thank you. The calendar is yours now, and I plan only with you. Type `{COMMAND_NAME}` to begin."
 ALREADY_YOURS = f"The calendar is yours already. Type `{COMMAND_NAME}` to begin."
 WRONG_CODE = "That is not the code. Please look at what `fateforger up` printed last, and try again in ten seconds."
 CODE_TOO_SOON = "I didn't look at that code, because one was wrong just before. Please send it again in ten seconds."
-NO_CODE = "There is no code just now. Whoever runs me starts me again; then `fateforger up` prints a new one."
+NO_CODE = "There is no code just now. If you run me, start me again: `fateforger up` prints a new one."
 
 SESSION_LOST = f"I can't find this plan any more. Type `{COMMAND_NAME}` to start a new one."
 
@@ -72,8 +71,8 @@ FORGOTTEN = (
 )
 AFRESH = "Whenever you like, we start afresh."
 CLOSED_NOW = (
-    "The calendar is closed now, and nobody inherits it. To start afresh, whoever runs me starts me again; then"
-    " `fateforger up` prints a new code."
+    "The calendar is closed now, and nobody inherits it. To start afresh, start me again and send me the new code that"
+    " `fateforger up` prints."
 )
 NOT_FORGOTTEN = (
     "I haven't forgotten you yet: a change to your calendar is not finished, and I would not leave it half done. Please"
