@@ -61,7 +61,8 @@ class Office:
             for name, value in environment.items():
                 patch.setenv(name, value)
             _, out, _ = run_inside("doctor", "--json", "--data-dir", str(self.program.data))
-        return next(check["message"] for check in json.loads(out)["checks"] if check["name"] == "owner")
+        (message,) = (str(check["message"]) for check in json.loads(out)["checks"] if check["name"] == "owner")
+        return message
 
 
 @pytest.fixture
