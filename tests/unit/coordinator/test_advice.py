@@ -17,9 +17,10 @@ def fixes(anna: Person) -> list[Button]:
 
 
 async def crowded(anna: Person) -> None:
-    """Mail right behind the report, and no lunch."""
+    """Mail right behind the report, no lunch, and no end to the day."""
     await anna.to_refine("Report", "Mail")
     await anna.choose("Lunch", "Remove")
+    await anna.choose("Shut down", "Remove")
     await anna.fill_row("Mail", "edit_block", start="10:00")
 
 
@@ -87,6 +88,8 @@ async def test_only_the_step_that_changes_blocks_offers_changes(anna: Person) ->
     await anna.to_skeleton("Report", "Mail")
     assert fixes(anna) == []
     await anna.press("Refine")
+    assert fixes(anna) == []  # a fresh draft has what its policy asks for
+    await anna.choose("Lunch", "Remove")
     assert fixes(anna) != []
     await anna.press("Commit to calendar")
     assert (fixes(anna), (await anna.session()).fixes) == ([], ())

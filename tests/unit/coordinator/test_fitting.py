@@ -46,7 +46,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "sequence": (
         {"kind": "sequencing", "necessity": "must", "blocks": ("SW", "DW")},
-        ["09:00 Mail", "09:30 Report", "10:40 Review", "12:30 Lunch"],
+        ["09:00 Mail", "09:40 Report", "10:50 Review", "12:30 Lunch"],
     ),
 }
 
@@ -153,7 +153,7 @@ async def test_a_rule_that_cannot_be_kept_at_all_says_so(anna: Person) -> None:
     assert offers(anna) == ["Today without “Three hours of focus”"]
 
 
-LEFT = ["Another day", "Drop it", "Make it 30 min", "End the day at 18:50", "Today without “Nothing before ten”"]
+LEFT = ["Another day", "Drop it", "End the day at 19:00", "Today without “Nothing before ten”"]
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,8 @@ LEFT = ["Another day", "Drop it", "Make it 30 min", "End the day at 18:50", "Tod
     [
         ("Another day", None, "“Mail” waits for another day; I offer it again when you plan one."),
         ("Drop it", None, "“Mail” is off your list."),
-        (LEFT[2], "10:00-10:30", "“Mail” takes 30 min now.\n“Mail” has a place now."),
-        (LEFT[3], "17:00-18:00", "Your day ends at 18:50 now.\n“Mail” has a place now."),
-        (LEFT[4], "17:00-18:00", "“Mail” has a place now."),
+        (LEFT[2], "10:00-11:00", "Your day ends at 19:00 now.\n“Mail” has a place now."),
+        (LEFT[3], "09:00-10:00", "“Mail” has a place now."),
     ],
 )
 async def test_what_does_not_fit_has_a_way_out_for_each_button(

@@ -31,7 +31,7 @@ async def test_the_preview_is_what_is_then_written(tmp_path: Path) -> None:
     assert "- Remove “Calls” 11:20–12:20" in anna.beside("preview")
     assert (house.on_calendar(), await house.submitter.history(house.clock.at.date())) == (shown, history)
     await anna.press("Commit to calendar")
-    assert "**1 created, 1 updated, 1 deleted, 2 unchanged**" in anna.words
+    assert "**1 created, 1 updated, 1 deleted, 3 unchanged**" in anna.words
     assert anna.beside("preview") == "Preview of 08:00: out of date, because something changed since."
     await house.close()
 
@@ -58,13 +58,13 @@ async def test_brakes_and_linked_events_are_in_the_preview(tmp_path: Path) -> No
     house = await open_house_at(tmp_path, calendar_write="commit")
     anna = Person(house)
     await anna.to_committed("Report", "Mail")
-    for title in ("Report", "Mail", "Lunch"):
+    for title in ("Report", "Mail", "Lunch", "Shut down"):
         house.calendar.store.user_delete(event(house, title).id)
     meeting(house, "Walk", "15:00", "15:30")
     await anna.press("Back to refine")
     await anna.fill("add_block", title="Walk", start=house.clock.at.time().replace(hour=15), minutes=30)
     await anna.press("Preview")
-    assert "⚠️ All 3 blocks that I wrote are gone from your calendar" in anna.beside("preview")
+    assert "⚠️ All 4 blocks that I wrote are gone from your calendar" in anna.beside("preview")
     assert "I ask before I write that." in anna.beside("preview")
     assert "“Walk” is on your calendar already" in anna.beside("preview")
     await house.close()

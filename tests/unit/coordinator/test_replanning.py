@@ -149,6 +149,7 @@ async def test_a_meeting_ends_what_takes_longer(anna: Person, house: House) -> N
         ("Write report", "09:00-10:30"),
         ("Write report", "11:00-11:10"),
         ("Lunch", "12:30-13:15"),
+        ("Shut down", "17:30-18:00"),
     ]
 
 
