@@ -166,6 +166,16 @@ class TestProposals:
             await store.proposals.stage(proposal("p2"))
         assert await told(store) == ["p1 show pending", "p1 show expired"]
 
+    async def test_what_waits_for_a_person(self, both: Both) -> None:
+        """Theirs alone, and only until it is answered."""
+        store, other = both
+        await store.clients.add(client(), "hash")
+        staged = await store.proposals.stage(proposal())
+        assert await other.proposals.waiting(staged.user_id) == (staged,)
+        assert await other.proposals.waiting("U_ELSE") == ()
+        await store.proposals.settle(staged.id, S.DENIED, outcome="", now=NOW)
+        assert await other.proposals.waiting(staged.user_id) == ()
+
     async def test_its_place_is_remembered(self, both: Both) -> None:
         store, other = both
         await store.clients.add(client(), "hash")

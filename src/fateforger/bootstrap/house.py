@@ -32,6 +32,7 @@ from fateforger.coordinator.approving import Approvals
 from fateforger.coordinator.closing import Closing
 from fateforger.coordinator.executor.carried import Tools
 from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.proposals import ProposalDesk
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.watching import Watcher
 from fateforger.errors import WorldError
@@ -159,6 +160,7 @@ def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
         memory=memory,
         tasks=tasks,
         outside=configured_list(settings, clock),
+        proposals=ProposalDesk(store.proposals, store.jobs, clock),
         logbook=logbook_of(settings, clock),
     )
     ground.stack.push_async_callback(coordinator.aclose)

@@ -18,6 +18,7 @@ from fateforger.coordinator.logbook import Logbook
 from fateforger.coordinator.looking import Looker
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.outside import OutsideList
+from fateforger.coordinator.proposals import ProposalDesk
 from fateforger.coordinator.taskdesk import FORMS as TASK_FORMS
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.turns import Turns
@@ -41,8 +42,8 @@ class PlanningCoordinator:
 
     Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many seconds a reply waits for a look
     at the calendar; then it goes out without. ``model`` reads what is said in words, ``memory`` knows the person's
-    constraints, ``outside`` a list of tasks that they keep elsewhere. The ``logbook`` notes each turn. ``ownership``
-    says whose calendar it is; without it, it is nobody's.
+    constraints, ``outside`` a list of tasks that they keep elsewhere, ``proposals`` what agents propose. The
+    ``logbook`` notes each turn. ``ownership`` says whose calendar it is; without it, it is nobody's.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class PlanningCoordinator:
         memory: MemoryDesk | None = None,
         tasks: TaskDesk | None = None,
         outside: OutsideList | None = None,
+        proposals: ProposalDesk | None = None,
         logbook: Logbook | None = None,
     ) -> None:
         self._logbook = logbook or Logbook(clock)
@@ -71,7 +73,7 @@ class PlanningCoordinator:
         self._outside = outside
         self._alone = Alone(sessions, memory, clock)
         self._forms = FormDesk(sessions, memory, self._alone, clock)
-        effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory)
+        effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals)
         self._later = Later(sessions=sessions, looker=self._looker, effects=effects, drafts=self._drafts, memory=memory)
         self._turns = Turns(
             sessions=sessions,
@@ -84,6 +86,7 @@ class PlanningCoordinator:
             memory=memory,
             tasks=tasks,
             outside=outside,
+            proposals=proposals,
         )
         self._beginnings = Beginnings(
             sessions=sessions,

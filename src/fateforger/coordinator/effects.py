@@ -15,6 +15,7 @@ from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.past import Historian, Past
 from fateforger.coordinator.previewing import Previewer, previewed
+from fateforger.coordinator.proposals import ProposalDesk
 from fateforger.coordinator.standing import kept_facts
 from fateforger.coordinator.stopping import WRITING
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
@@ -26,6 +27,7 @@ from fateforger.session.refitting import facts_of
 from fateforger.sync import Choices
 from fateforger.sync.model import BrakeKind
 from fateforger.turn.model import (
+    AnswerAgent,
     DraftDay,
     Effect,
     GoBack,
@@ -73,15 +75,22 @@ class Effects:
     card; ``StoreError`` goes on to the caller, who tries the whole command again."""
 
     def __init__(
-        self, submitter: Submitter, looker: Looker, *, calendar_wait: float, memory: MemoryDesk | None = None
+        self,
+        submitter: Submitter,
+        looker: Looker,
+        *,
+        calendar_wait: float,
+        memory: MemoryDesk | None = None,
+        proposals: ProposalDesk | None = None,
     ) -> None:
         self._submitter = submitter
+        self._proposals = proposals
         self._memory = memory
         self._looker = looker
         self.past = Past(submitter, looker)
         self._calendar_wait = calendar_wait
 
-    async def carry_out(  # noqa: C901  one line per kind of effect
+    async def carry_out(  # noqa: C901, PLR0912  one line per kind of effect
         self, effect: Effect, session: Session, *, before: Session, cause: str, tell: Tell = untold
     ) -> Session:
         """The session after an effect. ``before`` is the session before the turn: an undo that cannot be done leaves
@@ -111,8 +120,15 @@ class Effects:
                 return await self._remember(effect, session, cause)
             case SearchMemory():
                 return session if self._memory is None else await self._memory.look_for(effect, session)
+            case AnswerAgent():
+                return await self._answer_agent(effect, session, cause)
             case _:
                 assert_never(effect)
+
+    async def _answer_agent(self, effect: AnswerAgent, session: Session, cause: str) -> Session:
+        if self._proposals is not None:
+            await self._proposals.answer(effect, session, cause)
+        return session
 
     async def _remember(self, effect: WriteMemory, session: Session, cause: str) -> Session:
         return session if self._memory is None else await self._memory.write(effect, session, cause)

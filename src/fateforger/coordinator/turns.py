@@ -20,6 +20,7 @@ from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.offering import offered
 from fateforger.coordinator.outside import OutsideList
 from fateforger.coordinator.previewing import aged
+from fateforger.coordinator.proposals import ProposalDesk
 from fateforger.coordinator.stopping import not_stopped, stopped
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.telling import TellingModel
@@ -28,8 +29,9 @@ from fateforger.errors import VersionConflict
 from fateforger.ports import Model, Sessions
 from fateforger.session.advice import advised
 from fateforger.session.cards import Card
-from fateforger.session.commands import SessionCommand
+from fateforger.session.commands import SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.pending import WaitingProposal
 from fateforger.session.progress import Doing, Progress, Tell
 from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import REREAD_WAIT
@@ -58,6 +60,7 @@ class Turns:
     memory: MemoryDesk | None
     tasks: TaskDesk | None
     outside: OutsideList | None
+    proposals: ProposalDesk | None = None
     _underway: Underway = field(init=False, default_factory=Underway)
 
     async def carry_out(self, command: SessionCommand, tell: Tell) -> None:
@@ -136,9 +139,16 @@ class Turns:
             reading=None if look is None else reading_of(before, look, command),
             memory=memory,
             lines=withheld_words(command),
+            proposals=await self._proposed(before, command),
             offered=more,
             offer_trouble=trouble,
         )
+
+    async def _proposed(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:
+        """Return what agents propose in the thread, for a message that may answer it."""
+        if self.proposals is None or self.model is None or not isinstance(command, TimeboxingUserReply):
+            return ()
+        return await self.proposals.waiting(before, command.at)
 
     async def _settled(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
         """The session with what follows from all of it: questions noted, history read, what is stale let go."""

@@ -79,6 +79,10 @@ class Proposals(Protocol):
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
+    async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
+        """Return what waits for that person's word, the oldest first."""
+        ...
+
     async def settle(
         self, proposal_id: str, state: ProposalState, *, outcome: str, now: datetime
     ) -> tuple[Proposal, bool] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -50,6 +50,14 @@ MOST_CLASHES = 2
 _LONGEST_LABEL = 75
 
 
+class WaitingProposal(BaseModel):
+    """What another agent proposes for the plan, as its card in the thread says it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    id: str
+    sentence: str
+
+
 class PendingKind(StrEnum):
     """What is asked."""
 
@@ -57,6 +65,8 @@ class PendingKind(StrEnum):
     """A change that was not made because of a rule."""
     BRAKE = "brake"
     """A write that needs a yes."""
+    PROPOSAL = "proposal"
+    """Whether another agent may change the plan."""
     RULE = "rule"
     """Whether a rule was read right."""
     WORDS = "words"
@@ -137,12 +147,12 @@ class PendingQuestion:
         return self.yes is not None and not self.is_offer
 
 
-def pending_questions(session: Session) -> tuple[PendingQuestion, ...]:
+def pending_questions(session: Session, proposals: Sequence[WaitingProposal] = ()) -> tuple[PendingQuestion, ...]:
     """Return all that waits for an answer: what a yes or a no answers, what the bot said last, what needs a choice, and
-    what is only offered."""
+    what is only offered. ``proposals`` are those whose cards stand in the thread."""
     if session.status is SessionStatus.CANCELLED:
         return ()
-    found = tuple(_all(session))
+    found = (*_all(session), *(_proposed(each) for each in proposals))
     return (
         *(each for each in found if each.awaits_yes),
         *(each for each in found if not (each.awaits_yes or each.is_offer)),
@@ -178,12 +188,12 @@ def write_question(session: Session) -> PendingQuestion | None:
         return None
     again = partial(_move, Move.RETRY, seen(session, Move.RETRY))
     report = session.last_sync
-    said = session.problem or " ".join(() if report is None else report.sentences)
+    trouble = session.problem or " ".join(() if report is None else report.sentences)
     option = Option("Try again", Move.RETRY.value, seen(session, Move.RETRY), again)
     if not session.brakes:
-        return PendingQuestion(kind=PendingKind.RETRY, sentence=said, yes=option)
+        return PendingQuestion(kind=PendingKind.RETRY, sentence=trouble, yes=option)
     option = Option(GO_AHEAD, Move.RETRY.value, seen(session, Move.RETRY), again)
-    return PendingQuestion(kind=PendingKind.BRAKE, sentence=said, yes=option, no=_leaving(LEAVE_CALENDAR, "brakes"))
+    return PendingQuestion(kind=PendingKind.BRAKE, sentence=trouble, yes=option, no=_leaving(LEAVE_CALENDAR, "brakes"))
 
 
 def unsure_questions(session: Session) -> tuple[PendingQuestion, ...]:
@@ -286,19 +296,19 @@ def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
 def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Option:
     """Return the answer that brings all leftovers along."""
     label = "Bring it along" if len(left) == 1 else "Bring them along"
-    return _bring(label, "" if len(left) == len(session.offered) else " ".join(each.task.id for each in left))
+    return _bring(label, () if len(left) == len(session.offered) else tuple(each.task.id for each in left))
 
 
 def bring_queued(queued: Sequence[OfferedInput]) -> Option:
     """Return the answer that takes up all of the queue."""
     if len(queued) == 1:
         return bring_row(queued[0])
-    return _bring(f"Add all {len(queued)} from the queue", " ".join(each.task.id for each in queued))
+    return _bring(f"Add all {len(queued)} from the queue", tuple(each.task.id for each in queued))
 
 
 def bring_row(each: OfferedInput) -> Option:
     """Return the answer that takes up one thing."""
-    return _bring("Add", each.task.id, spoken=f"Add “{each.task.title[:40]}”")
+    return _bring("Add", (each.task.id,), spoken=f"Add “{each.task.title[:40]}”")
 
 
 def fix_option(fix: Fix) -> Option:
@@ -336,6 +346,23 @@ def _all(session: Session) -> Iterator[PendingQuestion]:
             sentence=fix.label,
             yes=fix_option(fix),
         )
+
+
+def proposal_options(proposal_id: str) -> tuple[Option, Option]:
+    """Return the yes and the no to what an agent proposes."""
+
+    def answered(answer: Literal["apply", "deny"], envelope: Mapping[str, Any]) -> SessionCommand:
+        return commands.AnswerProposal(**envelope, proposal=proposal_id, answer=answer)
+
+    return (
+        Option("Apply", "proposal.apply", proposal_id, partial(answered, "apply")),
+        Option("Deny", "proposal.deny", proposal_id, partial(answered, "deny")),
+    )
+
+
+def _proposed(proposal: WaitingProposal) -> PendingQuestion:
+    yes, no = proposal_options(proposal.id)
+    return PendingQuestion(kind=PendingKind.PROPOSAL, sentence=proposal.sentence, yes=yes, no=no)
 
 
 def _single(*questions: PendingQuestion | None) -> Iterator[PendingQuestion]:
@@ -392,11 +419,11 @@ def _bringing(where: str, things: Sequence[OfferedInput], option: Option) -> Pen
     return PendingQuestion(kind=PendingKind.BRING, sentence=f"{where}: {named}.", yes=option)
 
 
-def _bring(label: str, target: str, *, spoken: str = "") -> Option:
+def _bring(label: str, task_ids: tuple[str, ...], *, spoken: str = "") -> Option:
     def brought(envelope: Mapping[str, Any]) -> SessionCommand:
-        return commands.BringAlong(**envelope, task_ids=tuple(target.split()))
+        return commands.BringAlong(**envelope, task_ids=task_ids)
 
-    return Option(label, "task.bring", target, brought, spoken)
+    return Option(label, "task.bring", " ".join(task_ids), brought, spoken)
 
 
 def _leaving(label: str, about: commands.LeftAsIs) -> Option:

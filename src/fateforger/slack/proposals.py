@@ -8,6 +8,7 @@ from typing import get_args
 from fateforger.agents import Proposal, ProposalState
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
 from fateforger.coordinator.approving import Answer, Approvals
+from fateforger.coordinator.proposals import answer_job
 from fateforger.errors import InternalError
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
 from fateforger.ports.agents import PROPOSAL_LANE
@@ -25,18 +26,13 @@ log = logging.getLogger(__name__)
 
 def answering(answered: Answered) -> NewJob:
     """The job of doing what a click on a proposal says; it waits its turn among all that is about that proposal."""
-    return NewJob(
-        lane=PROPOSAL_LANE,
-        key=answered.proposal_id,
-        dedupe=answered.command_id,
-        payload={
-            "proposal": answered.proposal_id,
-            "do": "answer",
-            "answer": answered.answer,
-            "user_id": answered.user_id,
-            "channel": answered.place.channel,
-            "thread_ts": answered.place.thread_ts,
-        },
+    return answer_job(
+        answered.proposal_id,
+        answered.answer,
+        user_id=answered.user_id,
+        channel=answered.place.channel,
+        thread_ts=answered.place.thread_ts,
+        cause=answered.command_id,
     )
 
 

@@ -186,11 +186,12 @@ def _deciding_with(model: Model | None) -> Work:
         memory = given.memory or MemoryReading()
         listed = nameable(given.session, memory.versions, memory.near)
         # A yes is about the card that the person had in view, whatever was found out since.
-        in_view = pending_questions(_given(step.turn).session)
+        turn = _given(step.turn)
+        in_view = pending_questions(turn.session, turn.proposals)
         heard = await hear(given.command, given.session, model, listed, in_view)
         before = given.session.last_words if heard.asks_back else None
-        said = None if heard.said is None else LastWords.of(given.command.text, heard.said, asks=heard.asks)
-        step = step.model_copy(update={"last_words": said or before})
+        words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
+        step = step.model_copy(update={"last_words": words or before})
         if heard.trouble or not heard.commands:
             notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
             return _refusing(step, given, notice)

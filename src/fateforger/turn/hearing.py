@@ -62,7 +62,7 @@ class Heard:
     commands: tuple[SessionCommand, ...] = ()
     lines: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
-    said: str | None = None
+    spoken: str | None = None
     """What of that the person may answer next in words; with ``asks`` it is a question, or a remark beside a change."""
     asks: bool = True
     asks_back: bool = False
@@ -92,7 +92,7 @@ async def hear(
     except ModelError as error:
         return Heard(trouble=(error.message, REMEDY))
     except UserError as error:
-        return Heard(trouble=(error.message,), said=error.message, asks=False)
+        return Heard(trouble=(error.message,), spoken=error.message, asks=False)
     return heard if heard.commands or heard.lines else Heard(lines=(NOTHING,))
 
 
@@ -196,7 +196,7 @@ class _Ear:
         )
         events = () if self.session.plan is None else self.session.plan.events
         if words.block is None or not 0 <= words.block < len(events):
-            return Heard(lines=(words.answer,), said=words.answer, asks=False)
+            return Heard(lines=(words.answer,), spoken=words.answer, asks=False)
         return Heard((ExplainBlock(**meaning.envelope(self.reply), key=events[words.block].block_key),))
 
     async def remembered(self, *, also: bool) -> Heard:
@@ -208,7 +208,7 @@ class _Ear:
             tables=(memory(self._nameable, following(self.session)), facts.upcoming(self._now, self.session.tz)),
         )
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
-        return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())), said=words.question)
+        return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())), spoken=words.question)
 
     async def course(self, *, also: bool) -> Heard:
         """How the message says that the day goes."""
@@ -221,7 +221,7 @@ class _Ear:
             words=self._step(),
         )
         lines = (*_said(words.question), *((ONE_AT_A_TIME,) if also else ()))
-        return Heard(course_commands(self.reply, self.session, words), lines, said=words.question)
+        return Heard(course_commands(self.reply, self.session, words), lines, spoken=words.question)
 
     async def told(self) -> Heard:
         """What the message says for the step at hand."""
@@ -254,7 +254,7 @@ class _Ear:
             words={**self._step(), "drafted": self.session.stage is Stage.SKELETON, "remembered": bool(kept)},
         )
         wanted = meaning.day_commands(self.reply, self.session, words)
-        return Heard(wanted, _said(words.question), said=words.question)
+        return Heard(wanted, _said(words.question), spoken=words.question)
 
     async def _patch(self) -> Heard:
         # A correction of the committed plan is carried out in Refine within the same turn (S52).
@@ -262,13 +262,13 @@ class _Ear:
         patcher = TimeboxPatcher(self._model)
         asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
         change = ApplyPatch(**meaning.envelope(self.reply), patch=asked.patch)
-        heard = Heard((change,) if asked.patch.ops else (), _said(asked.question), said=asked.question)
+        heard = Heard((change,) if asked.patch.ops else (), _said(asked.question), spoken=asked.question)
         if asked.memory is None:
             return heard
         try:
             more = memory_commands(self.reply, refining, asked.shown, asked.memory)
         except BadInput as error:  # the plan is changed all the same
-            return replace(heard, lines=(*heard.lines, error.message), said=error.message)
+            return replace(heard, lines=(*heard.lines, error.message), spoken=error.message)
         return replace(heard, commands=(*heard.commands, *more))
 
     def _step(self) -> Row:

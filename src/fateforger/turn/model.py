@@ -13,6 +13,7 @@ from fateforger.plan import TBPlan
 from fateforger.session.commands import SessionCommand
 from fateforger.session.memory import Recalled
 from fateforger.session.model import LastWords, OfferedInput, Question, Session
+from fateforger.session.pending import WaitingProposal
 from fateforger.stages import Move, StageGateOutput
 from fateforger.sync.model import Snapshot
 
@@ -52,9 +53,9 @@ class TurnInput(BaseModel):
     """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
     the calendar did not answer in time; ``memory`` when nothing is remembered here. A message that was read before may
     stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end, and
-    ``last_words`` are what the person may answer next. ``offered`` is
-    what could be done on that day as well; ``None``: as the session knows it. ``offer_trouble`` says why that is not
-    all."""
+    ``last_words`` are what the person may answer next; ``proposals`` are those of agents that wait in the thread.
+    ``offered`` is what could be done on that day as well; ``None``: as the session knows it. ``offer_trouble`` says why
+    that is not all."""
 
     model_config = _FROZEN
     session: Session
@@ -62,6 +63,7 @@ class TurnInput(BaseModel):
     rest: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
     lines: tuple[str, ...] = ()
     last_words: LastWords | None = None
+    proposals: tuple[WaitingProposal, ...] = ()
     reading: DayReading | None = None
     memory: MemoryReading | None = None
     offered: tuple[OfferedInput, ...] | None = None
@@ -158,6 +160,15 @@ class WriteMemory(BaseModel):
     expected: dict[str, int] = Field(default_factory=dict)
 
 
+class AnswerAgent(BaseModel):
+    """Let what an agent proposes be applied or denied, as its button does."""
+
+    model_config = _FROZEN
+    kind: Literal["answer_agent"] = "answer_agent"
+    proposal: str
+    answer: Literal["apply", "deny"]
+
+
 class SearchMemory(BaseModel):
     """Look for what is known by words, and show it on the memory card, which is open by then, beside the constraints
     that are named there already."""
@@ -177,7 +188,8 @@ Effect = Annotated[
     | Preview
     | DraftDay
     | WriteMemory
-    | SearchMemory,
+    | SearchMemory
+    | AnswerAgent,
     Field(discriminator="kind"),
 ]
 

@@ -24,6 +24,7 @@ from fateforger.coordinator.executor.carried import Tools
 from fateforger.coordinator.logbook import Kept, Logbook
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.outside import OutsideList
+from fateforger.coordinator.proposals import ProposalDesk
 from fateforger.coordinator.searching import Finder
 from fateforger.coordinator.taskdesk import TaskDesk
 from fateforger.coordinator.understanding import understanding
@@ -130,6 +131,7 @@ class House:
             memory=memory,
             tasks=self.desk,
             outside=self.outside,
+            proposals=ProposalDesk(self.store.proposals, self.store.jobs, self.clock),
             logbook=Logbook(self.clock, self.kept),
         )
 

@@ -3,21 +3,30 @@ way in one process: the agent's door, the person's word, the session, the calend
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.factories.agents import Agents
 from tests.factories.constraints import record_of
-from tests.unit.coordinator.person import ANNA, House, Person, meeting
+from tests.factories.words import wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.coordinator.person import ANNA, House, Person, meeting, open_house_at
 
 from fateforger.agents import ProposalState
 from fateforger.background.turns import TURN_LANE
 from fateforger.constraints import newest, read_record
 from fateforger.coordinator.approving import DECIDED, OTHERWISE, TOO_OLD, UNKNOWN, Approvals
 from fateforger.coordinator.memory import MemoryDesk
+from fateforger.errors import ModelRejected
+from fateforger.ports import Job
+from fateforger.ports.agents import PROPOSAL_LANE
 from fateforger.session.commands import COMMAND, RememberConstraint, ReviseConstraint
+from fateforger.turn.nodes.besides import PASSED_ON
+from fateforger.turn.reading.answering import FIRST
 
 AFTERNOON = {"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}
 RENAMED = {"op": "ue", "i": 1, "n": "Read plans"}
@@ -120,6 +129,47 @@ async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: Town) -> 
     for answer in ("apply", "deny", "apply"):
         assert await town.click(proposal, answer) == DECIDED
     assert sorted(await town.shown()) == BEFORE
+
+
+@pytest.mark.parametrize(("intent", "state"), [("accept_pending", "approved"), ("refuse_pending", "denied")])
+async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, intent: str, state: str) -> None:
+    """S214: a yes or a no in the thread is the click on its card. Before the card stood there it is about something
+    else, and going on is no answer to it (S124)."""
+    answers = [wants("ask"), {"answer": "Nothing.", "block": None}, wants("proceed"), wants(intent)]
+    model = ScriptedModel(by=lambda p: ModelRejected("No.") if p.name.startswith("draft") else answers.pop(0))
+    (tmp_path / "spoken").mkdir()
+    house = await open_house_at(tmp_path / "spoken", model=model, calendar_write="commit")
+    agents, anna = Agents(house.store, house.clock), Person(house)  # type: ignore[arg-type]  # one clock, of one shape
+    await agents.let_in()
+    await anna.to_refine("Write report", "Mail")
+    town = Town(house, anna, agents)
+    proposal, before = await town.patch(AFTERNOON), await town.shown()
+    house.clock.at += timedelta(minutes=1)
+    await anna.says("what is it?")
+    assert "robot proposes" not in model.prompts[-2].user
+    await house.store.proposals.placed(proposal, "C1", "5.0")
+    await anna.says("yes")
+    assert "robot proposes" in model.prompts[-1].user
+    assert "It fits better." not in "".join(prompt.user for prompt in model.prompts)
+    assert FIRST in anna.words
+    assert (await town.state(proposal), await town.shown()) == (("pending", ""), before)
+    await anna.says("yes, do that")
+    assert PASSED_ON in anna.words
+    answered = [job async for job in _jobs(house) if job.payload["do"] == "answer"]
+    for job in answered:
+        await town.click(job.payload["proposal"], job.payload["answer"], user=job.payload["user_id"])
+    assert (await town.state(proposal))[0] == state
+    assert (await town.shown() != before) is (state == "approved")
+    assert house.on_calendar() == {}
+    await house.close()
+
+
+async def _jobs(house: House) -> AsyncIterator[Job]:
+    """What the program is told to do about proposals."""
+    now = house.clock.now()
+    while (job := await house.store.jobs.claim(PROPOSAL_LANE, "w", now=now, lease_seconds=60)) is not None:
+        await house.store.jobs.finish(job)
+        yield job
 
 
 async def test_only_the_owner_decides(town: Town) -> None:

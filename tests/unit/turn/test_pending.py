@@ -14,6 +14,7 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.turn.rules import QUIET, avoiding, knowing, stored
 from tests.unit.turn.sessions import MORNING, event, planned, question, said, session, task, turn
 
+from fateforger.agents import Proposal
 from fateforger.constraints.findings import Kind
 from fateforger.coordinator.clicks import read_click
 from fateforger.session.advice import advised
@@ -38,6 +39,7 @@ from fateforger.session.pending import (
     Option,
     PendingKind,
     PendingQuestion,
+    WaitingProposal,
     pending_questions,
 )
 from fateforger.session.placing import by_time
@@ -48,6 +50,7 @@ from fateforger.turn.model import TurnOutcome, WriteCalendar
 from fateforger.turn.nodes.besides import ANSWERED, CALENDAR_LEFT, PLAN_LEFT
 from fateforger.turn.present import memory as memory_card
 from fateforger.turn.present import stage_card
+from fateforger.turn.present.proposal import proposal_card
 from fateforger.turn.reading.answering import (
     FIRST,
     LEFT,
@@ -133,8 +136,8 @@ NO_PLACE = tuple(each.model_copy(update={"source": "planned"}) for each in offer
 ASKING = {
     PendingKind.BRAKE: BRAKED,
     PendingKind.RULE: with_day_rule(),
-    PendingKind.WORDS: NOW.model_copy(update={"last_words": LastWords.of("gym on Friday", "Shall I plan Friday?")}),
-    PendingKind.SAID: NOW.model_copy(update={"last_words": LastWords.of("which one?", "The mail?", asks=False)}),
+    PendingKind.WORDS: NOW.model_copy(update={"last_words": LastWords.of("Shall I plan Friday?")}),
+    PendingKind.SAID: NOW.model_copy(update={"last_words": LastWords.of("The mail?", asks=False)}),
     PendingKind.CALENDAR: CONFLICTS,
     PendingKind.RULES: NOW.model_copy(
         update={"memory_questions": (TORN,), "memory": VIEW.model_copy(update={"offers": (OFFER,)})}
@@ -146,6 +149,10 @@ ASKING = {
     PendingKind.REFIT: RAN_INTO,
     PendingKind.BRING: LIST.model_copy(update={"offered": offered("deferred", "queue", "ticktick")}),
 }
+
+
+SHOWN = [kind for kind in PendingKind if kind is not PendingKind.PROPOSAL]
+"""What the cards of a session ask; a proposal has a card of its own."""
 
 
 async def asking(kind: PendingKind) -> Session:
@@ -168,7 +175,7 @@ def on_card(now: Session) -> set[tuple[str, str, str]]:
     return {(b.label, b.action, b.target) for b in found}
 
 
-@pytest.mark.parametrize("kind", PendingKind)
+@pytest.mark.parametrize("kind", SHOWN)
 async def test_each_answer_is_a_button_and_the_command_of_that_button(kind: PendingKind) -> None:
     """S214: one executor for the button and the words, for everything that a card asks or offers."""
     now = await asking(kind)
@@ -180,7 +187,7 @@ async def test_each_answer_is_a_button_and_the_command_of_that_button(kind: Pend
         assert option.command(ENVELOPE) == read_click(click)
 
 
-@pytest.mark.parametrize("kind", PendingKind)
+@pytest.mark.parametrize("kind", SHOWN)
 async def test_nothing_is_asked_of_a_session_that_ended(kind: PendingKind) -> None:
     now = await asking(kind)
     assert pending_questions(now.model_copy(update={"status": SessionStatus.CANCELLED})) == ()
@@ -372,7 +379,7 @@ async def test_an_answer_that_was_given_already_changes_nothing() -> None:
     assert lines(out) == (ANSWERED,)
 
 
-def exchange(prompt: Any) -> str:
+def data_of(prompt: Any) -> str:
     """What a prompt shows between its marks."""
     return str(prompt.user.split(prompt.user.splitlines()[0])[1])
 
@@ -382,14 +389,14 @@ async def test_what_the_model_asked_is_known_to_the_next_prompts() -> None:
     start = session(Stage.DATE)
     asked = day(question="Do you want to plan Friday instead?")
     first = (await says(start, wants("answer"), asked)).session
-    assert first.last_words == LastWords(person="…", bot="Do you want to plan Friday instead?")
+    assert first.last_words == LastWords(bot="Do you want to plan Friday instead?")
     model = ScriptedModel(YES, day(date="2026-03-06"))
     out = await run_turn(turn(first, said("user_reply", text="ja graag")), model)
     assert [prompt.name.partition("/")[0] for prompt in model.prompts] == ["decide", "date"]
     for prompt in model.prompts:
-        assert "you: Do you want to plan Friday instead?" in exchange(prompt)
+        assert "you: Do you want to plan Friday instead?" in data_of(prompt)
         assert "Friday instead" not in prompt.system
-    assert "words,Do you want to plan Friday instead?" in exchange(model.prompts[0])
+    assert "words,Do you want to plan Friday instead?" in data_of(model.prompts[0])
     assert (out.session.date, out.session.stage) == (date(2026, 3, 6), Stage.DATE)
     assert out.session.last_words is None
 
@@ -399,8 +406,7 @@ async def test_a_change_that_was_asked_about_is_known_to_the_patch() -> None:
     first = (await says(NOW, wants("answer"), patch(question="The mail or the report?"))).session
     model = ScriptedModel(wants("answer"), patch(timed(1, "11:00", 60)))
     out = await run_turn(turn(first, said("user_reply", text="the other one")), model)
-    assert "you: The mail or the report?" in exchange(model.prompts[1])
-    assert "person: …" in exchange(model.prompts[1])
+    assert "you: The mail or the report?" in data_of(model.prompts[1])
     assert out.session.plan != NOW.plan
     assert out.session.last_words is None
 
@@ -413,7 +419,7 @@ async def test_no_to_the_last_words_changes_nothing() -> None:
 
 
 async def test_the_last_words_and_a_question_are_two_things() -> None:
-    now = (await held()).model_copy(update={"last_words": LastWords.of("", "Shall I move the gym?")})
+    now = (await held()).model_copy(update={"last_words": LastWords.of("Shall I move the gym?")})
     out = await says(now, YES)
     assert unchanged(out, now)
     assert (lines(out)[0], lines(out)[2]) == (WHICH_QUESTION, "2. Shall I move the gym?")
@@ -450,9 +456,8 @@ def test_a_session_from_before_still_loads() -> None:
     assert Session.model_validate(document).last_words is None
 
 
-def test_an_exchange_is_bounded() -> None:
-    words = LastWords.of("x" * 9_000, "y" * 9_000)
-    assert (len(words.person), len(words.bot)) == (500, 1200)
+def test_last_words_are_bounded() -> None:
+    assert len(LastWords.of("y" * 9_000).bot) == 1200
 
 
 def test_options_are_told_apart_by_what_they_do() -> None:
@@ -467,3 +472,27 @@ def test_clash_of_the_draft_is_a_choice() -> None:
     draft = draft.model_copy(update={"clash": Clash(uids=("quiet", "unsure"), let_go=("quiet",))})
     (asked,) = [each for each in pending_questions(draft) if each.kind is PendingKind.RULES]
     assert {(o.label, o.action, o.target) for o in asked.which} <= on_card(draft)
+
+
+PROPOSED = WaitingProposal(id="p1", sentence="robot proposes: “Mail” moves to 15:00–16:00.")
+
+
+def test_a_proposal_is_answered_as_by_its_card() -> None:
+    """S214: the buttons of its card and the words name the same answers."""
+    proposal = Proposal.model_validate(
+        {
+            "id": "p1", "client": "robot", "user_id": "U1", "subject": "plan", "preview": ["Mail moves."],
+            "change": {"kind": "constraint", "record": DAY_RULE.record.model_dump(mode="json")},
+            "made_at": MORNING, "expires_at": MORNING,
+        }
+    )  # fmt: skip
+    shown = [(b.label, b.action, b.target) for b in buttons(proposal_card(proposal))]
+    (asked,) = pending_questions(NOW, (PROPOSED,))
+    assert [(o.label, o.action, o.target) for o in asked.answers] == shown
+
+
+async def test_going_on_is_no_answer_to_a_proposal() -> None:
+    message = said("user_reply", text="ok")
+    out = await run_turn(turn(NOW, message, proposals=(PROPOSED,)), ScriptedModel(GO_ON))
+    assert lines(out) == (FIRST, PROPOSED.sentence)
+    assert (out.effects, out.session.stage) == ((), Stage.REFINE)

@@ -30,6 +30,7 @@ from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Unplaced, Written
 from fateforger.session.moves import seen
 from fateforger.session.offering import bringing
+from fateforger.session.pending import WaitingProposal
 from fateforger.session.placing import by_time
 from fateforger.session.questions import address, open_questions, token
 from fateforger.session.recall import nameable, recall
@@ -57,6 +58,7 @@ class Row:
     deed: Deed
     answers: tuple[Answer, ...]
     memory: MemoryReading | None = None
+    proposals: tuple[WaitingProposal, ...] = ()
 
 
 def click(name: str, now: Session, action: str, *answers: Answer, target: str = "", value: Any = None) -> Row:
@@ -323,6 +325,14 @@ ROWS = (
     remembered(click("that one counts", TORN, "memory.keep", WORDED, wish("keep", 2), target=kept(NAMED[1]))),
     remembered(click("both count", TORN, "memory.keep", WORDED, wish("keep", 1, 2), target=kept(None))),
     remembered(click("take that back", WROTE, "undo_memory", WORDED, wish("undo"), target="c0")),
+    *(
+        Row(
+            f"{answer} what an agent proposes", REFINE, "",
+            lambda _, answer=answer: said("answer_proposal", proposal="p1", answer=answer),
+            (wants(intent),), proposals=(WaitingProposal(id="p1", sentence="robot proposes: Mail moves."),),
+        )
+        for answer, intent in (("apply", "accept_pending"), ("deny", "refuse_pending"))
+    ),
     click("correct the committed plan", COMMITTED, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
 )  # fmt: skip
 
@@ -347,7 +357,9 @@ async def test_words_do_what_the_control_does(row: Row) -> None:
     silent = ScriptedModel()
     clicked = await run_turn(turn(row.now, row.deed(row.now), memory=row.memory), silent)
     model = ScriptedModel(*row.answers)
-    heard = await run_turn(turn(row.now, said("user_reply", text="…"), memory=row.memory), model)
+    heard = await run_turn(
+        turn(row.now, said("user_reply", text="…"), memory=row.memory, proposals=row.proposals), model
+    )
     assert shown(heard) == shown(clicked)
     assert (len(silent.prompts), len(model.prompts)) == (0, len(row.answers))
     assert len(row.answers) <= 2

@@ -28,6 +28,7 @@ REVOKED = "The agent's access was revoked."
 
 _IT = select(PROPOSAL).where(PROPOSAL.c.id == bindparam("of_id"))
 _WAITING = select(PROPOSAL).where(PROPOSAL.c.client == bindparam("of_client"), PROPOSAL.c.state == "pending")
+_WAITING_FOR = select(PROPOSAL).where(PROPOSAL.c.user_id == bindparam("of_user"), PROPOSAL.c.state == "pending")
 _SETTLE = (
     update(PROPOSAL)
     .where(PROPOSAL.c.id == bindparam("of_id"))
@@ -56,6 +57,10 @@ class SqlProposals:
 
     async def get(self, proposal_id: str) -> Proposal | None:
         return await self._database.read(lambda connection: _get(connection, proposal_id))
+
+    async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
+        found = await self._database.read(lambda connection: _waiting_for(connection, user_id))
+        return tuple(sorted(found, key=lambda proposal: (proposal.made_at, proposal.id)))
 
     async def settle(
         self, proposal_id: str, state: ProposalState, *, outcome: str, now: datetime
@@ -126,6 +131,10 @@ def _in_use(connection: Connection, client: str) -> bool:
 
 def _waiting(connection: Connection, client: str) -> list[Proposal]:
     return [_proposal(row) for row in connection.execute(_WAITING, {"of_client": client}).mappings()]
+
+
+def _waiting_for(connection: Connection, user_id: str) -> list[Proposal]:
+    return [_proposal(row) for row in connection.execute(_WAITING_FOR, {"of_user": user_id}).mappings()]
 
 
 def _get(connection: Connection, proposal_id: str) -> Proposal | None:

@@ -37,6 +37,7 @@ from fateforger.session.commands.calendar import (
     UndoWrite,
 )
 from fateforger.session.commands.conversation import (
+    AnswerProposal,
     Click,
     LeaveAsIs,
     LeftAlone,
@@ -76,6 +77,7 @@ __all__ = [
     "AddBlock",
     "AddTasks",
     "AdjustFrame",
+    "AnswerProposal",
     "ApplyFix",
     "ApplyPatch",
     "Approved",
@@ -136,6 +138,7 @@ SessionCommand = (
     | TimeboxingUserReply
     | StageAction
     | LeaveAsIs
+    | AnswerProposal
     | SetFrame
     | AdjustFrame
     | AddTasks

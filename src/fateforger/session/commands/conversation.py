@@ -91,6 +91,14 @@ class LeaveAsIs(InSession):
     about: LeftAsIs
 
 
+class AnswerProposal(InSession):
+    """Yes or no to what another agent proposes for the plan of the session."""
+
+    kind: Literal["answer_proposal"] = "answer_proposal"
+    proposal: str
+    answer: Literal["apply", "deny"]
+
+
 class Click(BaseModel):
     """A control was used: the envelope of every card (S214). ``value`` is what was chosen, where there is a choice."""
 

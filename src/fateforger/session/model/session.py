@@ -23,9 +23,8 @@ from fateforger.workflow.trace import Step
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 SCHEMA_VERSION = 1
-LONGEST_HEARD = 500
 LONGEST_SAID = 1200
-"""Characters of the last exchange that are kept."""
+"""Characters of the last words that are kept."""
 
 
 class SessionStatus(StrEnum):
@@ -42,18 +41,17 @@ class Notice(BaseModel):
 
 
 class LastWords(BaseModel):
-    """The last exchange in words: what the ``bot`` said, and what the ``person`` wrote before, where that is known.
-    ``asks`` tells that it stands on the card as a question, and is no mere answer or refusal."""
+    """What the bot said last, in words; ``asks`` tells that it stands on the card as a question or a remark, and is no
+    mere answer or refusal. What the person wrote is not kept: there may be a secret in it."""
 
     model_config = _FROZEN
-    person: str = Field("", max_length=LONGEST_HEARD)
     bot: str = Field(min_length=1, max_length=LONGEST_SAID)
     asks: bool = True
 
     @classmethod
-    def of(cls, person: str, bot: str, *, asks: bool = True) -> LastWords:
-        """Return the exchange, cut to its bounds."""
-        return cls(person=person[:LONGEST_HEARD], bot=bot[:LONGEST_SAID], asks=asks)
+    def of(cls, bot: str, *, asks: bool = True) -> LastWords:
+        """Return the words, cut to their bounds."""
+        return cls(bot=bot[:LONGEST_SAID], asks=asks)
 
 
 class Session(BaseModel):

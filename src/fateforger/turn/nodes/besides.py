@@ -8,7 +8,7 @@ from fateforger.session.commands import SessionCommand
 from fateforger.session.model import CalendarWrite, Notice, Session
 from fateforger.session.why import placement_of, told_why
 from fateforger.stages import Move, TimeboxingStage
-from fateforger.turn.model import GoBack, Preview, ReadHistory, StageInput, StageOutput
+from fateforger.turn.model import AnswerAgent, GoBack, Preview, ReadHistory, StageInput, StageOutput
 from fateforger.turn.nodes import memory, refine
 
 LOOKS = (
@@ -22,6 +22,7 @@ LOOKS = (
 """Commands that only open or close something beside the plan."""
 PLAN_LEFT = "I left the plan as it is, and your rule counts."
 CALENDAR_LEFT = "I wrote nothing, and your calendar stays as it is. Try again asks you once more."
+PASSED_ON = "I took your answer to what the agent proposes; its card says what came of it."
 ANSWERED = "That is answered already, so I changed nothing."
 _CHOSEN: dict[CalendarWrite, str] = {
     "refine": "From now on each change goes to your calendar at once, with what is still waiting.",
@@ -48,6 +49,9 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
             return _explained(session, key)
         case commands.LeaveAsIs(about=about):
             return _left_as_is(session, about)
+        case commands.AnswerProposal(proposal=proposal, answer=answer):
+            said = session.model_copy(update={"notice": Notice(lines=(PASSED_ON,))})
+            return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
         case commands.SetCalendarWrite(when=when):
             return _writing(stage, when)
         case _:

@@ -78,7 +78,7 @@ def understood(
     if taken.versions:
         session = _no_longer_at_a_loss(session, heard)
     if heard.question is not None:
-        session = session.model_copy(update={"last_words": LastWords.of("", heard.question)})
+        session = session.model_copy(update={"last_words": LastWords.of(heard.question)})
     return put_in(session, taken.saying(*lines), reading, cause=heard.command_id)
 
 

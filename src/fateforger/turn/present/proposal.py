@@ -7,9 +7,10 @@ from typing import assert_never
 from fateforger.agents import ConstraintChange, PlanChange, Proposal, ProposalState
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, plain
 from fateforger.session.days import day_words
+from fateforger.session.pending import proposal_options
 
-APPLY, DENY, UNDO = "proposal.apply", "proposal.deny", "proposal.undo"
-WAITS = "Nothing changes unless you press Apply. It waits for a day."
+UNDO = "proposal.undo"
+WAITS = "Nothing changes unless you say yes. It waits for a day."
 _LONGEST_LINE = 700
 _LONGEST_REASON = 500
 _TURNS = dict.fromkeys(
@@ -39,6 +40,7 @@ def proposal_card(proposal: Proposal) -> Card:
 
 def _asking(proposal: Proposal) -> Card:
     lines = "\n".join(f"- {_quoted(line, _LONGEST_LINE)}" for line in proposal.preview)
+    apply, deny = proposal_options(proposal.id)
     return Card(
         text=_sentence(proposal),
         parts=(
@@ -46,10 +48,7 @@ def _asking(proposal: Proposal) -> Card:
             Prose(text=f"{_sentence(proposal)}\n{lines}"),
             Prose(text=f"Its reason, as it wrote it: “{_quoted(proposal.reason, _LONGEST_REASON)}”"),
             Controls(
-                items=(
-                    Button(label="Apply", action=APPLY, target=proposal.id, style="primary"),
-                    Button(label="Deny", action=DENY, target=proposal.id),
-                )
+                items=(apply.button(style="primary"), deny.button()),
             ),
             Note(text=WAITS),
         ),

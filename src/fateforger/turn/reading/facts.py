@@ -198,5 +198,5 @@ def _if_yes(question: PendingQuestion) -> str:
 
 
 def last_words(words: LastWords) -> Row:
-    """What was said last, by both."""
-    return {"person": cut(words.person, 300), "you": cut(words.bot, 400)}
+    """What the person was told or asked last."""
+    return {"you": cut(words.bot, 400)}
