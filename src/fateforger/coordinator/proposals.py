@@ -11,6 +11,9 @@ from fateforger.session.model import Session
 from fateforger.session.pending import WaitingProposal
 from fateforger.turn.model import AnswerAgent
 
+ASKED = "The agent {client} would like to change this plan; its card says how. Shall I apply that?"
+"""Without a word of the agent's own: this goes into a prompt, where its words might speak for the person."""
+
 
 def answer_job(
     proposal_id: str, answer: str, *, user_id: str, channel: str | None, thread_ts: str | None, cause: str
@@ -39,7 +42,7 @@ class ProposalDesk:
         """Return those whose cards stood in the thread before the instant ``at``: what nobody had in view when they
         wrote is not what their yes is about. Raises ``StoreError``."""
         return tuple(
-            WaitingProposal(id=each.id, sentence=f"{each.client} proposes: {' '.join(each.preview)}")
+            WaitingProposal(id=each.id, sentence=ASKED.format(client=each.client))
             for each in await self.proposals.waiting(session.user_id)
             if each.session_id == session.id and each.place is not None and each.made_at < at < each.expires_at
         )

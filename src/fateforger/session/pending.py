@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.constraints import Version, newest
+from fateforger.constraints import Applicable, Version, newest
 from fateforger.constraints.findings import Kind
 from fateforger.constraints.sections import reminder_of
 from fateforger.constraints.wording import quoted
@@ -198,7 +198,7 @@ def write_question(session: Session) -> PendingQuestion | None:
 
 def unsure_questions(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the rules that were read out of the person's words and that they have to confirm."""
-    return tuple(_unsure(item.version) for item in unsure(session)[:MOST_UNSURE])
+    return tuple(_unsure(item) for item in unsure(session)[:MOST_UNSURE])
 
 
 def refit_question(session: Session) -> PendingQuestion | None:
@@ -369,9 +369,9 @@ def _single(*questions: PendingQuestion | None) -> Iterator[PendingQuestion]:
     yield from (question for question in questions if question is not None)
 
 
-def _unsure(version: Version) -> PendingQuestion:
+def _unsure(item: Applicable) -> PendingQuestion:
+    version, words = item.version, reminder_of(item).words
     text = version.record.payload.day_rule or ""
-    words = " ".join(version.record.words.split())
     return PendingQuestion(
         kind=PendingKind.RULE,
         sentence=f"You said “{words}”. Did I read that right? {told(read_day_rule(text))} ({text})",

@@ -134,7 +134,7 @@ async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: Town) -> 
 @pytest.mark.parametrize(("intent", "state"), [("accept_pending", "approved"), ("refuse_pending", "denied")])
 async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, intent: str, state: str) -> None:
     """S214: a yes or a no in the thread is the click on its card. Before the card stood there it is about something
-    else, and going on is no answer to it (S124)."""
+    else, and going on is no answer to it (S124). No word of the agent's reaches the model that reads the answer."""
     answers = [wants("ask"), {"answer": "Nothing.", "block": None}, wants("proceed"), wants(intent)]
     model = ScriptedModel(by=lambda p: ModelRejected("No.") if p.name.startswith("draft") else answers.pop(0))
     (tmp_path / "spoken").mkdir()
@@ -143,14 +143,15 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     await agents.let_in()
     await anna.to_refine("Write report", "Mail")
     town = Town(house, anna, agents)
-    proposal, before = await town.patch(AFTERNOON), await town.shown()
+    proposal, before = await town.patch(AFTERNOON, RENAMED), await town.shown()
     house.clock.at += timedelta(minutes=1)
     await anna.says("what is it?")
-    assert "robot proposes" not in model.prompts[-2].user
+    assert "robot would like to change this plan" not in model.prompts[-2].user
     await house.store.proposals.placed(proposal, "C1", "5.0")
     await anna.says("yes")
-    assert "robot proposes" in model.prompts[-1].user
-    assert "It fits better." not in "".join(prompt.user for prompt in model.prompts)
+    assert "robot would like to change this plan" in model.prompts[-1].user
+    shown_to_the_model = "".join(prompt.user for prompt in model.prompts)
+    assert ("It fits better." in shown_to_the_model, "Read plans" in shown_to_the_model) == (False, False)
     assert FIRST in anna.words
     assert (await town.state(proposal), await town.shown()) == (("pending", ""), before)
     await anna.says("yes, do that")

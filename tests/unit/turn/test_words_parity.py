@@ -91,6 +91,11 @@ def by_form(name: str, kind: str, *answers: Answer, **values: Any) -> Row:
     return Row(name, REFINE, "", lambda _: said(kind, **values), (WORDED, *answers))
 
 
+def answering(answer: str) -> Deed:
+    """The answer to a proposal, as the button of its card has it done."""
+    return lambda _: said("answer_proposal", proposal="p1", answer=answer)
+
+
 def remembered(row: Row) -> Row:
     """With these rules in the store, which its list holds in this order."""
     return replace(row, memory=stored(*RULES))
@@ -328,7 +333,7 @@ ROWS = (
     *(
         Row(
             f"{answer} what an agent proposes", REFINE, "",
-            lambda _, answer=answer: said("answer_proposal", proposal="p1", answer=answer),
+            answering(answer),
             (wants(intent),), proposals=(WaitingProposal(id="p1", sentence="robot proposes: Mail moves."),),
         )
         for answer, intent in (("apply", "accept_pending"), ("deny", "refuse_pending"))
