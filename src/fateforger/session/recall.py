@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from fateforger.constraints import Answer, ConstraintRecord, Context, Version, applicability, newest
+from fateforger.constraints import Answer, Applicable, ConstraintRecord, Context, Version, applicability, newest
 from fateforger.constraints.exclusions import Why
 from fateforger.constraints.kinds import Necessity, RuleKind, Scope, WindowKind
 from fateforger.constraints.ranking import ranked
@@ -74,18 +74,36 @@ def query_constraints(session: Session, rows: Sequence[Version], context: Contex
 
 
 def following(session: Session, plan: TBPlan | None = None) -> Answer:
-    """The constraints that the session follows now, routed by what its day holds; with a ``plan``, as if that were the
-    session's. In Stage 1 these are what the start asks for, and what was said here."""
+    """Return the constraints that the session follows now: every must in force, and of the others those that concern
+    what its day holds. With a ``plan``, as if that were the session's. In Stage 1 these are what the start asks for,
+    and what was said here."""
     if plan is not None:
         session = session.model_copy(update={"plan": plan})
-    rows = known(session)
+    rows, whole = known(session), active(session)
     if session.stage is not TimeboxingStage.COLLECT_CONSTRAINTS:
-        return active(session, event_types=event_types_for(session.stage.value, day_facts(session, rows)))
-    whole = active(session)
+        kinds = event_types_for(session.stage.value, day_facts(session, rows))
+        return _with_musts(active(session, event_types=kinds), whole)
     stored = retrieve(rows, whole.context, queries_for(session.stage.value, session.date))
     asked = {item.uid for item in stored.applicable}
     mine = tuple(item for item in whole.applicable if item.uid in asked or item.record.scope is Scope.SESSION)
     return Answer(whole.context, mine, whole.excluded)
+
+
+def musts(session: Session) -> tuple[Applicable, ...]:
+    """Return every must in force on the session's day, as the card lists them, whatever the plan holds (K9)."""
+    return tuple(item for item in active(session).applicable if item.record.necessity is Necessity.MUST)
+
+
+def _with_musts(routed: Answer, whole: Answer) -> Answer:
+    """Return the routed answer with the musts in force that it left out, in the order of precedence."""
+    chosen = {item.uid for item in routed.applicable}
+    added = [i for i in whole.applicable if i.uid not in chosen and i.record.necessity is Necessity.MUST]
+    if not added:
+        return routed
+    place = {item.uid: n for n, item in enumerate(whole.applicable)}
+    items = sorted((*routed.applicable, *added), key=lambda item: place.get(item.uid, len(place)))
+    there = {item.uid for item in items}
+    return Answer(routed.context, tuple(items), tuple(e for e in routed.excluded if e.version.uid not in there))
 
 
 def drafting(session: Session) -> Answer:

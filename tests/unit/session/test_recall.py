@@ -13,6 +13,7 @@ from fateforger.constraints import Version
 from fateforger.constraints.kinds import Necessity
 from fateforger.plan import ET, resolve
 from fateforger.session.frame import frame_of
+from fateforger.session.memory import active
 from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.recall import (
     STANDING_BY,
@@ -90,12 +91,20 @@ def test_s18_stage_1_shows_what_was_marked_for_the_start_and_what_was_said_here(
 
 
 def test_s21_what_the_next_step_needs_is_kept_and_not_followed_before() -> None:
-    """Without another look at the store: another stage, or a kind of block that the plan holds by then."""
+    """Without another look at the store: another stage. A must counts whatever the plan holds (K9)."""
     later = version_of("review", applies_stages=["REVIEW"])
     now = knowing(planned(Stage.REFINE), CALLS, later, QUIET)
-    assert uids(now) == ["quiet"]
-    assert uids(now.model_copy(update={"stage": Stage.REVIEW_COMMIT})) == ["quiet", "review"]
+    assert uids(now) == ["calls", "quiet"]
+    assert uids(now.model_copy(update={"stage": Stage.REVIEW_COMMIT})) == ["calls", "quiet", "review"]
     assert uids(knowing(planned(Stage.REFINE, events=(STANDUP,)), CALLS)) == ["calls"]
+
+
+def test_s21_s175_card_prompts_and_drafts_take_the_same_musts() -> None:
+    """K9: also one about calls while there is none on the day, so that it is there when one is asked for."""
+    for stage in (Stage.CAPTURE_INPUTS, Stage.SKELETON, Stage.REFINE, Stage.REVIEW_COMMIT):
+        now = knowing(planned(stage), CALLS, QUIET)
+        shown = {item.uid for item in active(now).applicable}
+        assert shown == set(uids(now)) == {item.uid for item in drafting(now).applicable} == {"calls", "quiet"}
 
 
 def test_s2_s22_what_was_said_here_counts_at_once_and_what_was_set_aside_does_not() -> None:
