@@ -40,6 +40,10 @@ class Jobs(Protocol):
         """Durably accept a job; ``False`` when its ``dedupe`` was accepted before."""
         ...
 
+    async def unfinished(self, lane: str, dedupe: str) -> Job | None:
+        """Return the job of that name while it waits or runs; ``None`` once it is done or given up, and before."""
+        ...
+
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
         """The next job of the lane that may run: its time has come and no earlier job of its key is unfinished."""
         ...

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Delete,
+    Row,
     Update,
     bindparam,
     delete,
@@ -59,6 +61,9 @@ _NEXT = (
     .order_by(JOB.c.seq)
     .limit(1)
 )
+_UNFINISHED = select(JOB).where(
+    JOB.c.lane == bindparam("of_lane"), JOB.c.state == _OPEN, JOB.c.dedupe == bindparam("of_dedupe")
+)
 _CLAIM = (
     update(JOB)
     .where(JOB.c.seq == bindparam("of_seq"))
@@ -109,6 +114,9 @@ class SqlJobs:
         if accepted:
             self._wakeups.announce(job.lane)
         return accepted
+
+    async def unfinished(self, lane: str, dedupe: str) -> Job | None:
+        return await self._database.read(lambda connection: _unfinished(connection, lane, dedupe))
 
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
         news = self._wakeups.news(lane)
@@ -177,12 +185,22 @@ def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: 
     if row is None:
         return None
     connection.execute(_CLAIM, {"of_seq": row.seq, "by": owner, "until": until})
+    return _job(row, claims=1)
+
+
+def _unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:
+    row = connection.execute(_UNFINISHED, {"of_lane": lane, "of_dedupe": dedupe}).first()
+    return None if row is None else _job(row)
+
+
+def _job(row: Row[Any], *, claims: int = 0) -> Job:
+    """A row as a job, after so many more claims."""
     return Job(
         id=row.seq,
         lane=row.lane,
         key=row.key,
         dedupe=row.dedupe,
         payload=parse_mapping(row.payload, f"Job {row.seq}"),
-        attempts=row.attempts + 1,
-        fence=row.fence + 1,
+        attempts=row.attempts + claims,
+        fence=row.fence + claims,
     )
