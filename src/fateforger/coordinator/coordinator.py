@@ -74,7 +74,14 @@ class PlanningCoordinator:
         self._alone = Alone(sessions, memory, clock)
         self._forms = FormDesk(sessions, memory, self._alone, clock)
         effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals)
-        self._later = Later(sessions=sessions, looker=self._looker, effects=effects, drafts=self._drafts, memory=memory)
+        self._later = Later(
+            sessions=sessions,
+            looker=self._looker,
+            effects=effects,
+            drafts=self._drafts,
+            memory=memory,
+            clock=clock,
+        )
         self._turns = Turns(
             sessions=sessions,
             looker=self._looker,

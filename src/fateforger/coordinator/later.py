@@ -17,13 +17,17 @@ from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.noticing import in_doubt, noticed
 from fateforger.coordinator.previewing import aged
 from fateforger.errors import StoreError, VersionConflict
-from fateforger.ports import Sessions
+from fateforger.ports import Clock, Sessions
 from fateforger.session.advice import advised
 from fateforger.session.commands import LeftAlone, LookAgain, Understood
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.skeleton import without_stale_sketch
+from fateforger.stages import TimeboxingStage
 from fateforger.turn.constants import REREAD_WAIT
+from fateforger.turn.model import Effect
 from fateforger.turn.nodes.memory import news_of_memory, understood
+from fateforger.turn.nodes.refine import with_arrivals
+from fateforger.turn.nodes.skeleton import redrafted
 from fateforger.turn.nodes.turn_init import taken_in, with_memory
 
 log = logging.getLogger(__name__)
@@ -37,8 +41,16 @@ class Later:
     remember. Each once; what means nothing new is not said."""
 
     def __init__(
-        self, *, sessions: Sessions, looker: Looker, effects: Effects, drafts: Drafts, memory: MemoryDesk | None
+        self,
+        *,
+        sessions: Sessions,
+        looker: Looker,
+        effects: Effects,
+        drafts: Drafts,
+        memory: MemoryDesk | None,
+        clock: Clock,
     ) -> None:
+        self._clock = clock
         self._sessions = sessions
         self._looker = looker
         self._effects = effects
@@ -69,7 +81,9 @@ class Later:
                 if known != before:
                     await self._shown(before, known, command)
                 return
-            after = await self._shown(before, news.session, command)
+            # What appeared on the calendar changes the plan on the card; the calendar follows with the next write.
+            followed, _ = self._followed(news.session, cause=command.command_id)
+            after = await self._shown(before, followed, command)
             # Only now: a plan that is not saved must not count as known to the engine.
             if news.reading.plan is not None:
                 await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
@@ -80,12 +94,20 @@ class Later:
             before = await self._sessions.load(command.session_id)
             if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
                 return
-            reading = None if self._memory is None else await self._memory.look(before, command)
-            after, effects = understood(with_memory(before, reading, command.at), reading, command)
-            for effect in effects:
+            after = await self.remembered(before, command)
+            after, writes = self._followed(after, cause=command.command_id)
+            for effect in writes:
                 after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
             if news_of_memory(before, after):
                 await self._shown(before, after, command)
+
+    async def remembered(self, session: Session, heard: Understood) -> Session:
+        """Return the session that knows what was understood, once that is written. Doing it again changes nothing."""
+        reading = None if self._memory is None else await self._memory.look(session, heard)
+        after, effects = understood(with_memory(session, reading, heard.at), reading, heard)
+        for effect in effects:
+            after = await self._effects.carry_out(effect, after, before=session, cause=heard.command_id)
+        return after
 
     async def left_alone(self, command: LeftAlone) -> None:
         """Nobody came back to a session that is done with: close it, unless somebody did."""
@@ -95,6 +117,13 @@ class Later:
                 return
             after, messages = closed(before, command)
             await self._sessions.save(after, expected=before.version, outgoing=messages)
+
+    def _followed(self, session: Session, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
+        """Return the session with its draft made again, or its plan mended, for what arrived; and the write that
+        follows from it where changes go to the calendar at once."""
+        if session.stage is TimeboxingStage.REFINE:
+            return with_arrivals(session, self._clock.now(), cause=cause)
+        return redrafted(session), ()
 
     def take_in(self, session: Session) -> None:
         """When the calendar answers after all, show it."""
@@ -126,6 +155,7 @@ class Later:
             if session is None or not _still_waits(session, look):
                 return
             after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
+            after, _ = self._followed(after, cause=f"{session_id}:{session.version}:calendar")
             after = advised(after, session.touched_at)
             after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
             try:

@@ -21,7 +21,6 @@ from fateforger.turn.present import root_line, stage_card
 MOST_LINES = 4
 """Changes said one by one; of more than that the rest is counted."""
 ANSWERS_AGAIN = "Your calendar answers again."
-ANEW = "Redo drafts the day anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,6 @@ def _meetings(before: Session, after: Session) -> tuple[str, ...]:
     lines += [_went(was, after) for k, was in old.items() if k not in new]
     lines += [f"New on your calendar: {quoted(title)}, all day." for title in _without(shown.all_day, known.all_day)]
     lines += [f"{quoted(title)}, all day, is off your calendar." for title in _without(known.all_day, shown.all_day)]
-    if lines and after.stage is TimeboxingStage.SKELETON:
-        lines[-1] += f" {ANEW}"
     return tuple(lines)
 
 

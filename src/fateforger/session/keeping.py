@@ -20,7 +20,7 @@ from fateforger.session.day_rules import day_meetings
 from fateforger.session.frame import day_window, whole_frame
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Session
-from fateforger.session.recall import following
+from fateforger.session.recall import following, musts
 
 MOST_RULES = 200
 """What the engine takes at once."""
@@ -34,6 +34,14 @@ def against(session: Session, before: TBPlan, after: TBPlan, necessity: Necessit
     return tuple(
         replace(breach, keys=tuple(sorted(set(breach.keys) & fresh))) for breach, fresh in found if fresh is not None
     )
+
+
+def unkept_musts(session: Session) -> tuple[Breach, ...]:
+    """Return the musts in force that blocks of the session's plan break, whatever the plan held when they were told.
+    Raises ``PlanInvalid`` when the blocks cannot be put on the time line."""
+    if session.plan is None:
+        return ()
+    return tuple(breach for breach in broken(session, musts(session), session.plan) if breach.keys)
 
 
 def broken(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[Breach, ...]:

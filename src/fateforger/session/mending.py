@@ -3,7 +3,7 @@ so that nothing overlaps and each must is kept. What the change itself puts some
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
@@ -16,9 +16,9 @@ from fateforger.ops.apply import apply_op
 from fateforger.plan import ET, Resolved, TBPlan, overlaps, resolve
 from fateforger.session.frame import frame_mistake
 from fateforger.session.keeping import against, broken, day_with
-from fateforger.session.meetings import busy_meetings
+from fateforger.session.meetings import Meeting, busy_meetings
 from fateforger.session.model import Session
-from fateforger.session.recall import following
+from fateforger.session.recall import following, musts
 
 STEPS = 1_500
 """A person waits for it."""
@@ -46,13 +46,56 @@ def made_to_fit(
     result = mended(loose, instance.model_copy(update={"pinned": pins, "now": at}), steps=STEPS)
     if not result.moved:
         return None
-    lengths = {block.key: place_of(block).duration for block in blocks}
-    places = {each.key: Place(each.after.astimezone(UTC), lengths[each.key]) for each in result.moved}
-    events = after.events
-    for op in retimed(after, places):
-        events, _ = apply_op(events, op)
-    fitting = after.replace(events)
+    fitting = _moved_to(after, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
     return fitting if holds(session, before, fitting) else None
+
+
+def kept_again(session: Session, rules: AbstractSet[str], meetings: AbstractSet[str], at: datetime) -> TBPlan | None:
+    """Return the session's plan with the fewest blocks moved that break one of these musts, by uid, or overlap one of
+    these meetings, by id, which are new to it; ``None`` where moving cannot mend that. Any other trouble stays as it
+    is, and so does what began before ``at``. Raises ``PlanInvalid`` when the blocks cannot be put on the time line."""
+    plan = session.plan
+    if plan is None or frame_mistake(session) is not None:
+        return None
+    blocks = [block for block in resolve(plan) if block.event.type is not ET.BACKGROUND]
+    in_force = musts(session)
+    breaches_now = broken(session, in_force, plan)
+    fresh = [breach for breach in breaches_now if breach.item.uid in rules]
+    old = [breach for breach in breaches_now if breach.item.uid not in rules]
+    old_meetings = [meeting for meeting in busy_meetings(session) if meeting.id not in meetings]
+    stuck = {block.key for block in blocks if _overlaps_any(block, old_meetings)}
+    stuck |= {key for pair in _pairs(overlaps(blocks)) for key in pair} | _misplaced(old)
+    stuck -= {key for breach in fresh for key in breach.keys}
+    gone = {breach.item.uid for breach in old if not _about_times(breach)}
+    loose = plan.replace(event for event in plan.events if event.block_key not in stuck)
+    day = day_with(session, [item for item in in_force if item.uid not in gone])
+    instance = _with_standing(day, [block for block in blocks if block.key in stuck])
+    result = mended(loose, instance.model_copy(update={"now": at}), steps=STEPS)
+    if not result.moved:
+        return None
+    after = _moved_to(plan, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
+    return after if _mends(session, plan, after, rules, meetings) else None
+
+
+def _mends(
+    session: Session, before: TBPlan, after: TBPlan, rules: AbstractSet[str], meetings: AbstractSet[str]
+) -> bool:
+    """Check whether nothing of it is broken any more, and nothing else is that was not before."""
+    if not holds(session, before, after):
+        return False
+    left = {breach.item.uid for breach in broken(session, musts(session), after) if breach.keys}
+    there = [meeting for meeting in busy_meetings(session) if meeting.id in meetings]
+    blocks = [block for block in resolve(after) if block.event.type is not ET.BACKGROUND]
+    return left.isdisjoint(rules) and not any(_overlaps_any(block, there) for block in blocks)
+
+
+def _moved_to(plan: TBPlan, blocks: Iterable[Resolved], starts: Mapping[str, datetime]) -> TBPlan:
+    """The plan with these blocks at other starts, each as long as it was."""
+    lengths = {block.key: place_of(block).duration for block in blocks}
+    events = plan.events
+    for op in retimed(plan, {key: Place(start, lengths[key]) for key, start in starts.items()}):
+        events, _ = apply_op(events, op)
+    return plan.replace(events)
 
 
 def holds(session: Session, before: TBPlan, after: TBPlan) -> bool:
@@ -79,8 +122,12 @@ def _about_times(breach: Breach) -> bool:
 
 
 def _in_meeting(session: Session, block: Resolved) -> bool:
+    return _overlaps_any(block, busy_meetings(session))
+
+
+def _overlaps_any(block: Resolved, meetings: Iterable[Meeting]) -> bool:
     start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
-    return any(m.start.astimezone(UTC) < end and start < m.end.astimezone(UTC) for m in busy_meetings(session))
+    return any(m.start.astimezone(UTC) < end and start < m.end.astimezone(UTC) for m in meetings)
 
 
 def _pairs(found: Iterable[tuple[Resolved, Resolved]]) -> set[Pair]:

@@ -41,9 +41,16 @@ DO_IT_ANYWAY = "Do it anyway, for this day"
 LEAVE_PLAN = "Leave the plan as it is"
 GO_AHEAD = "Yes, go ahead"
 LEAVE_CALENDAR = "No, leave my calendar as it is"
-HELD_BACK = (
-    "I did not do that, because of a rule you want kept{rule}. Do it anyway for this day, or leave the plan as it is?"
-)
+HELD_LABELS = {None: DO_IT_ANYWAY, "commit": "Commit anyway", "change": "Write it anyway"}
+HELD_BACK = {
+    None: "I did not do that, because of a rule you want kept{rule}. Do it anyway for this day, or leave the plan as it"
+    " is?",
+    "commit": "I did not commit this plan, because it goes against what you want kept{rule}. Commit it anyway, or leave"
+    " it?",
+    "change": "I did not write that to your calendar, because the plan goes against what you want kept{rule}."
+    " Write it anyway, or leave it?",
+}
+"""What did not happen, by what the yes would do: make the change, commit the plan, or write it."""
 MOST_UNSURE = 2
 """Rules that the card asks to be confirmed at once."""
 MOST_CLASHES = 2
@@ -168,7 +175,7 @@ def the_one(waiting: Sequence[PendingQuestion]) -> PendingQuestion | None:
 
 
 def held_question(session: Session) -> PendingQuestion | None:
-    """Return the question about what was not done because of a rule."""
+    """Return the question about what was not done because of a rule or a meeting."""
     held = session.held
     if held is None or session.stage is not Stage.REFINE:
         return None
@@ -176,8 +183,8 @@ def held_question(session: Session) -> PendingQuestion | None:
     rule = "" if version is None else f": {quoted(version.record.words)}"
     return PendingQuestion(
         kind=PendingKind.HELD,
-        sentence=HELD_BACK.format(rule=rule),
-        yes=judging(DO_IT_ANYWAY, "set_aside", held.uid, held.seq),
+        sentence=HELD_BACK[held.writes].format(rule=rule),
+        yes=judging(HELD_LABELS[held.writes], "set_aside", held.uid, held.seq),
         no=_leaving(LEAVE_PLAN, "held"),
     )
 

@@ -32,6 +32,7 @@ from fateforger.turn.model import Effect, MemoryReading, StageInput, TurnInput, 
 from fateforger.turn.nodes.besides import LOOKS
 from fateforger.turn.nodes.decision import asked_of
 from fateforger.turn.nodes.presenter import presented
+from fateforger.turn.nodes.refine import JUDGEMENTS
 from fateforger.turn.nodes.stage import run_stage
 from fateforger.turn.nodes.transition import objection
 from fateforger.turn.nodes.turn_init import begun
@@ -246,7 +247,9 @@ def _stage(step: Step) -> Step:
     here = given.model_copy(update={"session": output.session})
     notice = output.session.notice
     held = output.session.held is not None and output.session.held.asked == given.cause
-    if not step.rest or (notice is not None and notice.refused and not held):
+    # What waits for a yes can get it in the same message; a move of it does not go on without what waits.
+    answer = held and bool(step.rest) and isinstance(step.rest[0], JUDGEMENTS)
+    if not step.rest or (held and not answer) or (notice is not None and notice.refused and not held):
         return step.model_copy(update={**done, "move": Move.STAY, "rest": (), "stage_input": here})
     command, *rest = step.rest
     following = here.model_copy(update={"command": command, "arrived": None})

@@ -83,7 +83,9 @@ class Town:
 
     async def shown(self) -> list[str]:
         plan = await self.agents.done("get_plan")
-        return [f"{block['start'][11:16]} {block['title']}" for block in plan["blocks"] if block["title"] != "Shut down"]
+        return [
+            f"{block['start'][11:16]} {block['title']}" for block in plan["blocks"] if block["title"] != "Shut down"
+        ]
 
     async def rules(self) -> list[str]:
         """What is in force, in the store itself."""

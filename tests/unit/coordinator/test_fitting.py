@@ -162,7 +162,11 @@ LEFT = ["Another day", "Drop it", "End the day at 19:00", "Today without “Noth
         ("Another day", None, "“Mail” waits for another day; I offer it again when you plan one."),
         ("Drop it", None, "“Mail” is off your list."),
         (LEFT[2], "10:00-11:00", "Your day ends at 19:00 now.\n“Mail” has a place now."),
-        (LEFT[3], "09:00-10:00", "“Mail” has a place now."),
+        (
+            LEFT[3],
+            "09:00-10:00",
+            "I redrafted your day, because your rules have changed.\n“Mail” has a place now.",
+        ),
     ],
 )
 async def test_what_does_not_fit_has_a_way_out_for_each_button(

@@ -15,7 +15,6 @@ from fateforger.constraints.kinds import Status
 from fateforger.coordinator.clicks import EXECUTORS, UNKNOWN, read_click
 from fateforger.coordinator.forms import ROOMS, RULES
 from fateforger.errors import BadInput, CalendarUnreachable
-from fateforger.plan import resolve
 from fateforger.ports import Rejected
 from fateforger.session.cards import Button, Menu
 from fateforger.session.commands import Click
@@ -134,11 +133,8 @@ async def _back_and_forth(anna: Person) -> None:
 
 
 async def _in_the_way(anna: Person, house: House) -> None:
-    """A meeting where a block is."""
-    plan = (await anna.session()).plan
-    first = next(b for b in resolve(plan) if b.event.name == "B") if plan else None
-    assert first is not None
-    meeting(house, "New", f"{first.start:%H:%M}", f"{first.end:%H:%M}")
+    """A meeting where each block is, so that moving blocks does not help."""
+    meeting(house, "New", "00:00", "23:55")
     await anna.press("Redo")
 
 

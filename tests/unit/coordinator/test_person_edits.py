@@ -67,13 +67,16 @@ async def test_undo_keeps_what_the_person_changed(house: House, anna: Person) ->
 
 
 async def test_a_new_meeting_is_seen_before_the_next_change(house: House, anna: Person) -> None:
-    """S202: the day is read again; a block that now runs into a meeting is allowed, and warned about."""
+    """S202, K9: the day is read again; the change is made on what the person saw, and then mended for what came."""
     await anna.to_refine("Report")
     meeting(house, "Fire drill", "09:30", "10:30")
     await anna.choose("Report", "15 min later")
-    assert "⚠️ “Report” runs into “Fire drill”, 09:30–10:30." in anna.words
+    assert "“Report” is now 09:15–10:15 (was 09:00–10:00)." in anna.words
+    assert "I changed your plan, because this is on your calendar now: “Fire drill, 09:30–10:30”." in anna.words
     assert "Meetings: 09:30–10:30 Fire drill" in anna.words
-    assert "Quality 1 of 4, Minimal. Move “Report” away from the meeting it runs into." in anna.words
+    assert house.on_calendar()["Report"] == "10:30-11:30"
+    await anna.press("Undo last update")
+    assert "**09:00–10:00** Report" in anna.words
 
 
 async def test_a_new_meeting_makes_the_draft_stale(house: House, anna: Person) -> None:

@@ -312,14 +312,13 @@ async def test_a_new_meeting_on_top_of_a_block_is_warned_about(watch: Watch, ann
     assert "⚠️ “Report” runs into “Fire drill”, 09:30–10:30." in anna.words
 
 
-@pytest.mark.parametrize("stage", ["refine", "committed"])
 async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo_brings_it_back(
-    watch: Watch, anna: Person, stage: str
+    watch: Watch, anna: Person
 ) -> None:
     """S200, S202, S213: nobody asked for the look; the button that it brings works on what the look showed."""
     store, house = watch.house.calendar.store, watch.house
     standup = meeting(house, "Standup", "16:00", "16:30")
-    await (anna.to_refine if stage == "refine" else anna.to_committed)("Report", "Mail")
+    await anna.to_committed("Report", "Mail")
     before = await anna.session()
     assert "Refit the rest" not in anna.labels()
     assert before.plan is not None
@@ -355,7 +354,7 @@ async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Pe
     store.user_edit(standup, start=before.start + by, end=before.end + by)
     assert await watch.after() == 1
     assert "“Standup” is now 14:30–15:00 (was 09:30–10:00)." in anna.words
-    assert ("Redo drafts the day anew." in anna.words) == (stage == "skeleton")
+    assert ("I redrafted your day, because this is on your calendar now" in anna.words) == (stage == "skeleton")
     store.user_edit(standup, summary="Retro")
     assert await watch.after() == 1
     assert "“Standup” is now called “Retro”." in anna.words
@@ -367,12 +366,12 @@ async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Pe
     assert "New on your calendar: “Holiday”, all day." in anna.words
 
 
-async def test_the_draft_shows_a_new_meeting_and_is_made_anew_by_redo(watch: Watch, anna: Person) -> None:
+async def test_the_draft_is_made_again_around_a_new_meeting(watch: Watch, anna: Person) -> None:
+    """K9, S46: nobody has to ask for it."""
     await anna.to_skeleton("Report")
     meeting(watch.house, "Fire drill", "09:00", "10:00")
     assert await watch.after() == 1
-    assert "- **09:00–10:00** Fire drill" in anna.words
-    await anna.press("Redo")
+    assert "I redrafted your day, because this is on your calendar now: “Fire drill, 09:00–10:00”." in anna.words
     assert "- **09:00–10:00** Fire drill\n- **10:00–11:00** Report ⭐" in anna.words
 
 

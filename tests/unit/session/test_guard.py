@@ -6,7 +6,8 @@ from __future__ import annotations
 from datetime import time, timedelta
 
 import pytest
-from tests.unit.turn.sessions import at, event, planned, session, task
+from tests.unit.turn.rules import avoiding
+from tests.unit.turn.sessions import MORNING, at, event, planned, session, task
 
 from fateforger.coordinator.keeping import ended, told
 from fateforger.plan import ET, AfterPrevious, FixedStart, TBEvent, TBPlan
@@ -18,6 +19,7 @@ from fateforger.session.model import FrameFacts, Outgoing, RefineUpdate, Session
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.sync.model import Snapshot
 from fateforger.turn.model import Effect, StageInput, StageOutput, TurnOutcome, WriteCalendar
+from fateforger.turn.nodes import guarding
 from fateforger.turn.nodes.stage import run_stage
 from fateforger.workflow import AtomKind, shipped
 from fateforger.workflow.predicates import SessionState
@@ -58,7 +60,7 @@ def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
         last_sync=SyncReport(status="partial"),
         problem="Away.",
     )
-    states = {*guard.facts(everything), "one_message_per_turn", "foreign_event_changed"}
+    states = {*guard.facts(everything), "one_message_per_turn", "foreign_event_changed", "musts_kept"}
     assert states == set(TIMEBOXING.predicates)
     assert all(p.checks == (SessionState(name),) for name, p in TIMEBOXING.predicates.items())
 
@@ -156,6 +158,16 @@ def test_no_way_leads_around_a_gate() -> None:
     output = asked(Move.STAY, planned(REVIEW, plan=DANGLING), arrived=Move.PROCEED)
     assert output.effects == ()
     assert lines(output)[-1].startswith("Rule: Nothing reaches the calendar")
+
+
+def test_no_way_leads_around_the_musts() -> None:
+    """K9: whatever asks for a write, a plan that breaks a must is held back by the last gate as well."""
+    now = planned(REFINE, task("Report", 60), said=(avoiding("quiet", "00:00", "20:00", session="s1"),))
+    asking = StageInput(session=now, asked=Move.STAY, command=None, cause="c1", now=MORNING)
+    wish = StageOutput(session=now, effects=(WriteCalendar(group="g", commit=True),))
+    output = guarding.guarded(asking, wish)
+    assert output.effects == ()
+    assert lines(output)[-1] == "Rule: A plan that breaks a must reaches the calendar only with your yes."
 
 
 def test_what_the_rules_allow_is_done_and_remembered() -> None:

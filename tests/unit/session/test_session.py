@@ -31,6 +31,7 @@ from fateforger.session.model import (
     Sketch,
     SyncReport,
     Unplaced,
+    Weighed,
     Written,
 )
 from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
@@ -70,7 +71,14 @@ def test_every_field_survives_saving() -> None:
         overview="- x",
         refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved.", facts_before=FACTS),),
         held=Held(
-            asked="c1", uid="a", seq=1, step=RefineUpdate(plan_before=plan, sentence="It moved."), plan_after=plan
+            asked="c1",
+            uid="a",
+            seq=1,
+            step=RefineUpdate(plan_before=plan, sentence="It moved."),
+            plan_after=plan,
+            writes="commit",
+            also=("b",),
+            meetings=("report standup",),
         ),
         write_group="g",
         written=Written(created=1),
@@ -91,6 +99,8 @@ def test_every_field_survives_saving() -> None:
         fixes=(Fix(id="f", label="Move it", criterion=Criterion.MEAL, keys=("a",), level=3, patch=Patch(ops=())),),
         mode=Mode.EXECUTOR,
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
+        weighed=Weighed(rules=("a 2026-03-02",), meetings=("standup",)),
+        overrun=("report standup",),
         root_line="Planning",
         handled=("c1",),
     )

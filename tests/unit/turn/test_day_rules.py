@@ -85,11 +85,13 @@ async def test_a_change_that_breaks_a_must_waits_for_a_word() -> None:
 
 
 async def test_what_was_broken_before_holds_up_no_change() -> None:
-    """Only what a change breaks anew; a meeting of others that nobody here can move never stands in the way."""
+    """Only what a change breaks anew; a meeting of others that nobody here can move never stands in the way. What the
+    blocks broke before is asked about before it is written (K9)."""
     rules = (DEEP_FIRST, version_of("late", seq=6, necessity="must", day_rule="NEVER: meeting_after_17"))
     out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=15), memory=stored(*rules)))
-    assert out.session.held is None
     assert out.session.plan != NOW.plan
+    assert out.session.held is not None
+    assert (out.session.held.writes, out.session.held.uid, out.session.held.also) == ("change", "first", ())
 
 
 async def test_taking_away_what_another_block_waits_for_breaks_the_rule_there() -> None:

@@ -100,16 +100,23 @@ async def test_another_word_lets_it_go() -> None:
     looked = (await after(held, said("show_history"), QUIET)).session
     assert looked.held == held.held
     moved = (await after(held, said("shift_block", key=SECOND, minutes=15), QUIET)).session
-    assert moved.held is None
+    assert moved.held is not None
+    assert moved.held.writes == "change", "what is asked now is whether that may be written"
     out = await after(moved, said("judge_constraint", uid="quiet", verdict="set_aside"), QUIET)
     assert out.session.plan == moved.plan
 
 
 async def test_what_was_broken_before_stands_in_nobodys_way() -> None:
-    """Report begins at 09:00, in a quiet hour, as it was drafted."""
-    out = await after(NOW, said("edit_block", key=FIRST, title="Essay"), QUIET)
-    assert out.session.held is None
-    assert (await after(NOW, said("shift_block", key=FIRST, minutes=15), QUIET)).session.held is None
+    """Report begins at 09:00, in a quiet hour, as it was drafted: it can be changed, and is not written without a yes
+    (K9)."""
+    for command in (said("edit_block", key=FIRST, title="Essay"), said("shift_block", key=FIRST, minutes=15)):
+        out = await after(NOW, command, QUIET)
+        assert (out.session.plan != NOW.plan, out.effects) == (True, ())
+        assert out.session.held is not None
+        assert out.session.held.writes == "change"
+        yes = await after(out.session, said("judge_constraint", uid="quiet", verdict="set_aside", seen=2), QUIET)
+        assert [type(effect) for effect in yes.effects] == [WriteCalendar]
+        assert yes.session.plan == out.session.plan
 
 
 async def test_what_should_be_is_only_said() -> None:

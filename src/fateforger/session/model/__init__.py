@@ -1,6 +1,15 @@
 """Where one conversation stands: a frozen value that can be saved, restored and compared (S62)."""
 
-from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Written
+from fateforger.session.model.changes import (
+    MEETINGS,
+    CalendarWrite,
+    Held,
+    Question,
+    RefineUpdate,
+    SyncReport,
+    Weighed,
+    Written,
+)
 from fateforger.session.model.facts import (
     CaughtUp,
     Clash,
@@ -17,6 +26,7 @@ from fateforger.session.model.facts import (
 from fateforger.session.model.session import SCHEMA_VERSION, LastWords, Notice, Outgoing, Session, SessionStatus
 
 __all__ = [
+    "MEETINGS",
     "SCHEMA_VERSION",
     "CalendarWrite",
     "CaughtUp",
@@ -39,5 +49,6 @@ __all__ = [
     "SyncReport",
     "Task",
     "Unplaced",
+    "Weighed",
     "Written",
 ]

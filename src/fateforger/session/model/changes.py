@@ -54,10 +54,18 @@ class RefineUpdate(BaseModel):
     facts_before: Facts | None = None
 
 
+MEETINGS = "meetings"
+"""Stands for the uid of a constraint where only meetings are in the way."""
+
+
 class Held(BaseModel):
-    """A change of Stage 4 that was not made because it goes against what must be followed: the constraint ``uid``, of
-    which the version ``seq`` was looked at. ``asked`` is the command that wanted it. It is made once that constraint
-    does not count any more, if the plan is still the one before it."""
+    """Something that waits for one yes, because it goes against what must be followed: the constraint ``uid``, of which
+    the version ``seq`` was looked at, or :data:`MEETINGS`. ``asked`` is the command that wanted it.
+
+    Without ``writes`` it is a change of Stage 4, which is made once that constraint does not count any more, if the
+    plan is still the one before it. Else it is the commit of ``plan_after``, or its way to the calendar with a change
+    of Stage 4. ``also`` are the uids of further constraints that the same yes lets go for the day; ``meetings`` are the
+    double bookings that it allows, as in :attr:`fateforger.session.model.Session.overrun`."""
 
     model_config = _FROZEN
     asked: str
@@ -65,6 +73,17 @@ class Held(BaseModel):
     seq: int
     step: RefineUpdate
     plan_after: TBPlan
+    writes: Literal["commit", "change"] | None = None
+    also: tuple[str, ...] = ()
+    meetings: tuple[str, ...] = ()
+
+
+class Weighed(BaseModel):
+    """What a plan was made from or mended for: constraints by uid and instant, meetings by id and times."""
+
+    model_config = _FROZEN
+    rules: tuple[str, ...] = ()
+    meetings: tuple[str, ...] = ()
 
 
 class Written(BaseModel):

@@ -13,7 +13,7 @@ from fateforger.plan import TBPlan
 from fateforger.quality import Fix, Quality
 from fateforger.session.cards import Card
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
-from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Written
+from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Weighed, Written
 from fateforger.session.model.facts import CaughtUp, Clash, FrameFacts, InputFacts, OfferedInput, Sketch, Task, Unplaced
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
@@ -106,6 +106,11 @@ class Session(BaseModel):
     """The clock when the plan was drafted, from which on its day was filled."""
     put_in_past: tuple[str, ...] = ()
     """Keys of blocks that the person put where they lie when that was past already."""
+    weighed: Weighed | None = None
+    """The rules and meetings that the plan was made from or mended for (:mod:`fateforger.session.arrivals`); ``None``
+    where that is not known."""
+    overrun: tuple[str, ...] = ()
+    """Blocks that a meeting came upon, each with the meeting's id; a commit asks about those that still overlap."""
     sketch: Sketch | None = None
     """A draft that waits for Stage 3 (S44)."""
     overview: str | None = None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fateforger.errors import PlanInvalid
+from fateforger.session.arrivals import double_bookings
 from fateforger.session.gates import gate
 from fateforger.session.guard import FORWARD, broken, objections, refusal, remembered, rules_about, step
+from fateforger.session.keeping import unkept_musts
 from fateforger.session.model import Notice, Session
 from fateforger.stages import Move
 from fateforger.turn.model import Effect, GoBack, StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
@@ -30,13 +33,23 @@ def guarded(stage: StageInput, output: StageOutput) -> StageOutput:
     actions = _actions(stage, output)
     steps = [step(stage.session, asked)] if asked is not None else []
     if actions:
-        steps.append(step(output.session, *actions))
+        kept = ("musts_kept",) if "write" in actions and _musts_kept(output.session) else ()
+        steps.append(step(output.session, *actions, also=("one_message_per_turn", *kept)))
         no = broken(stage.session, steps, rules_about(frozenset(actions)))
         if no:
             return _refused(stage.session, *refusal(no))
     if not steps:
         return output
     return output.model_copy(update={"session": remembered(output.session, *steps)})
+
+
+def _musts_kept(session: Session) -> bool:
+    """Check whether nothing stands against writing the plan that the person has not said yes to. Of a plan without
+    times another rule speaks."""
+    try:
+        return not unkept_musts(session) and not double_bookings(session)
+    except PlanInvalid:
+        return True
 
 
 def _asked(stage: StageInput) -> str | None:

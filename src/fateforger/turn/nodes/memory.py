@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import TypeGuard
 
-from fateforger.constraints import ConstraintRecord, Version, newest
+from fateforger.constraints import ConstraintRecord, Version, newest, uid_for
 from fateforger.constraints.credentials import REFUSED, holds_credentials
 from fateforger.constraints.identity import content_key, rule_key
 from fateforger.constraints.kinds import Action
@@ -17,7 +19,7 @@ from fateforger.session.consequences import COUNTS_AGAIN
 from fateforger.session.knowledge import Memory, Taken
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known
 from fateforger.session.memory_rows import viewed
-from fateforger.session.model import LastWords, Notice, Session
+from fateforger.session.model import MEETINGS, Held, LastWords, Notice, Session
 from fateforger.session.remembering import alike_in, remembered
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
@@ -26,6 +28,9 @@ from fateforger.turn.model import Effect, MemoryReading, SearchMemory, StageInpu
 from fateforger.turn.nodes.turn_init import with_memory
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
+MAY_OVERLAP = "This plan may overlap the meetings that came to your calendar."
+SAME_MOMENT = timedelta(milliseconds=1)
+"""Versions of one message are microseconds apart; what was said later is more than this later."""
 DECLINED_BEFORE = "You did not want that rule before, so I leave it out; under Your rules you can bring it back."
 
 
@@ -69,6 +74,8 @@ def understood(
             taken = taken.saying(REFUSED)
             continue
         if content_key(record) in done or (rule_key(record), record.applies_event_types) in done:
+            continue
+        if _decided_since(taken.memory, record, heard):
             continue
         if before is not None and _unwanted(before, record) and alike_in(taken.memory, record) is None:
             taken = taken.saying(DECLINED_BEFORE)
@@ -154,6 +161,8 @@ def _taken(stage: StageInput, command: SessionCommand) -> Taken:
             return remembered(taken, record, supersedes=supersedes)
         case commands.ReviseConstraint(uid=uid, record=record, seen=seen):
             return judging.revised(taken, uid, record, seen)
+        case commands.JudgeConstraint(uid=uid, verdict="set_aside", seen=seen) if _is_yes(stage.session.held, uid):
+            return _let_go(taken, stage.session.held, seen)
         case commands.JudgeConstraint(uid=uid, verdict=verdict, reason=reason, seen=seen):
             return judging.judged(taken, uid, verdict, reason, seen)
         case commands.SettleConstraints(uids=uids, keep=keep):
@@ -164,11 +173,34 @@ def _taken(stage: StageInput, command: SessionCommand) -> Taken:
             raise BadInput(NOTHING_TO_UNDO)
 
 
+def _is_yes(held: Held | None, uid: str) -> TypeGuard[Held]:
+    """Check whether setting that aside answers the question of what is held, which may be about more than one rule."""
+    return held is not None and held.writes is not None and held.uid == uid
+
+
+def _let_go(taken: Taken, held: Held, seen: int | None) -> Taken:
+    """What one yes lets go for the day: each rule that the plan breaks, and the meetings that it runs into."""
+    aside: tuple[str, ...] = ()
+    for uid in (held.uid, *held.also):
+        if uid != MEETINGS:
+            taken = judging.judged(taken, uid, "set_aside", None, seen if uid == held.uid else None)
+            aside = (*aside, uid)
+    taken = replace(taken, put_aside=aside)
+    return taken.saying(MAY_OVERLAP) if held.meetings else taken
+
+
 def _unwanted(version: Version, record: ConstraintRecord) -> bool:
     """Whether the person did not want it, in these words; what is merely over can be said again."""
     if not version.retired or content_key(version.record) != content_key(record):
         return False
     return version.event.action is Action.DECLINE or version.event.reason == judging.TAKEN_BACK
+
+
+def _decided_since(memory: Memory, record: ConstraintRecord, heard: Understood) -> bool:
+    """Check whether the person said something about the same constraint after the reply, which was read late."""
+    uid = record.lifecycle.uid or uid_for(record, memory.user_id, memory.session_id)
+    known = memory.newest.get(uid) or alike_in(memory, record)
+    return known is not None and known.updated_at - heard.at > SAME_MOMENT
 
 
 def _taken_back(taken: Taken, stage: StageInput, cause: str) -> Taken:

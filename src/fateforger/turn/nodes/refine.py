@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Literal
+
 from fateforger.constraints.blocks import Breach
 from fateforger.constraints.kinds import Necessity
-from fateforger.plan import TBPlan
+from fateforger.constraints.wording import listed
+from fateforger.errors import PlanInvalid
+from fateforger.plan import Resolved, TBPlan
 from fateforger.session import commands
+from fateforger.session.arrivals import (
+    Arrivals,
+    arrivals,
+    began_later,
+    double_bookings,
+    overlaps_with,
+    overrun,
+    weighed_now,
+)
 from fateforger.session.commands import Replan, ResolveConflict
-from fateforger.session.differences import told_difference
+from fateforger.session.differences import differences, span, told_difference
 from fateforger.session.edits import BlockCommand, edited
-from fateforger.session.keeping import against
+from fateforger.session.keeping import against, unkept_musts
 from fateforger.session.keys import minted
-from fateforger.session.model import Held, Notice, RefineUpdate, Session
+from fateforger.session.meetings import Meeting
+from fateforger.session.mending import kept_again
+from fateforger.session.model import MEETINGS, Held, Notice, RefineUpdate, Session
+from fateforger.session.placing import by_time
 from fateforger.session.questions import answered_by, reopened, with_answer
 from fateforger.session.recall import following
 from fateforger.session.refitting import (
@@ -29,9 +47,20 @@ from fateforger.session.wishes import wished
 from fateforger.session.writing import at_once
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
-from fateforger.turn.model import StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.turn.model import Effect, StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
 from fateforger.turn.nodes.conflict import resolved
 
+CHANGED = "I changed your plan{because}."
+TAKE_BACK = "Undo last update takes that back."
+UNMENDED = "Your plan does not fit any more{because}. In the way: {blocks}."
+NO_WAY = "Moving blocks does not mend that. Change the plan; a commit asks you first."
+SEEN_FIRST = "Nothing was committed yet: please look at the plan, then commit it."
+NOT_COMMITTED = "I did not commit this plan, because it goes against what you want kept."
+NOT_WRITTEN = "It is in your plan, but not on your calendar yet, because the plan goes against what you want kept."
+AGAINST = "{sentence} Against it: {blocks}."
+BOOKED = "“{title}” came to your calendar at {times}. Against it: {block}."
+COMMIT_ANYWAY = "Commit anyway, and that does not count for this day; or change the plan."
+WRITE_ANYWAY = "Write it anyway, and that does not count for this day; or change the plan."
 NOT_MADE = "I did not do that, because of a rule you want kept."
 ANYWAY = "Do it anyway, and that rule does not count for this day; or leave the plan as it is."
 BY_ITSELF = "This plan is {label} ({level} of 4), so it goes to your calendar by itself."
@@ -46,28 +75,43 @@ def run(stage: StageInput) -> StageOutput:
         return _change(stage, stage.command)
     if isinstance(stage.command, ResolveConflict):
         answered = resolved(stage.session, stage.command, at_once=at_once(session))
-        return write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
+        followed = follow_arrivals(answered.session, stage.now)
+        return write(stage, followed) if answered.to_write else StageOutput(session=followed)
     if isinstance(stage.command, Replan):
         return _refitted(stage, replanned(session, stage.command, stage.now))
     if isinstance(stage.command, WayOut):
         return _refitted(stage, with_way_out(session, stage.command, stage.now))
+    return _moved(stage, session)
+
+
+def _moved(stage: StageInput, session: Session) -> StageOutput:
+    """A move of this stage, or the arrival here by one."""
     if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
         group = session.write_group
         return StageOutput(session=session, effects=() if group is None else (UndoGroup(group=group),))
     match stage.asked:
-        case Move.PROCEED | Move.BACK:
+        case Move.PROCEED:
+            followed = follow_arrivals(session, stage.now)
+            if followed.plan != session.plan:
+                return StageOutput(session=saying(followed, SEEN_FIRST))
+            session = followed
+            asking = asked_first(stage, session, "commit")
+            return StageOutput(session=session, move=Move.PROCEED) if asking is None else StageOutput(session=asking)
+        case Move.BACK:
             return StageOutput(session=session, move=stage.asked)
         case Move.UNDO_LAST_UPDATE:
             return _take_back(session)
         case Move.RETRY:
-            return write(stage, session)
+            return write(stage, follow_arrivals(session, stage.now))
         case Move.REDO:
             looked = "I looked at your calendar again." if session.snapshot_error is None else session.snapshot_error
             lines = (looked, *(session.notice.lines if session.notice else ()))
-            return StageOutput(session=graded(session).model_copy(update={"notice": Notice(lines=lines)}))
+            session = graded(session).model_copy(update={"notice": Notice(lines=lines)})
+            return mended(stage, StageOutput(session=session))
+        case _ if stage.arrived is Move.PROCEED:
+            return by_itself(stage, graded(follow_arrivals(session, stage.now)))
         case _:
-            session = graded(session)
-            return by_itself(stage, session) if stage.arrived is Move.PROCEED else StageOutput(session=session)
+            return mended(stage, StageOutput(session=graded(session)))
 
 
 def by_itself(stage: StageInput, session: Session) -> StageOutput:
@@ -76,14 +120,14 @@ def by_itself(stage: StageInput, session: Session) -> StageOutput:
     quality = session.quality
     if session.calendar_write != "okay" or quality is None or session.snapshot is None or not at_once(session):
         return StageOutput(session=session)
-    return write(stage, _saying(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
+    return write(stage, saying(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
 
 
 def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
     session = stage.session
     result = edited(session, command)
     if not result.changed:
-        return StageOutput(session=_saying(session, result.sentence))
+        return mended(stage, StageOutput(session=saying(session, result.sentence)))
     answered = answered_by(session, wished(command, result.before, result.after))
     step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered)
     return _made(stage, session, step, result.after)
@@ -95,7 +139,7 @@ def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
     if broken:
         return StageOutput(session=_held(stage, session, step, after, broken[0]))
     explained = against(session, step.plan_before, after, Necessity.SHOULD)
-    session = _saying(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
+    session = saying(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
     session = with_answer(session, step.answered, "plan")
     named = {e.name.casefold() for e in after.events}
     changed = session.model_copy(
@@ -107,7 +151,8 @@ def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
             "held": None,
         }
     )
-    changed = graded(with_put_in_past(session, changed, stage.now))
+    # On what the person saw, their change comes first; what arrived meanwhile moves it like anything else.
+    changed = follow_arrivals(graded(with_put_in_past(session, changed, stage.now)), stage.now)
     return write(stage, changed) if at_once(changed) else StageOutput(session=changed)
 
 
@@ -123,14 +168,15 @@ def _refitted(stage: StageInput, refit: Refit) -> StageOutput:
         facts_before=facts_of(before),
     )
     if step.local and facts_of(refit.session) == step.facts_before:
-        return StageOutput(session=_saying(before, *refit.lines))
+        return StageOutput(session=saying(before, *refit.lines))
     changes = {
         "plan": refit.plan,
+        "weighed": weighed_now(refit.session),
         "refine_undo": (*before.refine_undo, step)[-MOST_UNDO:],
         "last_sync": None,
         "held": None,
     }
-    session = graded(_saying(refit.session, *refit.lines).model_copy(update=changes))
+    session = graded(saying(refit.session, *refit.lines).model_copy(update=changes))
     now = at_once(session) or stage.arrived is Move.BACK
     return write(stage, session) if now and not step.local else StageOutput(session=session)
 
@@ -143,23 +189,47 @@ def _held(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
 
 
 def resumed(stage: StageInput, output: StageOutput) -> StageOutput:
-    """What the person said about their constraints, and the change that waited for it, if it can be made now."""
+    """What the person said about their constraints, and what waited for it, if it can be done now."""
     session, held = output.session, output.session.held
-    if held is None or not isinstance(stage.command, JUDGEMENTS):
+    if held is None or not isinstance(stage.command, JUDGEMENTS) or session.stage is not TimeboxingStage.REFINE:
         return output
-    if session.stage is not TimeboxingStage.REFINE or session.plan != held.step.plan_before:
+    if session.notice is not None and session.notice.refused:
+        unrefused = session.model_copy(update={"notice": None})
+    else:
+        unrefused = session
+    if held.writes is not None:
+        return _written_after_all(stage, output, unrefused, held)
+    if session.plan != held.step.plan_before:
         return output
     if held.uid in {item.uid for item in following(session, held.plan_after).applicable}:
         return output
-    if session.notice is not None and session.notice.refused:
-        session = session.model_copy(update={"notice": None})
-    made = _made(stage, session, held.step, held.plan_after)
+    made = _made(stage, unrefused, held.step, held.plan_after)
+    return made.model_copy(update={"effects": (*output.effects, *made.effects)})
+
+
+def _written_after_all(stage: StageInput, output: StageOutput, session: Session, held: Held) -> StageOutput:
+    """The commit or the write that waited, once nothing stands against it; the question again while something does."""
+    command = stage.command
+    if session.plan != held.plan_after or held.writes is None:
+        return output
+    if isinstance(command, commands.JudgeConstraint) and (command.uid, command.verdict) == (held.uid, "set_aside"):
+        left = tuple(name for name in session.overrun if name not in held.meetings)
+        session = session.model_copy(update={"overrun": left})
+    session = session.model_copy(update={"held": None})
+    asking = asked_first(stage, session, held.writes)
+    if asking is not None:
+        return output.model_copy(update={"session": asking})
+    if held.writes == "commit":
+        return output.model_copy(update={"session": session, "move": Move.PROCEED})
+    made = write(stage, session)
     return made.model_copy(update={"effects": (*output.effects, *made.effects)})
 
 
 def relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
     """Where the person lets a rule go for the day that left something without a place: the day fitted anew."""
     session = output.session
+    if output.move is not Move.STAY:
+        return output
     if session.stage is not TimeboxingStage.REFINE or not set(session.set_aside) - set(stage.session.set_aside):
         return output
     let_go = {offer.uid for each in session.unplaced for offer in each.offers if offer.way == "set_aside"}
@@ -169,13 +239,132 @@ def relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
     return refit.model_copy(update={"effects": (*output.effects, *refit.effects)})
 
 
-def _saying(session: Session, *lines: str) -> Session:
+def mended(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Return the output with the plan mended for a rule that was told beside it. What is on the calendar already
+    follows at once where changes do."""
+    if output.session.stage is not TimeboxingStage.REFINE or output.move is not Move.STAY:
+        return output
+    session, effects = with_arrivals(output.session, stage.now, cause=stage.cause)
+    return output.model_copy(update={"session": session, "effects": (*output.effects, *effects)})
+
+
+def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
+    """Return the session as :func:`follow_arrivals` does, and the write that follows from it: of a plan that is on the
+    calendar already, where changes go there at once and nothing has to be asked first."""
+    after = follow_arrivals(session, at)
+    if after.plan == session.plan or after.written is None or not at_once(after) or _against(after):
+        return after, ()
+    after = after.model_copy(update={"write_group": after.write_group or minted("g", after.id, cause), "brakes": ()})
+    return after, (WriteCalendar(group=after.write_group or "", commit=False),)
+
+
+def follow_arrivals(session: Session, at: datetime) -> Session:
+    """Return the session with its plan mended, by the fewest moves, for musts and meetings that arrived since it was
+    made; that is one change, and the card says it. Where moving does not mend it, the card says what is in the way.
+    What began before ``at`` stays (K9)."""
+    if session.plan is None:
+        return session
+    now = weighed_now(session)
+    if session.weighed is None:
+        return session.model_copy(update={"weighed": now})
+    found = arrivals(session)
+    session = session.model_copy(update={"weighed": now})
+    try:
+        return _following(session, found, at)
+    except PlanInvalid:
+        return session  # the gates let nobody commit a plan without times
+
+
+def _following(session: Session, found: Arrivals, at: datetime) -> Session:
+    fresh = {item.uid for item in found.rules}
+    broken = [breach for breach in unkept_musts(session) if breach.item.uid in fresh]
+    booked = [(block, m) for block, m in overlaps_with(session, found.meetings) if began_later(block, at)]
+    plan = session.plan
+    if plan is None or not (broken or booked):
+        return session
+    names = tuple(overrun(block, meeting) for block, meeting in booked)
+    session = session.model_copy(update={"overrun": tuple(dict.fromkeys((*session.overrun, *names)))})
+    meetings = {meeting.id: meeting for _, meeting in booked}
+    because = Arrivals(tuple(breach.item for breach in broken), tuple(meetings.values())).because
+    after = kept_again(session, {breach.item.uid for breach in broken}, set(meetings), at)
+    if after is None:
+        keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
+        return saying(session, UNMENDED.format(because=because, blocks=_blocks(plan, keys)), NO_WAY)
+    lines = (CHANGED.format(because=because), *differences(plan, after))
+    step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
+    changes = {
+        "plan": after,
+        "refine_undo": (*session.refine_undo, step)[-MOST_UNDO:],
+        "last_sync": None,
+        "held": None,
+    }
+    return graded(saying(session, *lines, TAKE_BACK).model_copy(update=changes))
+
+
+def asked_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:
+    """Return the session with one question, when its plan breaks a must that is in force or runs into a meeting that
+    came upon it: it reaches the calendar only with the person's yes (K9). ``None`` when there is nothing to ask."""
+    found = _against(session)
+    if not found or session.plan is None:
+        return None
+    broken, booked = found
+    versions = [breach.item.version for breach in broken]
+    first = versions[0] if versions else None
+    held = Held(
+        asked=stage.cause,
+        uid=MEETINGS if first is None else first.uid,
+        seq=0 if first is None else first.seq,
+        step=RefineUpdate(plan_before=session.plan, sentence=""),
+        plan_after=session.plan,
+        writes=writes,
+        also=tuple(version.uid for version in versions[1:]),
+        meetings=tuple(overrun(block, meeting) for block, meeting in booked),
+    )
+    reasons = (
+        *(_why_against(breach, session.plan) for breach in broken),
+        *(
+            BOOKED.format(title=m.title, times=span(m.start, m.end), block=_blocks(session.plan, {block.key}))
+            for block, m in booked
+        ),
+    )
+    session = session.model_copy(update={"held": held})
+    if writes == "change":
+        return saying(session, NOT_WRITTEN, *reasons, WRITE_ANYWAY)
+    notice = Notice(lines=(NOT_COMMITTED, *reasons, COMMIT_ANYWAY), refused=True)
+    return session.model_copy(update={"notice": notice})
+
+
+def _against(session: Session) -> tuple[tuple[Breach, ...], tuple[tuple[Resolved, Meeting], ...]] | None:
+    """The musts that the plan breaks and the meetings that it runs into without a yes; ``None`` for none of either."""
+    try:
+        broken, booked = unkept_musts(session), double_bookings(session)
+    except PlanInvalid:
+        return None  # the gates let nobody write a plan without times
+    return (broken, booked) if broken or booked else None
+
+
+def _why_against(breach: Breach, plan: TBPlan) -> str:
+    if breach.rule:
+        return breach.sentence
+    return AGAINST.format(sentence=breach.sentence, blocks=_blocks(plan, set(breach.keys)))
+
+
+def _blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
+    """``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
+    return listed([f"“{b.event.name}” ({span(b.start, b.end)})" for b in by_time(plan) if b.key in keys])
+
+
+def saying(session: Session, *lines: str) -> Session:
+    """Return the session that says these lines after what it says already."""
     said = () if session.notice is None else session.notice.lines
     return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
-    """The session with its plan on the way to the calendar."""
+    """The session with its plan on the way to the calendar, or with a question that has to be answered first."""
+    asking = asked_first(stage, session, "change")
+    if asking is not None:
+        return StageOutput(session=asking)
     group = session.write_group or minted("g", session.id, stage.cause)
     # Only trying again is a yes to what stopped the last write.
     brakes = session.brakes if stage.asked is Move.RETRY else ()

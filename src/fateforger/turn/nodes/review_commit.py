@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fateforger.session.commands import Replan, ResolveConflict
 from fateforger.session.edits import BlockCommand
+from fateforger.session.gates import committed
 from fateforger.session.keys import minted
 from fateforger.session.model import Session
 from fateforger.session.refitting import WayOut
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
 from fateforger.turn.nodes.conflict import resolved
+from fateforger.turn.nodes.refine import SEEN_FIRST, asked_first, follow_arrivals, saying
 
 
 def run(stage: StageInput) -> StageOutput:
@@ -29,6 +31,17 @@ def run(stage: StageInput) -> StageOutput:
 
 
 def _write(stage: StageInput, session: Session) -> StageOutput:
+    """Commit the plan. Go back to Refine instead, where something arrived that the plan had to be changed for, or that
+    the person has to say yes to first (K9). A plan that is on the calendar stays as it is when it is only looked at
+    again."""
+    if stage.asked is not Move.REDO or not committed(session):
+        followed = follow_arrivals(session, stage.now)
+        if followed.plan != session.plan:
+            return StageOutput(session=saying(followed, SEEN_FIRST), move=Move.BACK)
+        session = followed
+    asking = asked_first(stage, session, "commit")
+    if asking is not None:
+        return StageOutput(session=asking, move=Move.BACK)
     group = session.write_group or minted("g", session.id, stage.cause)
     # Only trying again is a yes to what stopped the last write.
     brakes = session.brakes if stage.asked is Move.RETRY else ()

@@ -6,6 +6,7 @@ The node drafts by our own rules and asks for a model's draft as an effect, so t
 from __future__ import annotations
 
 from fateforger.plan import TBPlan
+from fateforger.session.arrivals import weighed_now, why_redrafted
 from fateforger.session.model import Notice, RefineUpdate, Session, Sketch
 from fateforger.session.overview import overview
 from fateforger.session.redrafting import room_words, taken_words
@@ -16,13 +17,17 @@ from fateforger.turn.model import DraftDay, Effect, StageInput, StageOutput
 from fateforger.turn.nodes.facts import told
 
 KEPT = "Nothing that your draft was made from has changed, so I kept your plan as you refined it. Redo drafts it anew."
+REDRAFTED = "I redrafted your day{why}."
+LOOK_AGAIN = "Please look at it once more; Refine goes on with it."
 ANEW = "I drafted the day anew; Undo last update, in Refine, brings the plan back that you had."
 
 
 def run(stage: StageInput) -> StageOutput:
     """Draft when there is no draft, when what it was made from changed, or when asked to; otherwise keep it."""
     session = stage.session
-    if stage.asked in {Move.PROCEED, Move.BACK}:
+    if stage.asked is Move.PROCEED:
+        return _onward(session)
+    if stage.asked is Move.BACK:
         return StageOutput(session=session, move=stage.asked)
     effects: tuple[Effect, ...] = ()
     after = told(session, stage.command)
@@ -30,6 +35,9 @@ def run(stage: StageInput) -> StageOutput:
         session = after
     if stage.asked is Move.REDO or session.plan is None or session.draft_basis != basis(session):
         over = session.plan
+        if after is None and stage.asked is not Move.REDO and stage.arrived is None and over is not None:
+            session = redrafted(session)
+            return StageOutput(session=session, effects=(DraftDay(over=over, another=False),))
         effects = (DraftDay(over=over, another=stage.asked is Move.REDO),)
         session = _anew(session, over)
         if over is not None and after is not None:
@@ -39,19 +47,42 @@ def run(stage: StageInput) -> StageOutput:
     return StageOutput(session=session.model_copy(update={"overview": overview(session)}), effects=effects)
 
 
-def renewed(stage: StageInput, output: StageOutput) -> StageOutput:
-    """Where the person let a rule go for the day, or take it up again, while its draft is on the card: the draft that
-    follows from it. Nothing else that is said about rules changes a plan (S24)."""
-    session = output.session
+def _onward(session: Session) -> StageOutput:
+    """Go on to Refine with a draft that is still good; with another one only once the person has seen it (S46)."""
+    fresh = redrafted(session)
+    if session.plan is None or fresh.plan == session.plan:
+        return StageOutput(session=fresh, move=Move.PROCEED)
+    effects = (DraftDay(over=session.plan, another=False),)
+    return StageOutput(session=_saying(fresh, (LOOK_AGAIN,)), effects=effects)
+
+
+def renewed(output: StageOutput) -> StageOutput:
+    """Return the output with the day drafted again, where a rule or a meeting came, changed or went while its draft is
+    on the card (K9, S46)."""
+    fresh = redrafted(output.session)
+    over = output.session.plan
+    if over is None or fresh is output.session:
+        return output
+    effects = () if fresh.plan == over else (DraftDay(over=over, another=False),)
+    return output.model_copy(update={"session": fresh, "effects": (*output.effects, *effects)})
+
+
+def redrafted(session: Session) -> Session:
+    """Return the session with its draft made again by our own rules, and why, where what it was made from has changed;
+    else the session as it is. Where that gives the same plan, nothing is said."""
     if session.stage is not TimeboxingStage.SKELETON or session.plan is None:
-        return output
-    if session.set_aside == stage.session.set_aside or fingerprint(session) == session.draft_basis:
-        return output
-    drawn = _anew(session, session.plan)
-    drawn = _saying(drawn, room_words(session.plan, drawn))
-    draft = DraftDay(over=session.plan, another=False)
-    fresh = drawn.model_copy(update={"overview": overview(drawn)})
-    return StageOutput(session=fresh, effects=(*output.effects, draft))
+        return session
+    if fingerprint(session) in {None, session.draft_basis}:
+        return session
+    said = () if session.notice is None else session.notice.lines
+    fresh = _anew(session.model_copy(update={"notice": None}), session.plan)
+    lines = said
+    if fresh.plan != session.plan:
+        anew = () if fresh.notice is None else fresh.notice.lines
+        why = REDRAFTED.format(why=why_redrafted(session))
+        lines = (*said, why, *anew, *room_words(session.plan, fresh))
+    notice = Notice(lines=lines) if lines else None
+    return fresh.model_copy(update={"notice": notice, "overview": overview(fresh)})
 
 
 def redrawn(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
@@ -80,6 +111,7 @@ def _anew(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -
     """A fresh draft. A plan that was refined or written before can be brought back; when our own draft took its place
     a moment ago, it is that plan all the same."""
     fresh = drafted(session, sketch)
+    fresh = fresh.model_copy(update={"weighed": weighed_now(fresh), "overrun": ()})
     if over is None:
         return fresh
     step = RefineUpdate(plan_before=over, sentence="The day was drafted anew.")

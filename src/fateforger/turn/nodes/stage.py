@@ -61,7 +61,9 @@ def _out_of_the_past(stage: StageInput, output: StageOutput) -> StageOutput:
 def _run(stage: StageInput) -> StageOutput:
     session = stage.session
     if stage.command is not None and (aside := besides.run(stage, stage.command)) is not None:
-        return refine.relaxed(stage, skeleton.renewed(stage, refine.resumed(stage, aside)))
+        if isinstance(stage.command, besides.LOOKS):
+            return aside
+        return refine.mended(stage, refine.relaxed(stage, skeleton.renewed(refine.resumed(stage, aside))))
     if stage.asked is Move.CANCEL:
         ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None}
         return StageOutput(session=session.model_copy(update=ended))

@@ -1,0 +1,141 @@
+"""What came to a session after its plan was made: rules and meetings that the plan has not been held against. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fateforger.constraints import Applicable
+from fateforger.constraints.kinds import Source
+from fateforger.constraints.wording import listed, quoted
+from fateforger.plan import ET, Resolved, resolve
+from fateforger.session.meetings import Meeting, busy_meetings, own_key
+from fateforger.session.model import Session, Weighed
+from fateforger.session.recall import drafting, musts
+from fateforger.sync import desired_day
+from fateforger.sync.canonical import is_timed
+from fateforger.sync.foreign import linked
+
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Rules and meetings that are new to the plan."""
+
+    rules: tuple[Applicable, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
+
+    @property
+    def because(self) -> str:
+        """The end of a sentence: ``, because you told me: “Nothing before 11”``; empty where nothing is new."""
+        parts: list[str] = []
+        if self.rules:
+            told = all(item.record.source is Source.USER for item in self.rules)
+            names = _named(item.record.name for item in self.rules)
+            parts.append(f"you told me: {names}" if told else f"you have a rule about it: {names}")
+        if self.meetings:
+            parts.append(f"this is on your calendar now: {_named(_words(meeting) for meeting in self.meetings)}")
+        return f", because {', and because '.join(parts)}" if parts else ""
+
+
+def weighed_now(session: Session) -> Weighed:
+    """Return all rules and meetings that a plan of the session has to go by."""
+    return Weighed(
+        rules=tuple(_rule(item) for item in _rules(session)),
+        meetings=tuple(_meeting(meeting) for meeting in busy_meetings(session)),
+    )
+
+
+def arrivals(session: Session) -> Arrivals:
+    """Return what the session's plan has not been held against; nothing where that is not known."""
+    if session.weighed is None:
+        return Arrivals()
+    rules, meetings = set(session.weighed.rules), set(session.weighed.meetings)
+    return Arrivals(
+        tuple(item for item in _rules(session) if _rule(item) not in rules),
+        tuple(meeting for meeting in busy_meetings(session) if _meeting(meeting) not in meetings),
+    )
+
+
+def why_redrafted(session: Session) -> str:
+    """Return why the session's draft is not good any more, as the end of a sentence."""
+    if because := arrivals(session).because:
+        return because
+    was, now = session.weighed or Weighed(), weighed_now(session)
+    if set(was.rules) - set(now.rules):
+        return ", because your rules have changed"
+    if set(was.meetings) - set(now.meetings):
+        return ", because your calendar has changed"
+    return ", because what it was made from has changed"
+
+
+def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[Resolved, Meeting], ...]:
+    """Return each block of the plan with each of the meetings that it overlaps; but for an event of the person's own
+    that stands for the block, so that no second one is written beside it (S79). Raises ``PlanInvalid``."""
+    there = tuple(meetings)
+    if session.plan is None or not there:
+        return ()
+    blocks = [block for block in resolve(session.plan) if block.event.type is not ET.BACKGROUND]
+    found = [(block, meeting) for block in blocks for meeting in there if _overlap(block, meeting)]
+    same = _standing_for_blocks(session) if found else {}
+    return tuple((block, meeting) for block, meeting in found if same.get(block.key) != meeting.id)
+
+
+def overrun(block: Resolved, meeting: Meeting) -> str:
+    """Return the name of a double booking, for ``Session.overrun``."""
+    return f"{block.key} {meeting.id}"
+
+
+def double_bookings(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
+    """Return the blocks that still overlap a meeting which came upon them, and which nobody said yes to."""
+    if not session.overrun:
+        return ()
+    there = overlaps_with(session, busy_meetings(session))
+    return tuple((block, meeting) for block, meeting in there if overrun(block, meeting) in session.overrun)
+
+
+def began_later(block: Resolved, at: datetime) -> bool:
+    """Check whether a block can still be moved at that instant."""
+    return block.start.astimezone(UTC) >= at.astimezone(UTC)
+
+
+def _rules(session: Session) -> tuple[Applicable, ...]:
+    """What a draft follows, and every must in force at the step at hand."""
+    found = {item.uid: item for item in (*drafting(session).applicable, *musts(session))}
+    return tuple(found.values())
+
+
+def _rule(item: Applicable) -> str:
+    return f"{item.uid} {item.version.updated_at.isoformat()}"
+
+
+def _meeting(meeting: Meeting) -> str:
+    return f"{meeting.id} {meeting.start.astimezone(UTC).isoformat()} {meeting.end.astimezone(UTC).isoformat()}"
+
+
+def _overlap(block: Resolved, meeting: Meeting) -> bool:
+    start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
+    return meeting.start.astimezone(UTC) < end and start < meeting.end.astimezone(UTC)
+
+
+def _standing_for_blocks(session: Session) -> Mapping[str, str]:
+    """Keys of blocks that are not on the calendar yet, to the ids of the foreign events that stand for them."""
+    if session.plan is None or session.snapshot is None:
+        return {}
+    events = [event for event in session.snapshot.events if not event.gone and is_timed(event)]
+    written = {key for event in events if (key := own_key(event, session.date)) is not None}
+    blocks = [b for b in desired_day(session.plan, overlapping=True).blocks if b.key not in written]
+    foreign = [event for event in events if own_key(event, session.date) is None]
+    return {key: event.id for key, event in linked(blocks, foreign).items()}
+
+
+def _words(meeting: Meeting) -> str:
+    return f"{meeting.title}, {meeting.start:%H:%M}–{meeting.end:%H:%M}"
+
+
+def _named(names: Iterable[str]) -> str:
+    shown = [quoted(name) for name in names]
+    more = len(shown) - MOST_NAMED
+    return listed([*shown[:MOST_NAMED], f"{more} more"] if more > 0 else shown)
