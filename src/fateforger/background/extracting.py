@@ -17,7 +17,8 @@ from fateforger.session.model import Session
 log = logging.getLogger(__name__)
 
 EXTRACT_LANE = "extract"
-UNHURRIED = LanePolicy(workers=2, tries=5, backoff_seconds=2.0, longest_backoff_seconds=60.0)
+UNHURRIED = LanePolicy(workers=8, tries=5, backoff_seconds=2.0, longest_backoff_seconds=60.0)
+"""Several messages are read at once, so that one that hangs does not keep the others waiting."""
 UNREAD = "I could not look for rules in your last message, so I remember nothing of it; the rest of it counts as usual."
 
 Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[Understood | None]]
@@ -26,9 +27,12 @@ Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[Understood | None
 
 
 def extract_job(reply: TimeboxingUserReply) -> NewJob:
-    """A reply that is to be read; each is read once."""
+    """Return the job of reading a reply; each is read once, and independently of the others of its session.
+
+    What is found lands in the session with the time at which it was said, so the order of reading does not matter.
+    """
     payload = COMMAND.dump_python(reply, mode="json")
-    return NewJob(lane=EXTRACT_LANE, key=reply.session_id, dedupe=reply.command_id, payload=payload)
+    return NewJob(lane=EXTRACT_LANE, key=reply.command_id, dedupe=reply.command_id, payload=payload)
 
 
 def understood_id(reply_id: str) -> str:

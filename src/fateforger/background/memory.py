@@ -6,6 +6,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
+from pydantic import ValidationError
+
 from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.background.memory_lane import MEMORY_LANE, TIDY, WRITE
 from fateforger.background.tidying import tidy
@@ -71,6 +73,17 @@ def understood_job(heard: Understood) -> NewJob:
     """What was understood in the background, to wait its turn among the commands of its session."""
     payload = COMMAND.dump_python(heard, mode="json")
     return NewJob(lane=TURN_LANE, key=heard.session_id, dedupe=heard.command_id, payload=payload)
+
+
+def understood_in(job: Job) -> Understood:
+    """Return what was understood, from its job. Raises ``InternalError``."""
+    try:
+        heard = COMMAND.validate_python(job.payload)
+    except ValidationError as error:
+        raise InternalError(f"job {job.id} holds no command: {error.error_count()} problems") from error
+    if not isinstance(heard, Understood):
+        raise InternalError(f"job {job.id} holds a {type(heard).__name__}, not what was understood")
+    return heard
 
 
 def _versions(job: Job) -> tuple[Version, ...]:

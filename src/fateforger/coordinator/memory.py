@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
-from fateforger.background.extracting import extract_job
-from fateforger.background.memory import write_job
+from fateforger.background.extracting import EXTRACT_LANE, extract_job, understood_id
+from fateforger.background.memory import understood_in, write_job
+from fateforger.background.turns import TURN_LANE
 from fateforger.constraints import Version
 from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
 from fateforger.coordinator.searching import Finder, searched
@@ -19,13 +21,15 @@ from fateforger.session.commands import SessionCommand, Understood
 from fateforger.session.memory_rows import with_seqs
 from fateforger.session.model import Notice, Session
 from fateforger.session.recall import MOST_NAMED
-from fateforger.turn.constants import MEMORY_WAIT
+from fateforger.turn.constants import EXTRACT_WAIT, MEMORY_WAIT
 from fateforger.turn.model import MemoryReading, SearchMemory, WriteMemory
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 WRITTEN_LATER = "I cannot write that down for other days just now; it counts here, and I keep trying."
+LOOK_SECONDS = 0.05
+"""How often it is looked whether a reply has been read."""
 LONGEST_SEARCHED = 1_000
 """Characters of a message that are searched for."""
 MOST_NEAR = 30
@@ -40,10 +44,19 @@ _WRITING = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What a reply says to remember, if anything; ``late`` when nobody knows yet."""
+
+    understood: Understood | None = None
+    late: bool = False
+
+
 class MemoryDesk:
     """``constraints`` are asked and written to for ``seconds`` at most. What cannot be written now is left to ``jobs``,
     where it is tried again; the session knows it meanwhile. ``reads_words`` tells that somebody looks for rules in
-    what people say. The ``index`` only says which of many constraints some words are near to."""
+    what people say, and ``extract_seconds`` how long a draft or a commit waits for that. The ``index`` only says which
+    of many constraints some words are near to."""
 
     def __init__(
         self,
@@ -54,7 +67,9 @@ class MemoryDesk:
         reads_words: bool = False,
         index: Finder | None = None,
         seconds: float = MEMORY_WAIT,
+        extract_seconds: float = EXTRACT_WAIT,
     ) -> None:
+        self._extract_seconds = extract_seconds
         self._index = index
         self._constraints = constraints
         self._jobs = jobs
@@ -70,6 +85,29 @@ class MemoryDesk:
         taken nothing is."""
         if self._reads_words and isinstance(command, commands.TimeboxingUserReply) and not command.withheld:
             await self._jobs.enqueue(extract_job(command), now=self._clock.now())
+
+    async def heard(self, reply: commands.TimeboxingUserReply) -> Extracted:
+        """Wait for what a reply says to remember, but not for long; it is not taken from those who land it."""
+        if not self._reads_words or reply.withheld:
+            return Extracted()
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._extract_seconds
+        while True:
+            found = await self._extracted(reply.command_id)
+            if found is not None:
+                return found
+            if clock() >= until:
+                return Extracted(late=True)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _extracted(self, reply_id: str) -> Extracted | None:
+        """What was found in a reply, if it has been read by now."""
+        # In this order: what is found is on the lane of the session before the reading of it counts as done.
+        reading = await self._jobs.unfinished(EXTRACT_LANE, reply_id)
+        found = await self._jobs.unfinished(TURN_LANE, understood_id(reply_id))
+        if found is not None:
+            return Extracted(understood_in(found))
+        return Extracted() if reading is None else None
 
     def begin(self, user_id: str) -> None:
         """Read what is known of a person before a turn asks (S102). Returns at once."""

@@ -29,18 +29,29 @@ from fateforger.errors import VersionConflict
 from fateforger.ports import Model, Sessions
 from fateforger.session.advice import advised
 from fateforger.session.cards import Card
-from fateforger.session.commands import SessionCommand, TimeboxingUserReply
+from fateforger.session.commands import (
+    JudgeConstraint,
+    RememberConstraint,
+    ReviseConstraint,
+    SessionCommand,
+    SettleConstraints,
+    TimeboxingUserReply,
+    UndoMemory,
+)
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.progress import Doing, Progress, Tell
 from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import REREAD_WAIT
-from fateforger.turn.model import GoBack, ReadCalendar, TurnInput, TurnOutcome
+from fateforger.turn.model import DraftDay, Effect, GoBack, ReadCalendar, TurnInput, TurnOutcome, WriteCalendar
 from fateforger.turn.nodes.besides import LOOKS
+from fateforger.turn.nodes.refine import saying
 from fateforger.turn.present import ended_reply, not_yours
 
 log = logging.getLogger(__name__)
 
+STILL_READING = "I am still reading your message for rules. If I find one, the plan follows it, and the card says so."
+OF_MEMORY = (RememberConstraint, ReviseConstraint, JudgeConstraint, SettleConstraints, UndoMemory)
 TRIES = 4
 """How often a command is tried when background work saved the session in between."""
 
@@ -114,9 +125,11 @@ class Turns:
         model = None if self.model is None else TellingModel(self.model, course, tell)
         turn = await self._assembled(before, command, look)
         outcome = await entry.run(turn, model)
+        heard = outcome
         asking = None if look is None else contradicting(turn, look, outcome)
         if asking is not None:
             turn, outcome = asking, await entry.run(asking)
+        turn, outcome = await self._with_extracted(command, turn, outcome, heard, look, course, entry)
         after = await course.unless_stopped(self.drafts.carried_out(outcome, tell))
         course.act()
         if turn.reading is not None and turn.reading.plan is not None:
@@ -128,6 +141,42 @@ class Turns:
             after = not_stopped(after, outcome.effects)
         after = await self._settled(before, outcome, after, command)
         await self._saved(before, outcome, after, command, () if model is None else model.prompts)
+
+    async def _with_extracted(
+        self,
+        said: SessionCommand,
+        turn: TurnInput,
+        outcome: TurnOutcome,
+        heard: TurnOutcome,
+        look: Look | None,
+        course: Course,
+        entry: Entry,
+    ) -> tuple[TurnInput, TurnOutcome]:
+        """Return the turn made once more with the rules that its own message says, before it drafts or commits; or as
+        it is, saying so, when the message could not be read for rules in time (K9). ``heard`` is what the message came
+        to when it was read."""
+        if self.memory is None or not isinstance(said, TimeboxingUserReply) or not heard.heard:
+            return turn, outcome
+        if not any(map(_needs_rules, outcome.effects)) or any(isinstance(each, OF_MEMORY) for each in heard.heard):
+            return turn, outcome
+        found = await course.unless_stopped(self.memory.heard(said))
+        if found.late:
+            return turn, outcome.model_copy(update={"session": saying(outcome.session, STILL_READING)})
+        if found.understood is None or found.understood.command_id in turn.session.handled:
+            return turn, outcome
+        known = await self.later.remembered(turn.session, found.understood)
+        known = known.touched(found.understood.command_id, known.touched_at)
+        assembled = await self._assembled(known, said, look)
+        first, *rest = heard.heard
+        again = assembled.model_copy(update={"command": first, "rest": tuple(rest), "lines": heard.lines})
+        outcome = await entry.run(again)
+        news = found.understood.command_id
+        writes = tuple(
+            write.model_copy(update={"fresh": write.fresh or write.cause == news})
+            for write in outcome.session.memory_writes
+        )
+        session = outcome.session.model_copy(update={"memory_writes": writes})
+        return again, outcome.model_copy(update={"session": session})
 
     async def _assembled(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
         memory = None if self.memory is None else await self.memory.look(before, command)
@@ -192,3 +241,8 @@ class Turns:
             return None
         tell(Progress(doing=Doing.LOOKING))
         return await self.looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+
+
+def _needs_rules(effect: Effect) -> bool:
+    """Check whether an effect has to go by all the rules that are known."""
+    return isinstance(effect, DraftDay) or (isinstance(effect, WriteCalendar) and effect.commit)

@@ -17,7 +17,9 @@ PATCH_LIMIT = 60.0
 PATCH_TRIES = 5
 """How often a patch that does not fit is asked for again (S72)."""
 EXTRACT_LIMIT = 60.0
-"""What in a message should be remembered; nobody waits for it."""
+"""What in a message should be remembered."""
+EXTRACT_WAIT = 4.0
+"""How long a draft or a commit waits for what the same message says to remember (K9, S119)."""
 UNDERSTAND_LIMIT = 90.0
 """The same with everything around it; then it is tried again."""
 DRAFT_LIMIT = 120.0

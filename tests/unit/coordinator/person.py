@@ -89,6 +89,8 @@ class House:
     """Reads replies for rules, in the background."""
     patience: float = 20.0
     """Seconds that the store of constraints and the extractor are given."""
+    extract_seconds: float = 0.0
+    """How long a draft or a commit waits for the extractor, which works only while lanes do."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
     desk: TaskDesk = field(init=False)
@@ -110,6 +112,7 @@ class House:
             index=self.index,
             reads_words=self.extractor is not None,
             seconds=self.patience,
+            extract_seconds=self.extract_seconds,
         )
         tools = Tools(
             tasks=self.tasks or self.store.tasks,
