@@ -59,18 +59,19 @@ def diff_door(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **
 
     day = read_plan(read_document(plan))
 
-    async def run(settings: Settings) -> SyncPlan:
+    async def run(settings: Settings) -> tuple[SyncPlan, tuple[str, ...]]:
         async with open_ground(settings) as ground, progress_lines() as told:
-            return await told.patiently(lambda: ground.submitter.preview(day, choices=_choices(keep)))
+            planned = await told.patiently(lambda: ground.submitter.preview(day, choices=_choices(keep)))
+            return planned, await told.patiently(ground.submitter.late)
 
-    planned = _run(ctx, where, run)
+    planned, late = _run(ctx, where, run)
     words = plan_words(planned)
     document = {
         "transaction": None,
         "status": "planned" if planned.writes else "unchanged",
         "counts": planned.counts(),
         "ops": [_op(op, planned.tz, "planned") for op in planned.ops],
-        "sentences": [*words.notes, *_say_which(planned), *words.brakes],
+        "sentences": [*words.notes, *_say_which(planned), *words.brakes, *late],
     }
     _show(document, as_json=as_json)
 

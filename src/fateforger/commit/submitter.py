@@ -11,14 +11,15 @@ from typing import Any
 
 from fateforger.commit.execute import Carried, execute_sync, resume, settle
 from fateforger.commit.hold import Hold
+from fateforger.commit.late import NEXT, arrived_words, find_late, late_words, take_back_late
 from fateforger.commit.outside import Outside, Told, untold
 from fateforger.commit.read import read_day
 from fateforger.commit.result import SyncResult
 from fateforger.commit.targets import Choice, choose
-from fateforger.commit.telling import finished, result_of, unchanged
+from fateforger.commit.telling import also_late, finished, result_of, result_of_late, unchanged
 from fateforger.commit.undo import undo_sync
 from fateforger.commit.waiting import WaitingReads
-from fateforger.errors import ConfirmationNeeded
+from fateforger.errors import ConfirmationNeeded, NotUndoable
 from fateforger.journal import OpState, Transaction, TxState, begun
 from fateforger.journal.probe import ID_USED_UP
 from fateforger.journal.standing import took_back
@@ -102,6 +103,7 @@ class CalendarSubmitter:
             if earlier is not None and (not finishing or earlier.paused):
                 return result_of([earlier])
             await self._settle_open(hold, told)
+            late = await self._take_back_late(hold, cause, told)
             rounds = [] if earlier is None else [earlier]
             for _ in range(self._outside.limits.id_rounds):
                 transaction_id, reads = self._new_id(), WaitingReads(outside, hold)
@@ -123,7 +125,7 @@ class CalendarSubmitter:
                 rounds.append(await execute_sync(transaction, outside, hold))
                 if not _ids_used_up(rounds[-1].transaction):
                     break
-            result = result_of(rounds) if rounds else unchanged(sync_plan)
+            result = also_late(result_of(rounds) if rounds else unchanged(sync_plan), late)
             return result if earlier is None else finished(result, earlier.transaction, self._outside.clock.now())
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None:
@@ -203,6 +205,18 @@ class CalendarSubmitter:
         found = await self._outside.journal.get(transaction_id)
         return None if found is None else result_of([Carried(found)])
 
+    async def late(self) -> tuple[str, ...]:
+        """Say what reached the calendar after it had been taken back and is still there. Writes nothing."""
+        return tuple(f"{arrived_words(late.titles)} {NEXT}" for late in await find_late(self._outside))
+
+    async def take_back_late(self, *, cause: str) -> tuple[str, ...]:
+        """Remove what reached the calendar after it had been taken back, and say so; what the person changed stays."""
+        if not await find_late(self._outside):
+            return ()
+        async with self._holding() as hold:
+            await self._settle_open(hold)
+            return tuple(s for carried in await self._take_back_late(hold, cause) for s in late_words(carried))
+
     async def may_be_repeated(self, cause: str) -> bool:
         """Check whether repeating the command of a cause means that very command: it never began to write, or was
         interrupted, or nothing was written since."""
@@ -264,12 +278,21 @@ class CalendarSubmitter:
             earlier = await self._earlier(cause, hold, told, finishing=finishing)
             if earlier is None and finishing:
                 earlier = await self._finish_undo(choice, hold, told)
-            rounds = [] if earlier is None else [earlier]
+            rounds, late = ([] if earlier is None else [earlier]), tuple[Carried, ...]()
             if earlier is None or (finishing and earlier.transaction.state is TxState.PARTIAL):
                 await self._settle_open(hold, told)
+                late = await self._take_back_late(hold, cause, told)
                 if earlier is not None:
                     choice = Choice(took_back(earlier.transaction)[-1])
-                for chosen in await choose(self._outside.journal, self.calendar_key, choice, depth=self._depth):
+                elif late and choice == Choice():
+                    return result_of_late(late)
+                try:
+                    days = await choose(self._outside.journal, self.calendar_key, choice, depth=self._depth)
+                except NotUndoable:
+                    if not late:
+                        raise
+                    return result_of_late(late)
+                for chosen in days:
                     undo = undo_sync(
                         chosen,
                         replace(self._outside, told=told),
@@ -280,16 +303,23 @@ class CalendarSubmitter:
                         force=force,
                     )
                     rounds.append(await undo)
-            result = result_of(rounds)
+            result = also_late(result_of(rounds), late)
             if earlier is None or not finishing:
                 return result
             return finished(result, earlier.transaction, self._outside.clock.now())
+
+    async def _take_back_late(self, hold: Hold, cause: str, told: Told = untold) -> tuple[Carried, ...]:
+        """Remove what reached the calendar after it had been taken back."""
+        outside = replace(self._outside, told=told)
+        found = await find_late(outside, WaitingReads(outside, hold))
+        return tuple([await take_back_late(late, outside, hold, id=self._new_id(), cause=cause) for late in found])
 
     async def _finish_undo(self, choice: Choice, hold: Hold, told: Told) -> Carried | None:
         """Finish an undo that was interrupted on its way to where this one is to go; one that names nothing goes on
         with any."""
         for transaction in await self._outside.journal.unsettled(self.calendar_key):
-            if transaction.kind == "undo" and choice.transaction in {None, *took_back(transaction)[-1:]}:
+            before = took_back(transaction)[-1:]
+            if before and choice.transaction in {None, *before}:
                 return await self._finish(transaction, hold, told, finishing=True)
         return None
 

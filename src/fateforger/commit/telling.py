@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from fateforger.commit.execute import Carried
+from fateforger.commit.late import late_words
 from fateforger.commit.result import SyncResult, SyncStatus
 from fateforger.commit.undo import ALONG
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
@@ -78,6 +79,18 @@ def finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResul
     deed = "Went on with" if result.status in {"partial", "paused"} else "Finished"
     sentence = f"{deed} the {what} that began at {when} and was interrupted."
     return replace(result, sentences=(sentence, *result.sentences))
+
+
+def also_late(result: SyncResult, late: Sequence[Carried]) -> SyncResult:
+    """Add what became of creates that arrived after they had been taken back."""
+    sentences = [sentence for carried in late for sentence in late_words(carried)]
+    return replace(result, sentences=(*result.sentences, *sentences))
+
+
+def result_of_late(late: Sequence[Carried]) -> SyncResult:
+    """Return the result of a command that only took back what had arrived late."""
+    result = result_of(late)
+    return also_late(replace(result, sentences=result.sentences[:1]), late)
 
 
 def _along(undo: Transaction) -> list[str]:

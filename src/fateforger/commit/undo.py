@@ -8,6 +8,7 @@ from typing import Any
 
 from fateforger.commit.execute import Carried, execute_sync
 from fateforger.commit.hold import Hold
+from fateforger.commit.late import with_arrived
 from fateforger.commit.outside import Outside
 from fateforger.commit.read import read_snapshot
 from fateforger.commit.targets import Chosen
@@ -41,8 +42,13 @@ async def undo_sync(
     touched = [r.op.event_id for t in targets for r in t.records if r.op.verb in WRITES]
     reads = WaitingReads(outside, hold)
     snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits, also=touched)
+    seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
+    live = {event.id: event for event in seen if not event.gone}
+    # An event that an undo made in place of a deleted one stands for that one, too.
+    live |= {old: live[head.event_id] for head in ledger.heads if head.event_id in live for old in head.restores}
+    as_they_are = [with_arrived(target, live) for target in targets]
     clears = outside.calendar.traits.can_clear_color
-    plan = plan_undo(targets, snapshot, ledger, op_ids=numbered(id), force=force, can_clear_color=clears)
+    plan = plan_undo(as_they_are, snapshot, ledger, op_ids=numbered(id), force=force, can_clear_color=clears)
     more: dict[str, Any] = {UNDOES: [target.id for target in targets]}
     if along := _along(chosen, context.get("session")):
         more[ALONG] = along

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol, assert_never
 
+from fateforger.commit.late import may_be_late
 from fateforger.commit.outside import Told, Wait
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
-from fateforger.coordinator.looking import Looker, Read
+from fateforger.coordinator.looking import Look, Looker, Read
 from fateforger.coordinator.memory import MemoryDesk
 from fateforger.coordinator.mirroring import reading_of
 from fateforger.coordinator.past import Historian, Past
@@ -42,6 +44,8 @@ from fateforger.turn.model import (
 )
 from fateforger.turn.nodes.turn_init import taken_in
 
+log = logging.getLogger(__name__)
+
 
 class Submitter(Historian, Previewer, Protocol):
     """What the coordinator needs of :class:`fateforger.commit.CalendarSubmitter`."""
@@ -64,6 +68,8 @@ class Submitter(Historian, Previewer, Protocol):
     ) -> SyncResult: ...
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None: ...
+
+    async def take_back_late(self, *, cause: str) -> tuple[str, ...]: ...
 
     async def undo_group(
         self, group: str, *, cause: str, context: Mapping[str, Any] | None = None, told: Told = ...
@@ -148,6 +154,19 @@ class Effects:
         except (UserError, CalendarError):
             return session
         return folding.found_out(session, result, await self._submitter.history(session.date))
+
+    async def take_back_late(self, look: Look, session: Session, cause: str) -> tuple[str, ...]:
+        """Remove what reached the calendar after it had been taken back, and say so. What cannot be removed now is seen
+        at the next look."""
+        if look.snapshot is None or look.ledger is None or not may_be_late(look.snapshot, look.ledger):
+            return ()
+        try:
+            return await self._submitter.take_back_late(cause=cause)
+        except (UserError, CalendarError) as error:
+            log.info("what arrived late cannot be removed now: %s", error.message)
+            return ()
+        finally:
+            self._looker.forget(session.date, session.tz)
 
     async def _read(self, effect: ReadCalendar, session: Session) -> Session:
         if not effect.wait:

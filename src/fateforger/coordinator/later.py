@@ -20,7 +20,7 @@ from fateforger.errors import StoreError, VersionConflict
 from fateforger.ports import Clock, Sessions
 from fateforger.session.advice import advised
 from fateforger.session.commands import LeftAlone, LookAgain, Understood
-from fateforger.session.model import Session, SessionStatus
+from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.session.skeleton import without_stale_sketch
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.constants import REREAD_WAIT
@@ -73,17 +73,21 @@ class Later:
             look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
             if look is None:
                 return
+            late = await self._effects.take_back_late(look, before, command.command_id)
+            if late:
+                look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True) or look
             known = before
             if look.snapshot is not None and in_doubt(before):
                 known = await self._effects.find_out(before)
             news = noticed(known, look)
             if news is None:
-                if known != before:
-                    await self._shown(before, known, command)
+                if known != before or late:
+                    await self._shown(before, _saying(known, late), command)
                 return
             # What appeared on the calendar changes the plan on the card; the calendar follows with the next write.
             followed, _ = self._followed(news.session, cause=command.command_id)
-            after = await self._shown(before, followed, command)
+            lines = () if followed.notice in {None, before.notice} else followed.notice.lines
+            after = await self._shown(before, _saying(followed, (*late, *lines)), command)
             # Only now: a plan that is not saved must not count as known to the engine.
             if news.reading.plan is not None:
                 await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
@@ -167,6 +171,10 @@ class Later:
                 return
             self._owing()
             return
+
+
+def _saying(session: Session, lines: tuple[str, ...]) -> Session:
+    return session.model_copy(update={"notice": Notice(lines=lines)}) if lines else session
 
 
 def _nobody() -> None:

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 
 from fateforger.background.turns import look_job
+from fateforger.commit.late import may_be_late
 from fateforger.coordinator.looking import Look, Read
 from fateforger.coordinator.noticing import in_doubt, noticed
 from fateforger.errors import CalendarUnreachable, StoreError, WorldError
@@ -49,6 +50,8 @@ class Readable(Protocol):
 
     @property
     def writing(self) -> bool: ...
+
+    async def late(self) -> tuple[str, ...]: ...
 
 
 def pace(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
@@ -154,6 +157,7 @@ class Watcher:
         visits.at, visits.asked = self._clock.now(), 0.0
         try:
             snapshot, ledger = await self._calendar.read(*day)
+            late = may_be_late(snapshot, ledger) and bool(await self._calendar.late())
         except WorldError as error:
             if isinstance(error, CalendarUnreachable) and error.retry_after is not None:
                 visits.asked = error.retry_after  # it is well, and wants fewer requests
@@ -166,16 +170,16 @@ class Watcher:
         visits.cost = 1 + len(snapshot.fetched)
         look = Look(snapshot, ledger)
         for session in watched:
-            await self._judge(session, look)
+            await self._judge(session, look, late=late)
 
-    async def _judge(self, session: Session, look: Look) -> None:
+    async def _judge(self, session: Session, look: Look, *, late: bool) -> None:
         """Let a session know when the look means something to it. It may have gone on since it was loaded, which costs
         another look, in its turn, that finds nothing."""
         now, known = self._clock.now(), self._judged.get(session.id)
         same = known is not None and (known.version, known.look) == (session.version, look)
         if same and known is not None and (known.until is None or now < known.until):
             return
-        told = in_doubt(session) or noticed(session, look) is not None
+        told = late or in_doubt(session) or noticed(session, look) is not None
         self._judged[session.id] = _Judged(session.version, look, now + ASK_AGAIN if told else None)
         if told:
             command_id = f"look:{session.id}:{session.version}:{now.isoformat()}"

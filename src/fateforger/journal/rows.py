@@ -15,6 +15,7 @@ from fateforger.sync.model import WRITES
 from fateforger.sync.sentences import counts_words, op_words
 
 MOST_NAMED = 3
+LATE = "Removed what arrived late"
 NOTHING_LEFT = "there was nothing left to change"
 _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 
@@ -103,7 +104,10 @@ def _title(t: Transaction, *, redo: bool, session: str | None) -> str:
     other = t.context.get("session")
     whose = "" if session is None or other in {None, session} else ", in another thread"
     if t.kind == "undo":
-        deed = "Redo" if redo else {"undo_update": "Undo last update"}.get(t.context.get("deed", ""), "Undo")
+        names = {"undo_update": "Undo last update", "late": LATE}
+        deed = "Redo" if redo else names.get(t.context.get("deed", ""), "Undo")
+        if deed == LATE:
+            return deed
     else:
         names = {"change": "Your change", "retry": "Try again", "commit": "Commit"}
         deed = names.get(t.context.get("deed", ""), "Commit" if t.context.get("commit") else "")
@@ -145,7 +149,7 @@ def _button(t: Transaction, *, redo: bool) -> Literal["undo", "redo"] | None:
     """A redo has none of its own: what it did again has its rows."""
     if t.kind == "submit":
         return "undo" if stands(t) else None
-    return "redo" if t.undoable and not redo else None
+    return "redo" if t.undoable and not redo and t.context.get("deed") != "late" else None
 
 
 def _again(t: Transaction, way: Way) -> int:

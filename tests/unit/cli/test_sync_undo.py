@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from tests.doors import COMMAND_LINE, programs
-from tests.fakes.google_mcp import Does, GoogleMcp
+from tests.fakes.google_mcp import Does, Google, GoogleMcp
 from tests.unit.cli.test_sync_doors import Doors
 
 pytestmark = pytest.mark.process
@@ -181,4 +181,23 @@ async def test_a_day_in_another_zone_is_one_day(doors: Doors, google: GoogleMcp)
         "Taken back: I removed 1 block from your calendar.",
         ALONG.format("2 later writes"),
     ]
+    assert shown(google) == {}
+
+
+async def test_a_create_that_arrives_after_its_undo_is_removed(doors: Doors, google: GoogleMcp) -> None:
+    """P4, K13: Google carries it out long after we gave up; the next look finds it, whatever it is for."""
+    await apply(doors, {"a": "09:00"})
+    google.inject(Google(503, "Service Unavailable"), tool="create-event", times=4)
+    both = doors.plan(plan_of({"a": "12:00", "b": "10:00"}))
+    status, result = await doors.sync("apply", both)
+    assert (status, result["status"]) == (3, "partial")
+    await undo(doors)
+    google.tools.call("create-event", google.asked("create-event")[-1])
+    assert shown(google) == {"a": "09:00", "b": "10:00"}
+    late = "“Beta” reached your calendar late, after you had taken it back."
+    _, diff = await doors.sync("diff", doors.plan({**plan_of({}), "date": "2027-03-11"}))
+    assert diff["sentences"] == [f"{late} The next apply or undo removes what you have not changed."]
+    assert await undo(doors) == ["Taken back: I removed 1 block from your calendar.", f"{late} I removed it."]
+    assert shown(google) == {"a": "09:00"}
+    await undo(doors)
     assert shown(google) == {}

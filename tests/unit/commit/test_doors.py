@@ -29,7 +29,7 @@ def test_the_ways_in() -> None:
     public = {
         name for name, member in inspect.getmembers(CalendarSubmitter) if not name.startswith("_") and callable(member)
     }
-    reading = {"read", "preview", "history", "may_be_repeated"}
+    reading = {"read", "preview", "history", "may_be_repeated", "late"}
     assert public - reading == {
         "submit_plan",
         "undo_last",
@@ -38,4 +38,5 @@ def test_the_ways_in() -> None:
         "recover",
         "find_out",
         "take_note",
+        "take_back_late",
     }

@@ -19,10 +19,11 @@ from fateforger.coordinator.reporting import LOOKING
 from fateforger.coordinator.watching import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, pace
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.plan import resolve
-from fateforger.ports import Unknown
+from fateforger.ports import Rejected, Unknown
 from fateforger.session.commands import COMMAND
 from fateforger.session.model import Session, SessionStatus, Written
 from fateforger.stages import TimeboxingStage
+from fateforger.sync.model import Marker, OwnedId
 
 DOWN = CalendarUnreachable("The calendar does not answer.")
 
@@ -42,6 +43,9 @@ class Reader:
             return await self.house.submitter.read(day, tz)
 
         return counted
+
+    async def late(self) -> tuple[str, ...]:
+        return await self.house.submitter.late()
 
 
 @dataclass
@@ -553,3 +557,26 @@ async def test_nobody_is_nudged(watch: Watch, anna: Person, reach: str) -> None:
     await getattr(anna, reach)()
     hours = (0.1, 0.5, 1, 2, 6, 12)
     assert [await watch.after(3600 * each) for each in hours] == [0] * len(hours)
+
+
+@pytest.mark.parametrize("touched", [False, True])
+async def test_what_arrives_after_its_undo_is_removed_and_said(watch: Watch, anna: Person, *, touched: bool) -> None:
+    """P4, P7: by itself, in an open session; unless the person changed it."""
+    house = watch.house
+    await anna.to_refine("Report", "Mail")
+    house.calendar.inject(Answer(Rejected("Backend Error")), verb="create", nth=1)
+    await anna.press("Commit to calendar")
+    (transaction,) = await house.submitter.history((await anna.session()).date)
+    (lost,) = [r.op for r in transaction.records if r.state == "failed"]
+    await anna.press("Undo")
+    assert house.on_calendar() == {}
+    assert lost.after is not None
+    marker = Marker(key=lost.key, generation=lost.generation, day=transaction.day, op_id=lost.op_id)
+    await house.calendar.create(OwnedId(lost.event_id), lost.after, marker)
+    if touched:
+        house.calendar.store.user_edit(lost.event_id, description="mine")
+    assert await watch.after() == 1
+    assert f"“{lost.summary}” reached your calendar late, after you had taken it back." in anna.words
+    assert ("I removed it." in anna.words, "so I left it to you." in anna.words) == (not touched, touched)
+    assert set(house.on_calendar()) == ({lost.summary} if touched else set())
+    assert await watch.after(60) == 0

@@ -1,0 +1,145 @@
+"""Creates that reach the calendar after they were given up and taken back (P4).
+
+A calendar may carry out a create long after it was asked to. We gave it up, the undo of its transaction found nothing
+to take back, and the event would stay. Its id was minted for that one create, so the journal tells what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fateforger.commit.execute import Carried, execute_sync
+from fateforger.commit.hold import Hold
+from fateforger.commit.outside import Outside
+from fateforger.commit.read import DayReads, read_snapshot
+from fateforger.journal import OpState, Transaction, TxState, begun, plan_undo
+from fateforger.sync import numbered
+from fateforger.sync.model import EventImage, Ledger, OwnedId, Snapshot, SyncOp, Verb
+from fateforger.sync.words import listed
+
+DEED = "late"
+"""What the context of a transaction says that took back a late create."""
+NEXT = "The next apply or undo removes what you have not changed."
+_WATCHED_FOR = timedelta(days=7)
+"""How long after it was given up a create is looked for on a day that nobody asks for."""
+_LOOKED_AT = 50
+"""Transactions that are looked at for creates that were given up."""
+_GIVEN_UP = {OpState.FAILED, OpState.SUPERSEDED}
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Creates of one day that arrived late: the transactions that were taken back, with those creates alone, and what
+    the day shows."""
+
+    transactions: tuple[Transaction, ...]
+    snapshot: Snapshot
+    ledger: Ledger
+
+    @property
+    def titles(self) -> list[str]:
+        return [record.op.summary for t in self.transactions for record in t.records]
+
+
+def may_be_late(snapshot: Snapshot, ledger: Ledger) -> bool:
+    """Check whether a look shows an event with an id of ours that we know nothing of."""
+    held = {head.event_id for head in ledger.heads}
+    return any(not e.gone and OwnedId.is_one(e.id) and e.id not in held for e in snapshot.events)
+
+
+async def find_late(outside: Outside, reads: DayReads | None = None) -> tuple[Late, ...]:
+    """Look for late creates on each day with a create that was given up and taken back. ``reads`` are those of a write
+    that holds the lease. Raises ``CalendarError``."""
+    calendar, now = outside.calendar, outside.clock.now()
+    history = await outside.journal.history(calendar.key, limit=_LOOKED_AT)
+    seen_to = [r for t in history if t.context.get("deed") == DEED for r in t.records]
+    done = {r.op.event_id for r in seen_to if r.state in {OpState.APPLIED, OpState.CONFLICT}}
+    days: dict[str, list[Transaction]] = {}
+    for transaction in history:
+        old = transaction.settled_at is not None and now - transaction.settled_at > _WATCHED_FOR
+        if transaction.state is TxState.UNDONE and not old and any(i not in done for i in given_up(transaction)):
+            days.setdefault(transaction.day.isoformat(), []).append(transaction)
+    found = [await _late_on(transactions, outside, reads or calendar) for transactions in days.values()]
+    return tuple(late for late in found if late.transactions)
+
+
+async def _late_on(transactions: Sequence[Transaction], outside: Outside, reads: DayReads) -> Late:
+    day, tz = transactions[0].day, transactions[0].tz
+    ledger = await outside.journal.ledger(outside.calendar.key, day)
+    snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits)
+    known = {i for head in ledger.heads for i in (head.event_id, *head.restores)}
+    live = {e.id: e for e in snapshot.events if not e.gone and e.id not in known}
+    arrived = tuple(_only_arrived(t, live) for t in transactions if given_up(t) & live.keys())
+    return Late(arrived, snapshot, ledger)
+
+
+def given_up(transaction: Transaction) -> set[str]:
+    """Return the event ids of creates that were tried and given up."""
+    tried = [r for r in transaction.records if r.op.verb is Verb.CREATE and r.attempts]
+    return {r.op.event_id for r in tried if r.state in _GIVEN_UP}
+
+
+def with_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
+    """Return the transaction as it turned out: what it gave up and is on the calendar took effect."""
+    arrived = given_up(transaction) & live.keys()
+    records = tuple(
+        r.model_copy(update={"state": OpState.APPLIED, "error": ""}) if r.op.event_id in arrived else r
+        for r in transaction.records
+    )
+    return transaction.model_copy(update={"records": records})
+
+
+def _only_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
+    arrived = given_up(transaction) & live.keys()
+    records = with_arrived(transaction, live).records
+    return transaction.model_copy(update={"records": tuple(r for r in records if r.op.event_id in arrived)})
+
+
+async def take_back_late(late: Late, outside: Outside, hold: Hold, *, id: str, cause: str) -> Carried:  # noqa: A002
+    """Remove late creates, or release those that the person changed, under a lease that is held."""
+    clears = outside.calendar.traits.can_clear_color
+    plan = plan_undo(late.transactions, late.snapshot, late.ledger, op_ids=numbered(id), can_clear_color=clears)
+    plan = plan.model_copy(update={"ops": tuple(_apart(op) for op in plan.ops), "warnings": ()})
+    transaction = begun(
+        plan,
+        id=id,
+        calendar=outside.calendar.key,
+        kind="undo",
+        created_at=outside.clock.now(),
+        cause=f"{cause}/late",
+        group=id,
+        context={"deed": DEED},
+    )
+    return await execute_sync(transaction, outside, hold)
+
+
+def _apart(op: SyncOp) -> SyncOp:
+    """Keep a late event out of the record of the block that is known by its key now."""
+    if op.verb is Verb.DELETE or op.head_after is None:
+        return op.model_copy(update={"head_after": None})
+    return op.model_copy(update={"head_after": op.head_after.model_copy(update={"key": op.event_id})})
+
+
+def late_words(carried: Carried) -> tuple[str, ...]:
+    """Say what became of late creates."""
+    records = carried.transaction.records
+    removed = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.APPLIED]
+    sentences = [f"{arrived_words(removed)} I removed {_them(removed)}."] if removed else []
+    for record in records:
+        arrived = arrived_words([record.op.summary])
+        if record.op.verb is Verb.RELEASE or record.state is OpState.CONFLICT:
+            sentences.append(f"{arrived} You changed it, so I left it to you.")
+        elif record.state is not OpState.APPLIED:
+            sentences.append(f"{arrived} I could not remove it: {record.error or carried.paused}")
+    return tuple(sentences)
+
+
+def arrived_words(titles: list[str]) -> str:
+    """Say that creates arrived late."""
+    return f"{listed(titles)} reached your calendar late, after you had taken {_them(titles)} back."
+
+
+def _them(titles: list[str]) -> str:
+    return "it" if len(titles) == 1 else "them"
