@@ -36,7 +36,7 @@ def rest(title: str, start: str, minutes: int) -> dict[str, Any]:
 
 AFTER_TEN = {"blocks": [at(1, "10:00"), rest("Walk", "11:00", 15), at(2, "13:30")]}
 LATER = {"blocks": [at(1, "11:00"), at(2, "14:00")]}
-OWN = ["09:00 Report", "10:10 Mail", "12:30 Lunch"]
+OWN = ["09:00 Report", "10:10 Mail", "12:30 Lunch", "17:30 Shut down"]
 """What our own rules make of it."""
 
 

@@ -65,7 +65,7 @@ def evenings_off() -> Told:
 
 def there(result: Draft, day: Day) -> set[str]:
     ids = [work.id for work in day.works]
-    return {task_of(block.key, ids) or block.key for block in resolve(result.plan)}
+    return {task_of(block.key, ids) or block.key for block in resolve(result.plan) if block.event.name != "Shut down"}
 
 
 def after(day: Day, told: tuple[Told, ...], task: str, choice: Choice) -> set[str]:
