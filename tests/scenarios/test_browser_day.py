@@ -76,13 +76,13 @@ def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> Non
     dialog.get_by_label("Minutes for task 2").fill("30")
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="A first draft of Monday 2 March")).to_be_visible()
-    picture = page.get_by_role("img", name=re.compile("^Monday 2 March, 09:00 to 18:00: 3 blocks and 1 meeting"))
+    picture = page.get_by_role("img", name=re.compile("^Monday 2 March, 09:00 to 18:00: 4 blocks and 1 meeting"))
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1040
     press(page, "Refine")
     press(page, "Commit to calendar")
     expect(page.get_by_role("heading", name="Monday 2 March is on your calendar")).to_be_visible()
-    assert {"Write report", "Answer mail", "Lunch", "Standup"} == set(calendar.titles())
+    assert {"Write report", "Answer mail", "Lunch", "Shut down", "Standup"} == set(calendar.titles())
     assert {href: raw for href, raw in calendar.raw().items() if href in before} == before
     day = page.frame_locator("iframe")
     expect(day.get_by_text("Write report").first).to_be_visible()

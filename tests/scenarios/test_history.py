@@ -67,13 +67,13 @@ def test_three_changes_all_undone_from_the_oldest_row_and_redone_after_a_kill(pr
     program.restart()
     person = program.person()
     press_row(person, 2)
-    person.reads("Taken back: I removed 3 blocks from your calendar.")
+    person.reads("Taken back: I removed 4 blocks from your calendar.")
     assert calendar_of(program).events() == []
     eventually(lambda: rows(person)[-1].endswith("Redo"), "a row to redo")
     program.restart()
     person = program.person()
     press_row(person, 0)
-    person.reads("Done again: I added 3 blocks to your calendar.")
+    person.reads("Done again: I added 4 blocks to your calendar.")
     assert calendar_of(program).events() == written
     eventually(lambda: [row.rsplit(" ", 1)[1] for row in rows(person)] == ["Undo"] * 3, "three rows again")
 

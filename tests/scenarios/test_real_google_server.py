@@ -66,7 +66,7 @@ def a_day_and_back(program: Program, store: GoogleStore) -> None:
     person = program.person()
     for _ in all_steps(person):
         pass
-    assert titles(store) == sorted([*before, "Answer mail", "Lunch", "Prepare talk", "Write report"])
+    assert titles(store) == sorted([*before, "Answer mail", "Lunch", "Prepare talk", "Shut down", "Write report"])
     program.restart()
     person = program.person()
     person.press("Undo")

@@ -54,7 +54,7 @@ def test_the_calendar_server_dies_before_the_commit_and_comes_back(radicale: Rad
     assert calendar.raw() == before
     person.press("Try again")
     person.reads("is on your calendar")
-    assert sorted(calendar.titles()) == ["Answer mail", "Lunch", "Prepare talk", "Standup", "Write report"]
+    assert sorted(calendar.titles()) == ["Answer mail", "Lunch", "Prepare talk", "Shut down", "Standup", "Write report"]
     person.press("Undo")
     person.reads("Taken back")
     assert calendar.raw() == before

@@ -56,4 +56,4 @@ def test_edits_on_the_calendar_show_up_in_the_thread_without_a_click(program: Pr
     calendar.retitle("Fire drill", "Bomb scare")
     shows(person, "“Fire drill” is now called “Bomb scare”.")
     assert [message["ts"] for message in person.thread()] == thread
-    assert sorted(calendar.titles()) == ["Bomb scare", "Lunch", "Prepare talk", "Write report"]
+    assert sorted(calendar.titles()) == ["Bomb scare", "Lunch", "Prepare talk", "Shut down", "Write report"]

@@ -21,6 +21,7 @@ DRAFT = [
     ("Write report", "2026-03-02T10:10:00+01:00", "2026-03-02T11:40:00+01:00"),
     ("Answer mail", "2026-03-02T11:50:00+01:00", "2026-03-02T12:20:00+01:00"),
     ("Lunch", "2026-03-02T12:30:00+01:00", "2026-03-02T13:15:00+01:00"),
+    ("Shut down", "2026-03-02T17:30:00+01:00", "2026-03-02T18:00:00+01:00"),
 ]
 
 
@@ -111,7 +112,7 @@ def test_own_edits_after_the_commit_survive_the_undo(program: Program) -> None:
     calendar = CalDav(program.caldav_url())
     calendar.retitle("Answer mail", "Answer the important mail")
     person.press("Undo")
-    person.reads("Taken back: I removed 3 blocks", "I left “Answer mail” on your calendar: you changed it since.")
+    person.reads("Taken back: I removed 4 blocks", "I left “Answer mail” on your calendar: you changed it since.")
     assert calendar.titles() == ["Answer the important mail"]
 
 

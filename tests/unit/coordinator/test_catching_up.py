@@ -64,7 +64,7 @@ async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Pe
     await thursday.press("Proceed")
     plan = (await thursday.session()).plan
     assert plan is not None
-    assert sorted(each.event.name for each in resolve(plan)) == ["Lunch", "Mail", "Write report"]
+    assert sorted(each.event.name for each in resolve(plan)) == ["Lunch", "Mail", "Shut down", "Write report"]
     await thursday.press("Refine")
     await thursday.press("Commit to calendar")
     day = (await thursday.session()).date
