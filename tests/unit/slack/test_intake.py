@@ -18,6 +18,7 @@ from tests.scenarios.store_faults import Failing
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.turns import TURN_LANE
+from fateforger.constraints.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.model import Session
 from fateforger.slack.asides import Asides
@@ -174,3 +175,22 @@ async def test_slack_may_ask_who_is_there(table: Table) -> None:
     """HTTP mode: that question is Bolt's to answer."""
     status, body = await table.answer({"type": "url_verification", "challenge": "abc"})
     assert (status, "abc" in body) == (200, True)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["in a thread", "first words"])
+async def test_a_message_that_is_too_long_is_not_read(
+    table: Table, monkeypatch: pytest.MonkeyPatch, *, known: bool
+) -> None:
+    """No text stops the program: what is longer than a message of Slack is answered with a sentence, not looked through."""
+    whispered: list[str] = []
+
+    async def whisper(_self: Asides, _user: str, _place: Any, words: str) -> None:
+        whispered.append(words)
+
+    monkeypatch.setattr(Asides, "whisper", whisper)
+    place = {"thread_ts": "1.0"} if known else {"thread_ts": "77.0", "channel": "D1", "channel_type": "im"}
+    assert (await table.answer(said("9.0", text="/tasks " + "a" * 60_000, **place)))[0] == 200
+    assert (await table.recorded(), whispered) == ([], [TOO_LONG])
+    if known:
+        await table.answer(said("10.0", text="a" * 40_000))
+        assert [len(payload["text"]) for payload in await table.recorded()] == [40_000]
