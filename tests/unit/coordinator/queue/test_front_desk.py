@@ -8,10 +8,11 @@ from pathlib import Path
 from tests.unit.coordinator.queue.desk import Desk
 
 import fateforger
+from fateforger.constraints.credentials import TOO_LONG
 from fateforger.coordinator.dispositor.clicks import OF_QUEUE
 from fateforger.coordinator.dispositor.desk import Shelf
 from fateforger.coordinator.taskdesk import FORMS
-from fateforger.session.cards import Button
+from fateforger.session.cards import Button, FormErrors
 from fateforger.tasks import BlockTime, TaskState
 
 PACKAGE = Path(fateforger.__file__).parent
@@ -76,3 +77,13 @@ async def test_no_button_of_the_queue_is_dead(anna: Desk) -> None:
     forms = {f"form.{name}" for name in FORMS}
     assert {"queue.now", "queue.anyway", "queue.pull", "queue.back", "queue.open", "form.queue_done"} <= seen
     assert seen <= OF_QUEUE.keys() | forms
+
+
+async def test_the_longest_message_becomes_a_form_and_a_form_has_a_limit(anna: Desk) -> None:
+    """No text stops the program: a message is cut before it is looked through, and what was typed is refused."""
+    form = await anna.opens("queue_add", text="word " * 12_000)
+    shown = {field.name: field.value for field in form.inputs}
+    assert str(shown["context"]).startswith("word word")
+    errors = await anna.fill("queue_add", title="Call", context="a" * 60_000)
+    assert isinstance(errors, FormErrors)
+    assert errors.errors == {"context": TOO_LONG}

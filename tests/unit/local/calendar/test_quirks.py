@@ -67,7 +67,15 @@ async def _a_life(tools: AtTheTools) -> None:
 
 @pytest.mark.parametrize(
     "habits",
-    [(), ("rewrites",), ("no etag",), ("early etag",), ("weak etag",), ("rewrites", "no uid filter", "uid is 400")],
+    [
+        (),
+        ("rewrites",),
+        ("no etag",),
+        ("early etag",),
+        ("weak etag",),
+        ("ignores time",),
+        ("rewrites", "no uid filter", "uid is 400"),
+    ],
     ids=", ".join,
 )
 async def test_a_life_of_an_event(at: At, habits: tuple[Habit, ...]) -> None:
