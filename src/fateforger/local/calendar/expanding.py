@@ -29,7 +29,7 @@ SECONDS_IN_ALL = 3.0
 """Computing time for the objects of one question, those in the thread and those in the process each. Our callers wait
 ten seconds."""
 
-_PATIENCE = 5.0
+_PATIENCE = 6.0
 """Seconds until the process is killed, however busy the machine is."""
 _REST = 60.0
 """Seconds until an object is tried again over which the process was killed."""
@@ -164,9 +164,10 @@ def _expand_plain(
 
 
 def _is_calm(earliest: datetime | None, latest: datetime | None) -> bool:
-    """Check whether plain rules have few occurrences in a span of time, and few before it."""
+    """Check whether plain rules have few occurrences in a span of time, and few before it. Of an open span the first
+    ones are listed."""
     if earliest is None or latest is None:
-        return False
+        return earliest is latest
     return latest - earliest <= _LONGEST_SPAN and latest.year < _LAST_YEAR
 
 
