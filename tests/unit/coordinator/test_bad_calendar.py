@@ -168,7 +168,7 @@ async def test_a_read_only_calendar(ready: Scene) -> None:
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
     assert SAFE in said
     assert (
-        "- “Report”, “Mail”, “Lunch” and “Shut down”: I may read this calendar but not write to it (You need to have writer access"
+        "- “Report”, “Mail”, “Lunch” and 1 more: I may read this calendar but not write to it (You need to have writer access"
         " to this calendar). Please ask for the right to make changes to it, or name another one in"
         " FATEFORGER\\_CALENDAR\\_ID."
     ) in said
