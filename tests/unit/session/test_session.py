@@ -23,6 +23,7 @@ from fateforger.session.model import (
     FrameFacts,
     Held,
     InputFacts,
+    LastWords,
     Notice,
     Offer,
     OfferedInput,
@@ -101,6 +102,7 @@ def test_every_field_survives_saving() -> None:
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
         weighed=Weighed(rules=("a 2026-03-02",), meetings=("standup",)),
         overrun=("report standup",),
+        last_words=LastWords(bot="Do you want to plan Friday instead?", asks=True),
         root_line="Planning",
         handled=("c1",),
     )

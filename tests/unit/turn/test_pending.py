@@ -91,7 +91,7 @@ def lines(out: TurnOutcome) -> tuple[str, ...]:
 
 def unchanged(out: TurnOutcome, now: Session) -> bool:
     """Nothing was done, and what was asked still is."""
-    aside = {"notice", "last_words", "recalled", "trace"}
+    aside = {"notice", "last_words", "recalled", "trace", "now", "weighed"}
     now = settled(now)
     return not out.effects and out.session.model_dump(exclude=aside) == now.model_dump(exclude=aside)
 
@@ -240,7 +240,7 @@ async def test_a_question_in_between_does_not_lose_what_was_held_back() -> None:
 
 
 async def test_yes_to_a_write_that_stopped_writes_it() -> None:
-    out = await says(BRAKED, YES)
+    out = await says(BRAKED, YES, knows=False)
     (write,) = out.effects
     assert isinstance(write, WriteCalendar)
     assert out.session.brakes == ("emptied",)
@@ -336,7 +336,7 @@ async def test_of_several_fixes_it_is_asked_which() -> None:
 @pytest.mark.parametrize("kind", [PendingKind.FIX, PendingKind.CALENDAR, PendingKind.RULES_NOTED])
 async def test_what_is_offered_or_needs_a_choice_does_not_hold_up_the_commit(kind: PendingKind) -> None:
     """As by the button."""
-    out = await says(await asking(kind), GO_ON)
+    out = await says(await asking(kind), GO_ON, knows=False)
     assert out.session.stage is Stage.REVIEW_COMMIT
 
 
