@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,9 +15,11 @@ from fateforger.session.model import Session, Weighed
 from fateforger.session.recall import drafting, musts
 from fateforger.sync import desired_day
 from fateforger.sync.canonical import is_timed
-from fateforger.sync.foreign import linked
+from fateforger.sync.foreign import linked, same_events
+from fateforger.sync.model import DesiredBlock, EventImage
 
 MOST_NAMED = 3
+Match = Callable[[Sequence[DesiredBlock], Sequence[EventImage]], Mapping[str, EventImage]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,14 @@ def why_redrafted(session: Session) -> str:
 
 
 def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[Resolved, Meeting], ...]:
-    """Return each block of the plan with each of the meetings that it overlaps; but for an event of the person's own
-    that stands for the block, so that no second one is written beside it (S79). Raises ``PlanInvalid``."""
+    """Return each block of the plan with each of the meetings that it overlaps, but for an event of the person's own
+    that is the same thing as the block. Raises ``PlanInvalid``."""
     there = tuple(meetings)
     if session.plan is None or not there:
         return ()
     blocks = [block for block in resolve(session.plan) if block.event.type is not ET.BACKGROUND]
     found = [(block, meeting) for block in blocks for meeting in there if _overlap(block, meeting)]
-    same = _standing_for_blocks(session) if found else {}
+    same = _events_for_blocks(session, same_events) if found else {}
     return tuple((block, meeting) for block, meeting in found if same.get(block.key) != meeting.id)
 
 
@@ -89,11 +91,14 @@ def overrun(block: Resolved, meeting: Meeting) -> str:
 
 
 def double_bookings(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
-    """Return the blocks that still overlap a meeting which came upon them, and which nobody said yes to."""
+    """Return the blocks that still overlap a meeting which came upon them, and which nobody said yes to. A block is not
+    among them when a meeting takes up its time: that one is not written (S79)."""
     if not session.overrun:
         return ()
     there = overlaps_with(session, busy_meetings(session))
-    return tuple((block, meeting) for block, meeting in there if overrun(block, meeting) in session.overrun)
+    unwritten = _events_for_blocks(session, linked) if there else {}
+    asked = ((block, meeting) for block, meeting in there if block.key not in unwritten)
+    return tuple((block, meeting) for block, meeting in asked if overrun(block, meeting) in session.overrun)
 
 
 def began_later(block: Resolved, at: datetime) -> bool:
@@ -120,15 +125,15 @@ def _overlap(block: Resolved, meeting: Meeting) -> bool:
     return meeting.start.astimezone(UTC) < end and start < meeting.end.astimezone(UTC)
 
 
-def _standing_for_blocks(session: Session) -> Mapping[str, str]:
-    """Keys of blocks that are not on the calendar yet, to the ids of the foreign events that stand for them."""
+def _events_for_blocks(session: Session, match: Match) -> Mapping[str, str]:
+    """Return the ids of the foreign events that ``match`` finds for blocks that are not on the calendar yet, by key."""
     if session.plan is None or session.snapshot is None:
         return {}
     events = [event for event in session.snapshot.events if not event.gone and is_timed(event)]
     written = {key for event in events if (key := own_key(event, session.date)) is not None}
     blocks = [b for b in desired_day(session.plan, overlapping=True).blocks if b.key not in written]
     foreign = [event for event in events if own_key(event, session.date) is None]
-    return {key: event.id for key, event in linked(blocks, foreign).items()}
+    return {key: event.id for key, event in match(blocks, foreign).items()}
 
 
 def _words(meeting: Meeting) -> str:

@@ -31,19 +31,31 @@ _MOST_WARNINGS = 5
 def linked(blocks: Sequence[DesiredBlock], foreign: Sequence[EventImage]) -> dict[str, EventImage]:
     """Return the foreign events that stand for blocks, by block key: those of the same title one to one, then for each
     block that is left the one that takes up most of it. Independent of the order of both."""
+    found = same_events(blocks, foreign)
+    columns = _in_order(foreign)
+    shapes = [canon(event) for event in columns]
+    for block in blocks:
+        if block.key not in found and (place := _taken_up_by(block, shapes)) is not None:
+            found[block.key] = columns[place]
+    return found
+
+
+def same_events(blocks: Sequence[DesiredBlock], foreign: Sequence[EventImage]) -> dict[str, EventImage]:
+    """Return the foreign events that are the same thing as a block, by block key, one to one. Independent of the order
+    of both."""
     rows = sorted(blocks, key=lambda b: (b.fields.start, b.fields.summary, b.key))
-    columns = sorted(foreign, key=lambda e: (canon(e).start, e.summary, e.id))
-    shapes = [canon(e) for e in columns]
+    columns = _in_order(foreign)
+    shapes = [canon(event) for event in columns]
     costs = [
         {c: cost for c, shape in enumerate(shapes) if (cost := _cost(canon(block.fields), shape)) is not None}
         for block in rows
     ]
     chosen = assign(costs, len(columns))
-    found = {b.key: columns[c] for b, c in zip(rows, chosen, strict=True) if c is not None}
-    for block in rows:
-        if block.key not in found and (place := _taken_up_by(block, shapes)) is not None:
-            found[block.key] = columns[place]
-    return found
+    return {b.key: columns[c] for b, c in zip(rows, chosen, strict=True) if c is not None}
+
+
+def _in_order(foreign: Sequence[EventImage]) -> list[EventImage]:
+    return sorted(foreign, key=lambda e: (canon(e).start, e.summary, e.id))
 
 
 def _taken_up_by(block: DesiredBlock, shapes: Sequence[Canon]) -> int | None:

@@ -67,10 +67,10 @@ async def test_undo_of_the_oldest_takes_back_all_and_redo_does_all_again(house: 
     assert "Taken back: I removed 3 blocks from your calendar." in anna.words
     assert "Taken back: I removed 3 blocks from your calendar." in anna.beside("history")
     assert rows(anna) == [
-        "**08:03 · Undo** | Removed “Report” 09:15–10:15 | Removed “Lunch” 12:30–13:15 | _2 removed_",
+        "**08:03 · Undo** | Removed “Report” 09:15–10:15 | Removed “Lunch” 12:30–13:15 | Removed “Shut down” 17:30–18:00 | _3 removed_",
         "08:02 · Your change · 1 removed · taken back",
         "08:01 · Your change · 1 moved · taken back",
-        "08:00 · Your change · 3 added · taken back",
+        "08:00 · Your change · 4 added · taken back",
     ]
     house.restart()
     await anna.press_beside("history", "Redo")
@@ -78,10 +78,10 @@ async def test_undo_of_the_oldest_takes_back_all_and_redo_does_all_again(house: 
     session = await anna.session()
     assert (session.plan, session.refine_undo) == (before.plan, before.refine_undo)
     assert (session.write_group, session.written) == (before.write_group, before.written)
-    assert "Done again: I added 2 blocks to your calendar." in anna.beside("history")
+    assert "Done again: I added 3 blocks to your calendar." in anna.beside("history")
     assert [row.split(" | ")[0] for row in rows(anna)] == [
         "**08:03 · Redo**",
-        "08:03 · Undo · 2 removed · done again",
+        "08:03 · Undo · 3 removed · done again",
         "**08:02 · Your change**",
         "**08:01 · Your change**",
         "**08:00 · Your change**",

@@ -128,7 +128,7 @@ async def test_a_plan_on_the_calendar_follows_at_once_where_changes_do(anna: Per
     assert too_early(house.on_calendar()) == ["Report"]
     await told(anna, **EARLY)
     assert too_early(house.on_calendar()) == []
-    assert house.on_calendar() == await times(anna)
+    assert house.on_calendar(whole=True) == await times(anna)
     await anna.press("Undo last update")
     assert too_early(house.on_calendar()) == ["Report"]
 
@@ -143,7 +143,7 @@ async def test_a_meeting_in_the_background_mends_the_plan(anna: Person, house: H
     assert all(when <= "09:00-09:30" or when >= "10:00" for when in shown.values())
     await anna.press("Commit to calendar")
     assert (await anna.session()).stage is Stage.REVIEW_COMMIT
-    assert house.on_calendar() == {**shown, "Dentist": "09:30-10:00"}
+    assert house.on_calendar(whole=True) == {**shown, "Dentist": "09:30-10:00"}
 
 
 async def test_a_meeting_that_comes_with_the_commit_is_seen_first(anna: Person, house: House) -> None:
@@ -209,15 +209,28 @@ async def test_a_meeting_that_leaves_no_room_is_asked_about(anna: Person, house:
     """K9: double-booking counts like a must. A yes holds for these meetings only."""
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
+    meeting(house, "Offsite", "00:00", "09:20")
+    meeting(house, "Workshop", "09:40", "23:55")
+    await look(anna)
+    assert "“Offsite, 00:00–09:20” and “Workshop, 09:40–23:55”. In the way: " in anna.words
+    await anna.press("Commit to calendar")
+    assert (await anna.session()).stage is Stage.REFINE
+    assert "“Offsite” came to your calendar at 00:00–09:20. Against it: “Report” (09:00–10:00)." in anna.words
+    await anna.press("Commit anyway")
+    assert (await anna.session()).stage is Stage.REVIEW_COMMIT
+    assert house.on_calendar()["Report"] == "09:00-10:00"
+
+
+async def test_a_block_inside_a_meeting_is_not_written_and_the_card_says_so(anna: Person, house: House) -> None:
+    """S79, K9: nothing has to be asked about a block that does not reach the calendar."""
+    await anna.to_refine("Report")
+    await anna.pick("set_calendar_write", "commit")
     meeting(house, "Offsite", "00:00", "23:55")
     await look(anna)
     assert "“Offsite, 00:00–23:55”. In the way: " in anna.words
     await anna.press("Commit to calendar")
-    assert (await anna.session()).stage is Stage.REFINE
-    assert "“Offsite” came to your calendar at 00:00–23:55. Against it: “Report” (09:00–10:00)." in anna.words
-    await anna.press("Commit anyway")
-    assert (await anna.session()).stage is Stage.REVIEW_COMMIT
-    assert house.on_calendar()["Report"] == "09:00-10:00"
+    assert "Report" not in house.on_calendar()
+    assert "I did not add “Report”: “Offsite” takes up the same time" in anna.words
 
 
 async def test_another_word_withdraws_the_question(anna: Person, house: House) -> None:

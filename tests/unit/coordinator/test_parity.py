@@ -63,12 +63,15 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await look()
     await anna.press("Proceed")
     await look()
-    for minutes in (420, 315):
+    for minutes in (420, 300):
         await _too_much(anna, minutes)
         await look()
         await anna.press("Drop it")
     await anna.press("Refine")
     await look()
+    await anna.choose("Shut down", "Remove")
+    await look()
+    await anna.press("Undo last update")
     for nth in range(8):
         house.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
     await anna.choose("B", "15 min later")
@@ -94,7 +97,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
     await _in_the_way(anna, house)
     await look()
-    return found | await _caught_up(house) | await _held_back(house)
+    return found | await _caught_up(house) | await _held_back(house) | await _full(house) | await _over(house)
 
 
 async def _left_over(anna: Person) -> None:
@@ -113,6 +116,26 @@ async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:
     stage, missed = (await tuesday.session()).stage, set(actions(tuesday))
     await tuesday.fill("catch_up")
     return {(stage, action) for action in (*missed, *actions(tuesday))}
+
+
+async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A day that a longer evening would make room on."""
+    house.clock.at = MORNING + timedelta(days=2)
+    person = Person(house)
+    await person.to_tasks()
+    tasks = {"title_1": "Report", "minutes_1": 300, "title_2": "Mail", "minutes_2": 150, "depth_2": "shallow"}
+    await person.fill("tasks", proceed=True, **tasks)
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _over(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A day that is planned after it ended."""
+    house.clock.at = MORNING + timedelta(days=3)
+    person = Person(house)
+    await person.start()
+    house.clock.at += timedelta(hours=11)
+    await person.press("Plan this day")
+    return {((await person.session()).stage, action) for action in actions(person)}
 
 
 async def _held_back(house: House) -> set[tuple[TimeboxingStage, str]]:
@@ -235,7 +258,7 @@ async def test_home_lists_the_days(anna: Person) -> None:
     await anna.to_committed("Report")
     card = await anna.door.home(anna.user)
     words = [getattr(p, "text", "") for p in card.parts]
-    assert "**Monday 2 March**: on your calendar, 2 blocks" in words
+    assert "**Monday 2 March**: on your calendar, 3 blocks" in words
     empty = await anna.door.home("U_NEW")
     assert [p.kind for p in empty.parts] == [
         *("heading", "prose", "controls"),

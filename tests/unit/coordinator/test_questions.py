@@ -75,7 +75,7 @@ async def test_it_is_asked_once_and_stays_on_the_card(held: House, ben: Person) 
     assert ben.words.count(MOVED) == 1
     assert asking(ben) == PAIR
     assert ben.card.text == "Refine Monday 2 March: 4 blocks. 1 question to answer."
-    assert (before, writes(held)) == (3, 3)
+    assert (before, writes(held)) == (4, 4)
 
 
 async def test_keep_calendar(held: House, ben: Person) -> None:

@@ -87,7 +87,7 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
     ]
     commit = turns[-1].effects[-1]
     assert (commit.kind, commit.status, commit.trouble) == ("write_calendar", "unchanged", False)
-    assert sum(effect.created for turn in turns for effect in turn.effects) == 5
+    assert sum(effect.created for turn in turns for effect in turn.effects) == 6
 
 
 async def test_files_are_for_their_owner_only(opening: Open, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
         ("words", "update_task", "0", "2"),
         ("words", "proceed", "0", "1"),
         ("words", "proceed", "0", "1"),
-        ("words", "apply_patch", "5", "3"),
+        ("words", "apply_patch", "6", "3"),
         ("control", "shift_block", "1", "0"),
         ("words", "user_reply", "0", "2"),
         ("words", "proceed", "0", "1"),

@@ -81,7 +81,7 @@ async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, an
     session = await anna.session()
     assert session.notice is not None
     assert session.notice.lines[-1] == NOT_TORN
-    assert len(house.on_calendar()) == wanted
+    assert len(house.on_calendar(whole=True)) == wanted
 
 
 async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tried_again(
@@ -111,7 +111,7 @@ async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tri
             break
         await asyncio.sleep(0)
     await asyncio.wait_for(again, 60)
-    assert len(house.on_calendar()) == wanted
+    assert len(house.on_calendar(whole=True)) == wanted
     assert (await anna.session()).last_sync is not None
 
 
@@ -121,7 +121,7 @@ async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
     told: list[Progress] = []
     reads_words(house, ScriptedModel({"intent": "proceed", "number": None, "also": False}))
     await house.coordinator.handle(message(anna, "put it there"), told.append)
-    blocks = len(house.on_calendar())
+    blocks = len(house.on_calendar(whole=True))
     assert list(dict.fromkeys(p.doing for p in told)) == [Doing.LOOKING, Doing.READING, Doing.WRITING]
     counts = [p.done for p in told if p.doing is Doing.WRITING]
     assert counts == sorted(counts)

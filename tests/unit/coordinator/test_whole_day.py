@@ -52,7 +52,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
     session = await anna.session()
     assert session.stage is TimeboxingStage.REFINE
     assert (session.write_group, session.written) == (None, None)
-    assert len(anna.rows()) == 4
+    assert len(anna.rows()) == 5
 
     await anna.press("Commit to calendar")
     assert house.on_calendar() == before | plan
@@ -86,6 +86,7 @@ async def test_every_change_is_written_and_can_be_taken_back(house: House, anna:
         "**09:00–10:00** Report ⭐",
         "**10:10–11:10** Mail",
         "**12:30–13:15** Lunch",
+        "**17:30–18:00** Shut down",
     ]
 
 
