@@ -85,7 +85,7 @@ class Later:
                     await self._shown(before, _saying(known, late), command)
                 return
             # What appeared on the calendar changes the plan on the card; the calendar follows with the next write.
-            followed, _ = self._followed(news.session, cause=command.command_id)
+            followed, _ = await self._follow(news.session, cause=command.command_id)
             lines = () if followed.notice in {None, before.notice} else followed.notice.lines
             after = await self._shown(before, _saying(followed, (*late, *lines)), command)
             # Only now: a plan that is not saved must not count as known to the engine.
@@ -99,7 +99,7 @@ class Later:
             if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
                 return
             after = await self.remembered(before, command)
-            after, writes = self._followed(after, cause=command.command_id)
+            after, writes = await self._follow(after, cause=command.command_id)
             for effect in writes:
                 after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
             if news_of_memory(before, after):
@@ -122,12 +122,15 @@ class Later:
             after, messages = closed(before, command)
             await self._sessions.save(after, expected=before.version, outgoing=messages)
 
-    def _followed(self, session: Session, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
+    async def _follow(self, session: Session, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
         """Return the session with its draft made again, or its plan mended, for what arrived; and the write that
-        follows from it where changes go to the calendar at once."""
+        follows from it where changes go to the calendar at once. A draft is some tenths of a second of work, which is
+        done beside the event loop."""
+        now = self._clock.now()
+        session = session.at_time(now)
         if session.stage is TimeboxingStage.REFINE:
-            return with_arrivals(session, self._clock.now(), cause=cause)
-        return redrafted(session), ()
+            return await asyncio.to_thread(with_arrivals, session, now, cause=cause)
+        return await asyncio.to_thread(redrafted, session), ()
 
     def take_in(self, session: Session) -> None:
         """When the calendar answers after all, show it."""
@@ -159,7 +162,7 @@ class Later:
             if session is None or not _still_waits(session, look):
                 return
             after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
-            after, _ = self._followed(after, cause=f"{session_id}:{session.version}:calendar")
+            after, _ = await self._follow(after, cause=f"{session_id}:{session.version}:calendar")
             after = advised(after, session.touched_at)
             after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
             try:
