@@ -115,8 +115,8 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     alex, robin = office.alex, office.robin
     printed = await office.start()
     (code,) = CODE.findall(printed)
-    assert "Owner of the calendar: It is nobody's yet." in printed
-    assert await office.doctor() == "It is nobody's yet."
+    assert "Owner of the calendar: It has no owner yet." in printed
+    assert await office.doctor() == "It has no owner yet."
     for person in (alex, robin):
         await person.slash()
         await told(person, phrases.NOBODYS_CALENDAR)

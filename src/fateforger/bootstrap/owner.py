@@ -10,11 +10,11 @@ from fateforger.config import Settings
 from fateforger.local.people import DEFAULT_USERS
 from fateforger.ports import Clock
 
-NOBODYS = "It is nobody's yet."
+UNCLAIMED = "It has no owner yet."
 CLOSED = "It is closed: its owner was erased, and nobody inherits it."
 SETTING_VOID = " FATEFORGER_CALENDAR_OWNER names who was erased, so it does not count."
 FIX = (
-    "Start fateforger up: it prints a code, and whoever sends that to the bot is the owner. Or set"
+    "Start fateforger up: it prints a code, and the person who sends that code to the bot becomes the owner. Or set"
     " FATEFORGER_CALENDAR_OWNER to a Slack id (U...)."
 )
 
@@ -28,7 +28,7 @@ def ownership_of(settings: Settings, store: Store, clock: Clock) -> Ownership:
 def owner_words(settings: Settings, owner: CalendarOwner) -> str:
     """Return a sentence about whose calendar it is."""
     if owner.person is None:
-        return f"{CLOSED}{SETTING_VOID if settings.calendar_owner else ''}" if owner.closed else NOBODYS
+        return f"{CLOSED}{SETTING_VOID if settings.calendar_owner else ''}" if owner.closed else UNCLAIMED
     since = "" if owner.since is None else f" on {owner.since.date().isoformat()}"
     return f"{owner.person} ({owner.origin}{since})."
 
@@ -39,7 +39,7 @@ def claim_words(code: str) -> str:
         "To connect your calendar, send this to the bot in a direct message:\n\n"
         f"    /timebox claim {code}\n\n"
         f"In a thread, where Slack takes no commands, write it without the command: claim {code}\n"
-        "The code counts once, and until the next start. Keep it to yourself: whoever sends it owns the calendar."
+        "The code works once, until the next start. Keep it to yourself: the person who sends it owns the calendar."
     )
 
 

@@ -137,7 +137,7 @@ def moved_from_past(session: Session, now: datetime) -> Refit | None:
     known = session.model_copy(update={"unplaced": tuple(u for u in session.unplaced if u.task_id not in set(late))})
     refit = _fitted(session, known, begun_from(plan, late, at), instance_in(session), at, [])
     titles = listed([f"“{resolved_block(plan, key).event.name}”" for key in late])
-    line = f"{titles} would have begun before now, so I fitted the rest of your day anew from {_clock(session, at)} on."
+    line = f"{titles} would have begun before now, so I replanned the rest of your day from {_clock(session, at)} on."
     return replace(refit, lines=(line, *refit.lines))
 
 

@@ -339,7 +339,7 @@ async def test_a_refined_plan_comes_back_after_another_draft(house: House) -> No
     await anna.choose("Report", "15 min later")
     await anna.press("Back")
     await anna.press("Redo")
-    assert "I drafted the day anew" in anna.words
+    assert "I redrafted your day. To get your previous plan back" in anna.words
     assert blocks(await anna.session())[0] == "11:00 Report"
     await anna.press("Refine")
     await anna.press("Undo last update")

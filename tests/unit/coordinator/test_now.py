@@ -92,7 +92,7 @@ async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted
     at(house, "15:31")
     await anna.press("Refine")
     assert (
-        "“Write report” would have begun before now, so I fitted the rest of your day anew from 15:35 on." in anna.words
+        "“Write report” would have begun before now, so I replanned the rest of your day from 15:35 on." in anna.words
     )
     session = await anna.session()
     assert session.plan is not None

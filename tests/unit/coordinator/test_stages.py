@@ -232,7 +232,7 @@ async def test_back_keeps_a_refined_plan_and_drafts_anew_when_something_changed(
     assert "**09:15–10:15** Report" in anna.words
     await anna.press("Back")
     await anna.fill("tasks", title_1="Mail", proceed=True)
-    assert "I drafted the day anew" in anna.words
+    assert "I redrafted your day. To get your previous plan back" in anna.words
     assert "**09:00–10:00** Report" in anna.words
     await anna.press("Refine")
     await anna.press("Undo last update")
