@@ -3,7 +3,7 @@ S214, K7)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import time, timedelta
 
 import pytest
@@ -69,9 +69,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         await anna.press("Drop it")
     await anna.press("Refine")
     await look()
-    await anna.choose("Shut down", "Remove")
-    await look()
-    await anna.press("Undo last update")
+    await _worse(anna, look)
     for nth in range(8):
         house.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
     await anna.choose("B", "15 min later")
@@ -98,6 +96,13 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await _in_the_way(anna, house)
     await look()
     return found | await _caught_up(house) | await _held_back(house) | await _full(house) | await _over(house)
+
+
+async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
+    """A plan that the card offers to make better."""
+    await anna.choose("Shut down", "Remove")
+    await look()
+    await anna.press("Undo last update")
 
 
 async def _left_over(anna: Person) -> None:

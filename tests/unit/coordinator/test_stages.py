@@ -228,7 +228,7 @@ async def test_back_keeps_a_refined_plan_and_drafts_anew_when_something_changed(
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
     await anna.press("Back")
-    assert "so I kept your plan as you refined it. Redo drafts it anew." in anna.words
+    assert "so I kept your plan as you refined it. Redo drafts it again." in anna.words
     assert "**09:15–10:15** Report" in anna.words
     await anna.press("Back")
     await anna.fill("tasks", title_1="Mail", proceed=True)
