@@ -123,12 +123,6 @@ class SessionsContract:
         with pytest.raises(InternalError):
             await sessions.attach_thread("nope", "D1", "1.1")
 
-    async def test_the_first_person_is_who_left_a_session_alone_longest(self, sessions: Sessions) -> None:
-        assert await sessions.first_person() is None
-        await sessions.save(session("s1", user_id="U2", touched_at=later(9)), expected=0)
-        await sessions.save(session("s2", user_id="U1", touched_at=later(5)), expected=0)
-        assert await sessions.first_person() == "U1"
-
     async def test_of_a_user_the_last_touched_first(self, sessions: Sessions) -> None:
         for n, touched in enumerate([5, 9, 1]):
             await sessions.save(session(f"s{n}", touched_at=later(touched)), expected=0)

@@ -32,10 +32,6 @@ class Sessions(Protocol):
         """All sessions touched at that moment or later, the last touched first."""
         ...
 
-    async def first_person(self) -> str | None:
-        """Return the person of the session that was left alone longest; ``None`` while there is none. Reads one row."""
-        ...
-
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
         """Store the session and queue its messages in one commit; ``expected`` is the version it was loaded with
         (0 for a new one). Returns it with its new version. Raises ``VersionConflict``."""

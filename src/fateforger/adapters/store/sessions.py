@@ -32,7 +32,6 @@ _OF_USER = (
     .limit(bindparam("at_most"))
 )
 _SINCE = select(SESSION).where(SESSION.c.touched_at >= bindparam("moment")).order_by(*_LATEST_FIRST)
-_SOMEBODY = select(SESSION.c.user_id).order_by(SESSION.c.touched_at, SESSION.c.id).limit(1)
 _ANY = select(SESSION.c.id).limit(1)
 _STANDS = select(SESSION.c.version, SESSION.c.channel, SESSION.c.thread_ts).where(SESSION.c.id == bindparam("of_id"))
 _INSERT = insert(SESSION)
@@ -68,9 +67,6 @@ class SqlSessions:
 
     async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
         return await self._all(_SINCE, moment=moment)
-
-    async def first_person(self) -> str | None:
-        return await self._database.read(lambda connection: connection.execute(_SOMEBODY).scalar())
 
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
         messages = tuple(outgoing)
