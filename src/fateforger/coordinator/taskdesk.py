@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.background.letters import letter
-from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, taken_out
+from fateforger.constraints.credentials import taken_out
 from fateforger.coordinator.dispositor import forms as front_forms
 from fateforger.coordinator.dispositor.desk import FrontDesk
 from fateforger.coordinator.dispositor.routing import AtOnce, Redirected, Route, routed, typed_route
@@ -19,6 +19,7 @@ from fateforger.coordinator.executor.planned import Planned
 from fateforger.coordinator.executor.pulling import Puller
 from fateforger.coordinator.executor.settling import settle
 from fateforger.coordinator.executor.watching import Waiting
+from fateforger.coordinator.forms.reading import refuse_values
 from fateforger.coordinator.queue_editing import HomeDesk
 from fateforger.coordinator.queue_form import edit_form, read_edited
 from fateforger.errors import BadInput
@@ -147,15 +148,10 @@ class TaskDesk:
                 return front_forms.add_form(request)
 
     async def read_form(self, submission: FormSubmission) -> QueueCommand | FormErrors:
-        """What a filled one of ``FORMS`` asks for. Raises as :meth:`open_form`. What holds a secret does not become a
-        command, which is kept for a while, but one sentence beside the field."""
-        typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
-        endless = [name for name, value in typed.items() if len(value) > LONGEST]
-        if endless:
-            return FormErrors(errors=dict.fromkeys(endless, TOO_LONG))
-        secret = [name for name, value in typed.items() if taken_out(value)[1]]
-        if secret:
-            return FormErrors(errors=dict.fromkeys(secret, REFUSED))
+        """What a filled one of ``FORMS`` asks for. Raises as :meth:`open_form`."""
+        refused = refuse_values(submission)
+        if refused is not None:
+            return refused
         match submission.form:
             case "queue_done":
                 return forms.read_done(await self._task(submission.user_id, submission.target), submission)

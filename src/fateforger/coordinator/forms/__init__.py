@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, taken_out
 from fateforger.coordinator.forms import block, bring, catch_up, frame, replan, rule, rules, task, tasks, zone
-from fateforger.coordinator.forms.reading import FormRoom, RuleRoom
+from fateforger.coordinator.forms.reading import FormRoom, RuleRoom, refuse_values
 from fateforger.errors import BadInput, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import AddBlock, EditBlock, SessionCommand
@@ -48,16 +47,8 @@ def open_rules(book: RuleBook, request: FormRequest) -> Form:
 
 
 def read_rules(book: RuleBook, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
-    """As :func:`read_form`, for one of ``RULES``. What holds a secret does not become a command, which is kept for a
-    while, but one sentence beside the field."""
-    typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
-    endless = [name for name, value in typed.items() if len(value) > LONGEST]
-    if endless:
-        return FormErrors(errors=dict.fromkeys(endless, TOO_LONG))
-    secret = [name for name, value in typed.items() if taken_out(value)[1]]
-    if secret:
-        return FormErrors(errors=dict.fromkeys(secret, REFUSED))
-    return RULES[submission.form].read(_open(book), submission)
+    """As :func:`read_form`, for one of ``RULES``."""
+    return refuse_values(submission) or RULES[submission.form].read(_open(book), submission)
 
 
 def open_form(session: Session, request: FormRequest) -> Form:

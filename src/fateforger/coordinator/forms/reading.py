@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, time
 from typing import Any
 
+from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, taken_out
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
@@ -17,6 +18,17 @@ MAX_TITLE = 300
 MAX_NOTES = 3_000
 MAX_MINUTES = 24 * 60
 DEPTHS = {"deep": "Deep: needs undisturbed attention", "shallow": "Shallow: can be done in between"}
+
+
+def refuse_values(submission: FormSubmission) -> FormErrors | None:
+    """Return a sentence beside each field that is too long to be looked through, or else beside each that holds a
+    secret; ``None`` when there is none. Neither becomes a command, which is kept for a while."""
+    typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
+    endless = [name for name, value in typed.items() if len(value) > LONGEST]
+    if endless:
+        return FormErrors(errors=dict.fromkeys(endless, TOO_LONG))
+    secret = [name for name, value in typed.items() if taken_out(value)[1]]
+    return FormErrors(errors=dict.fromkeys(secret, REFUSED)) if secret else None
 
 
 @dataclass(frozen=True, slots=True)
