@@ -29,7 +29,7 @@ from fateforger.ports import NewJob, Sent
 from fateforger.session.feedback import Rating
 from fateforger.slack.arrivals import command_id
 
-OF_NOBODY = frozenset({"model_usage", "erasure"})
+OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use"})
 """Tables in which no row is about anybody."""
 _DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}'\)$")
 

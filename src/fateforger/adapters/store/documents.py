@@ -10,8 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from fateforger.errors import InternalError, StoreUnavailable
 
-JOURNAL_VERSION = 1
-"""Shape of transactions, ops and heads."""
+JOURNAL_VERSION = 2
+"""Shape of transactions, ops and heads. 2 keeps what events hold beyond the managed fields."""
+
+SESSION_VERSION = 2
+"""Shape of planning sessions. 2 keeps the clock, what a plan was made from, and what a calendar left out."""
 
 OUTBOX_VERSION = 2
 """Shape of outgoing messages."""

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, exists, select, update
 
+from fateforger.adapters.store.documents import JOURNAL_VERSION
 from fateforger.adapters.store.journal_rows import OP, TX, UNDOABLE, UNSETTLED, state_of
 from fateforger.errors import InternalError
 from fateforger.journal.model import TxState
@@ -15,7 +16,7 @@ _HAS_OPEN_OPS = select(exists().where(OP.c.tx_id == bindparam("of_tx"), UNSETTLE
 _CLOSE = (
     update(TX)
     .where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(_OPEN))
-    .values(state=bindparam("new_state"), settled_at=bindparam("at"))
+    .values(state=bindparam("new_state"), settled_at=bindparam("at"), schema_version=JOURNAL_VERSION)
 )
 _UNDO = update(TX).where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(UNDOABLE)).values(state=TxState.UNDONE)
 _STAND_AGAIN = (

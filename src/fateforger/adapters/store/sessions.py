@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import expect_version, parse
+from fateforger.adapters.store.documents import SESSION_VERSION, expect_version, parse
 from fateforger.adapters.store.outbox import queue
 from fateforger.adapters.store.tables import SessionRow, table
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.session.model import SCHEMA_VERSION, Outgoing, Session
+from fateforger.session.model import Outgoing, Session
 
 SESSION = table(SessionRow)
 
@@ -111,13 +111,13 @@ def _values(session: Session) -> dict[str, Any]:
         "channel": session.channel,
         "thread_ts": session.thread_ts,
         "touched_at": session.touched_at,
-        "schema_version": session.schema_version,
+        "schema_version": SESSION_VERSION,
         "session": session.model_dump_json(),
     }
 
 
 def _session(row: Row[Any]) -> Session:
     what = f"Planning session {row.id}"
-    expect_version(what, row.schema_version, SCHEMA_VERSION)
+    expect_version(what, row.schema_version, SESSION_VERSION)
     known = parse(Session, row.session, what)
     return known.model_copy(update={"version": row.version, "channel": row.channel, "thread_ts": row.thread_ts})

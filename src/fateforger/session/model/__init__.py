@@ -23,11 +23,10 @@ from fateforger.session.model.facts import (
     Task,
     Unplaced,
 )
-from fateforger.session.model.session import SCHEMA_VERSION, LastWords, Notice, Outgoing, Session, SessionStatus
+from fateforger.session.model.session import LastWords, Notice, Outgoing, Session, SessionStatus
 
 __all__ = [
     "MEETINGS",
-    "SCHEMA_VERSION",
     "CalendarWrite",
     "CaughtUp",
     "Clash",

@@ -22,7 +22,6 @@ from fateforger.tasks.modes import Mode
 from fateforger.workflow.trace import Step
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-SCHEMA_VERSION = 1
 LONGEST_SAID = 1200
 """Characters of the last words that are kept."""
 
@@ -58,7 +57,8 @@ class Session(BaseModel):
     """One person planning one day in one thread. ``version`` is counted by the store."""
 
     model_config = _FROZEN
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
+    """Kept because the sessions of earlier versions have it; the store counts the shape of its rows itself."""
     id: str
     version: int = 0
     user_id: str

@@ -19,11 +19,10 @@ from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.documents import JOURNAL_VERSION, OUTBOX_VERSION
+from fateforger.adapters.store.documents import JOURNAL_VERSION, OUTBOX_VERSION, SESSION_VERSION
 from fateforger.adapters.store.tables import CalendarLease, table
 from fateforger.errors import InternalError, StoreUnavailable
 from fateforger.ports import NewJob
-from fateforger.session.model import SCHEMA_VERSION
 
 BIG = "x" * 400_000
 
@@ -189,7 +188,7 @@ async def test_what_a_newer_program_saved_is_refused_politely(store: Store) -> N
     await store.database.write(raise_versions)
     reads: list[tuple[str, int, Callable[[], Awaitable[object]]]] = [
         ("Transaction t1", JOURNAL_VERSION, lambda: store.journal.get("t1")),
-        ("Planning session s1", SCHEMA_VERSION, lambda: store.sessions.load("s1")),
+        ("Planning session s1", SESSION_VERSION, lambda: store.sessions.load("s1")),
         ("Message m1", OUTBOX_VERSION, lambda: store.outbox.pending(now=NOON)),
     ]
     for what, known, read in reads:
