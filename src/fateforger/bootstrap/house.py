@@ -94,6 +94,10 @@ class _BackgroundReads:
     async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
         return await read_day(self.calendar, self.journal, day, tz)
 
+    async def late(self) -> tuple[str, ...]:
+        """Take back, as a person's command does, creates that arrived after their undo: that writes."""
+        return await self.engine.late()
+
 
 @asynccontextmanager
 async def open_house(settings: Settings) -> AsyncIterator[House]:
