@@ -101,7 +101,7 @@ async def test_who_planned_first_keeps_the_calendar(kind: str, tmp_path: Path, r
     engine = make_engine(database_url(where))
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE calendar_owner")
-        connection.exec_driver_sql("UPDATE fateforger_revision SET version_num = '0007'")
+        connection.exec_driver_sql("UPDATE fateforger_revision SET version_num = '0008'")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
