@@ -68,7 +68,6 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         await look()
         await anna.press("Drop it")
     await anna.press("Refine")
-    await look()
     await _worse(anna, look)
     for nth in range(8):
         house.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
@@ -99,7 +98,8 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
-    """A plan that the card offers to make better."""
+    """A plan as it is drafted, and one that the card offers to make better."""
+    await look()
     await anna.choose("Shut down", "Remove")
     await look()
     await anna.press("Undo last update")
