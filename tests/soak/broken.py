@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from tests.soak.truth import OWN
+
 from fateforger.commit import CalendarSubmitter, Outside
+from fateforger.journal import Transaction
 from fateforger.ports import Calendar, Journal, Outcome
 from fateforger.sync.model import EventImage, Ledger, Marker, OwnedId
 
@@ -82,6 +85,53 @@ class Forgetful(Passing):
         return Ledger()
 
 
+class NamedOnly(Passing):
+    """An undo that goes back to before a transaction does not see what was written after it, and leaves that."""
+
+    def __init__(self, real: Any) -> None:
+        super().__init__(real)
+        self._named: str | None = None
+
+    async def get(self, transaction_id: str) -> Transaction | None:
+        self._named = transaction_id
+        found: Transaction | None = await self._real.get(transaction_id)
+        return found
+
+    async def history(self, calendar: str, *, day: Any = None, **query: Any) -> tuple[Transaction, ...]:
+        """Return the newest first; ``day`` is given when an undo looks for what goes along with the named one."""
+        found: tuple[Transaction, ...] = await self._real.history(calendar, day=day, **query)
+        named, self._named = self._named, None
+        at = next((n for n, t in enumerate(found) if t.id == named), 0) if day is not None else 0
+        return found[at:]
+
+
+class Shallow(Passing):
+    """An undo looks at the newest transactions only, and takes what is older for nothing."""
+
+    async def history(self, calendar: str, **query: Any) -> tuple[Transaction, ...]:
+        found: tuple[Transaction, ...] = await self._real.history(calendar, **query)
+        return found[:3]
+
+
+class Bare(Passing):
+    """What the person put into an event, beyond what we write, is not looked at."""
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        return tuple(map(_bare, await self._real.window(start, end)))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        image: EventImage | None = await self._real.get(event_id)
+        return None if image is None else _bare(image)
+
+
+def _bare(image: EventImage) -> EventImage:
+    if image.marker is None:
+        return image
+    properties = {name: value for name, value in image.properties.items() if name.startswith("ff")}
+    raw = {name: value for name, value in image.raw.items() if name not in OWN}
+    return image.model_copy(update={"properties": properties, "raw": raw})
+
+
 def _with(outside: Outside, calendar: Any = None, journal: Any = None) -> Outside:
     seen: Calendar = calendar or outside.calendar
     known: Journal = journal or outside.journal
@@ -104,10 +154,25 @@ def forgetful(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> Cal
     return CalendarSubmitter(_with(outside, journal=Forgetful(outside.journal)), owner=owner, new_id=new_id)
 
 
+def named_only(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+    return CalendarSubmitter(_with(outside, journal=NamedOnly(outside.journal)), owner=owner, new_id=new_id)
+
+
+def shallow(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+    return CalendarSubmitter(_with(outside, journal=Shallow(outside.journal)), owner=owner, new_id=new_id)
+
+
+def bare(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+    return CalendarSubmitter(_with(outside, Bare(outside.calendar)), owner=owner, new_id=new_id)
+
+
 BROKEN: Sequence[tuple[Any, str]] = (
     (blind, "lost"),
     (no_marks, "duplicate"),
     (prefix_only, "foreign"),
     (forgetful, "duplicate"),
+    (named_only, "blamed"),
+    (shallow, "left"),
+    (bare, "lost"),
 )
 """Each with what it must be counted as."""

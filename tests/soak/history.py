@@ -29,6 +29,8 @@ T = TypeVar("T")
 Act = Callable[[CalendarSubmitter], Awaitable[SyncResult]]
 BEGIN = timedelta(hours=6)
 SETTLE_ROUNDS = 5
+LATE = "/late"
+"""How the cause of a transaction ends that takes back a create which arrived after its undo."""
 MOST_UNDOS = 60
 
 
@@ -150,7 +152,7 @@ class History:
             end = self._run(_caught(self.process.undo_last(cause=command.name)))
             self.log.append(f"{command.name}: {getattr(end, 'status', end)}")
             if isinstance(end, NotUndoable):
-                self.truth.emptied(command)
+                self.truth.emptied(command, given_away=self._given_away)
                 return
             if isinstance(end, BaseException):
                 return
@@ -308,22 +310,25 @@ class History:
         which = rng.random()
         targets: list[Transaction] = []
         if which < 0.35:
-            act: Act = lambda s: s.undo_last(cause=command.name, force=force)  # noqa: E731  one of four
-        elif which < 0.6:
-            targets = [rng.choice(undoable)]
-            act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
-        elif which < 0.8:
+            act: Act = lambda s: s.undo_last(cause=command.name, force=force)  # noqa: E731  one of three
+        elif which < 0.55:
             group = undoable[0].group
             targets = [t for t in undoable if t.group == group]
-            act = lambda s: s.undo_group(group, cause=command.name, force=force)  # noqa: E731  one of four
+            act = lambda s: s.undo_group(group, cause=command.name, force=force)  # noqa: E731  one of three
         else:
             targets = [rng.choice(undoable)]
-            act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of four
+            act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of three
         return Asked(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
 
     def _known(self, command: Command) -> Command:
         self.commands[command.name] = command
         return command
+
+    def _command_of(self, cause: str) -> Command:
+        """Return the command that wrote. What a command removes because it arrived late was asked for by an undo."""
+        if cause.endswith(LATE):
+            return self.commands.get(cause) or self._known(self.truth.undoes(cause, force=False))
+        return self.commands[cause]
 
     def _command(self, asked: Asked, rng: Random, *, calm: bool = False) -> None:
         """Carry out a command in whatever weather. When the process dies, the command is repeated at the next start,
@@ -416,7 +421,7 @@ class History:
         for result in results:
             self.log.append(f"recover: {result.status}: {' '.join(result.sentences)}")
             for transaction in result.transactions:
-                self.commands[transaction.cause].words.extend(result.sentences)
+                self._command_of(transaction.cause).words.extend(result.sentences)
         self.process = process
         waiting, self.unfinished = self.unfinished, []
         for n, asked in enumerate(waiting):
@@ -426,7 +431,7 @@ class History:
         return self.process is not None
 
     def _process(self, life: Life, owner: str, rng: Random) -> CalendarSubmitter:
-        journal = SeenJournal(self.journal, life, self.truth, lambda cause: self.commands[cause])
+        journal = SeenJournal(self.journal, life, self.truth, self._command_of)
         calendar = SeenCalendar(self.calendar, journal, self.clock, Random(rng.random()), self.minted)
         outside = Outside(
             calendar,
@@ -508,13 +513,14 @@ class History:
                 self.truth.breach("plan", f"“{ours[event_id].summary}” is on the calendar, but not in the plan")
 
     def _given_away(self, title: str) -> bool:
-        """Whether the thread said that the event is the person's now, who never touched it. Two cases are known: an
-        older commit is taken back without the later one that had changed the event; and nobody saw the answer to a
-        write that the calendar then rewrote."""
-        if self._said(f"I left “{title}”") or self._said(f"I kept what you changed of “{title}”"):
-            return True
-        rewritten = f"“{title}”: It is no longer in the plan, but you changed it on your calendar"
-        return self.setting.html and self._said(rewritten)
+        """Check whether the thread said that the event is the person's now, who never touched it. One case is known:
+        nobody saw the answer to a write that the calendar then rewrote."""
+        said = (
+            f"I left “{title}”",
+            f"I kept what you changed of “{title}”",
+            f"“{title}”: It is no longer in the plan, but you changed it on your calendar",
+        )
+        return self.setting.html and any(map(self._said, said))
 
     def _said(self, what: str) -> bool:
         """Whether the thread ever said that."""

@@ -37,7 +37,7 @@ show the same, whenever no command is under way; a submit must not even make one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any, Literal
@@ -245,17 +245,20 @@ class Truth:
         return Command(name, "undo", self._now, force=force)
 
     def blames(self, command: Command, sentences: Iterable[str]) -> None:
-        """Check that nobody is told to have changed what only the program wrote."""
-        mine = {title for event_id in self.touched for title in self.titles[event_id]}
+        """Check that nobody is told to have changed what only the program wrote. An undo names a block by a title that
+        it gave it, which another event of the block may have had."""
+        blocks = self._keys_touched | {self._keys.get(event_id) for event_id in self.touched}
+        touched = self.touched | {event_id for event_id, key in self._keys.items() if key in blocks}
+        mine = {title for event_id in touched for title in self.titles[event_id]}
         for sentence in sentences:
             named = {title for titles in self.titles.values() for title in titles if f"“{title}”" in sentence}
             if named and not named & mine and any(words in sentence for words in BLAMES):
                 self.breach("blamed", f"{command.name} said: {sentence}")
 
-    def emptied(self, command: Command) -> None:
-        """Everything was taken back: only what the person had a hand in is left."""
+    def emptied(self, command: Command, *, given_away: Callable[[str], bool] = lambda _: False) -> None:
+        """Everything was taken back: only what the person had a hand in is left, or was ``given_away`` by its title."""
         for event_id, image in self.live.items():
-            if event_id not in self.touched | self.obstructed:
+            if event_id not in self.touched | self.obstructed and not any(map(given_away, self.titles[event_id])):
                 self.breach("left", f"{command.name} was the last undo, and “{image.summary}” is still there")
 
     def answered(self, command: Command, sentences: Iterable[str], *, whole: bool) -> None:
@@ -346,6 +349,7 @@ class Truth:
         for name, mine in self.own.get(image.id, {}).items():
             if self._is_raced(image.id, mine.at):
                 self.raced += 1
+                by.own[key_of(image)].pop(name, None)  # the program never saw it
             elif not command.force and not (mine.put_back_by is not None and mine.put_back_by in by.targets):
                 self.breach("lost", f"{command.name} deleted “{image.summary}” with its {name}")
         dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
