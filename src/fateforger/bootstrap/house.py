@@ -95,8 +95,8 @@ class _BackgroundReads:
         return await read_day(self.calendar, self.journal, day, tz)
 
     async def late(self) -> tuple[str, ...]:
-        """Take back, as a person's command does, creates that arrived after their undo: that writes."""
-        return await self.engine.late()
+        """Say what arrived on the calendar after its undo."""
+        return await self.engine.late(self.calendar)
 
 
 @asynccontextmanager

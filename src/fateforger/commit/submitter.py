@@ -13,7 +13,7 @@ from fateforger.commit.execute import Carried, execute_sync, resume, settle
 from fateforger.commit.hold import Hold
 from fateforger.commit.late import NEXT, arrived_words, find_late, late_words, take_back_late
 from fateforger.commit.outside import Outside, Told, untold
-from fateforger.commit.read import read_day
+from fateforger.commit.read import DayReads, read_day
 from fateforger.commit.result import SyncResult
 from fateforger.commit.targets import Choice, choose
 from fateforger.commit.telling import also_late, finished, result_of, result_of_late, unchanged
@@ -205,9 +205,10 @@ class CalendarSubmitter:
         found = await self._outside.journal.get(transaction_id)
         return None if found is None else result_of([Carried(found)])
 
-    async def late(self) -> tuple[str, ...]:
-        """Say what reached the calendar after it had been taken back and is still there. Writes nothing."""
-        return tuple(f"{arrived_words(late.titles)} {NEXT}" for late in await find_late(self._outside))
+    async def late(self, reads: DayReads | None = None) -> tuple[str, ...]:
+        """Say what reached the calendar after it had been taken back and is still there. ``reads`` are other reads of
+        the calendar than its own. Writes nothing."""
+        return tuple(f"{arrived_words(late.titles)} {NEXT}" for late in await find_late(self._outside, reads))
 
     async def take_back_late(self, *, cause: str) -> tuple[str, ...]:
         """Remove what reached the calendar after it had been taken back, and say so; what the person changed stays."""
