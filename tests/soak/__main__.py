@@ -1,12 +1,14 @@
-"""``python -m tests.soak``: random histories, and how often something was lost, foreign or there twice; or, with
-``--kills``, the real program killed again and again."""
+"""``python -m tests.soak``: random histories, and how often something was lost, foreign or there twice; with
+``--kills``, the real program killed again and again; with ``--terminals``, command lines on one calendar."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,6 +18,7 @@ import click
 from tests.postgres import MISSING, programs, running_server
 from tests.soak.killing import kill_again_and_again
 from tests.soak.run import KINDS, Script, Tally, play_all, stage
+from tests.soak.terminals import Played, play_some
 
 BATCH = 100
 
@@ -27,9 +30,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--replay", metavar="HISTORY", help="tell one history: seed:number, or a trace as printed")
     parser.add_argument("--kills", type=int, help="kill -9 the real program so often instead, on each database")
+    parser.add_argument("--terminals", type=int, help="play so many histories of command lines on one calendar instead")
+    parser.add_argument("--terminal", metavar="HISTORY", help="play one of them: seed:number")
     given = parser.parse_args()
     if given.kills:
         return kill_loop(given.kills, given.seed)
+    if given.terminals or given.terminal:
+        seed, _, number = (given.terminal or str(given.seed)).partition(":")
+        return play_terminals(int(seed), [int(number)] if number else range(given.terminals))
     return replay(given.replay) if given.replay else soak(given.seed, given.histories, given.jobs)
 
 
@@ -69,6 +77,22 @@ def kill_loop(kills: int, seed: int) -> int:
     with TemporaryDirectory() as folder, running_server(found) as server, server.database() as url:
         click.echo(f"PostgreSQL: {kill_again_and_again(Path(folder), url, kills, seed)}")
     return 0
+
+
+def play_terminals(seed: int, numbers: Sequence[int]) -> int:
+    def tell(so_far: Played) -> None:
+        click.echo(f"{so_far.histories:7} histories of command lines; failed: {len(so_far.failed)}")
+
+    with TemporaryDirectory() as folder:
+        played = asyncio.run(play_some(Path(folder), seed, numbers, tell))
+    click.echo(
+        f"command lines, seed {seed}: {played.histories} histories, {played.commands} commands, {played.kills} of them"
+        f" killed; failed {len(played.failed)}"
+    )
+    for failed in played.failed:
+        name = failed.partition("\n")[0]
+        click.echo(f"{failed}\nPlay it again with\n  python -m tests.soak --terminal {name}")
+    return 1 if played.failed else 0
 
 
 def say(tally: Tally, seconds: float) -> None:

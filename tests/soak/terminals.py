@@ -16,7 +16,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,6 +34,7 @@ MEETINGS = (("Standup", 7, 30), ("Dentist", 20, 60))
 COMMANDS = 9
 CALL_SECONDS = 0.03
 MOST_UNDOS = 40
+AT_ONCE = 4
 Calendar = Mapping[str, Shape]
 
 
@@ -247,18 +248,34 @@ async def play(folder: Path, seed: str) -> Terminals:
         return terminals
 
 
-def play_some(folder: Path, histories: int, seed: int) -> tuple[int, int, list[str]]:
-    """Return how many commands were typed and killed, and what went wrong, by history."""
-    commands = kills = 0
-    failed: list[str] = []
-    for number in range(histories):
-        name = f"{seed}:{number}"
-        place = folder / str(number)
+@dataclass
+class Played:
+    """What came of some histories: how many commands were typed and killed, and what went wrong, by history."""
+
+    histories: int = 0
+    commands: int = 0
+    kills: int = 0
+    failed: list[str] = field(default_factory=list)
+
+
+async def play_some(
+    folder: Path, seed: int, numbers: Sequence[int], told: Callable[[Played], None] = lambda _: None
+) -> Played:
+    """Play histories, some at a time: most of their time goes into waiting until Google may be asked again."""
+    played, places = Played(), asyncio.Semaphore(AT_ONCE)
+
+    async def play_one(number: int) -> None:
+        name, place = f"{seed}:{number}", folder / str(number)
         place.mkdir()
-        try:
-            ended = asyncio.run(play(place, name))
-        except AssertionError as wrong:
-            failed.append(f"{name}\n{wrong}")
-        else:
-            commands, kills = commands + ended.commands, kills + ended.kills
-    return commands, kills, failed
+        async with places:
+            try:
+                ended = await play(place, name)
+            except AssertionError as wrong:
+                played.failed.append(f"{name}\n{wrong}")
+            else:
+                played.commands, played.kills = played.commands + ended.commands, played.kills + ended.kills
+        played.histories += 1
+        told(played)
+
+    await asyncio.gather(*map(play_one, numbers))
+    return played
