@@ -47,7 +47,7 @@ def refine(person: Person) -> None:
 
 def commit(person: Person) -> None:
     person.press("Commit to calendar")
-    person.reads("is on your calendar", "4 created")
+    person.reads("is on your calendar", "5 created")
 
 
 STEPS: tuple[tuple[str, Callable[[Person], None]], ...] = (

@@ -53,7 +53,7 @@ def test_three_changes_all_undone_from_the_oldest_row_and_redone_after_a_kill(pr
     for _, step in STEPS[:-1]:
         step(person)
     person.choose("Answer mail", "15 min later")
-    person.reads("4 created")
+    person.reads("5 created")
     person.choose("Write report", "Swap with the one before")
     person.reads("updated.")
     person.choose("Answer mail", "Remove")
@@ -67,13 +67,13 @@ def test_three_changes_all_undone_from_the_oldest_row_and_redone_after_a_kill(pr
     program.restart()
     person = program.person()
     press_row(person, 2)
-    person.reads("Taken back: I removed 4 blocks from your calendar.")
+    person.reads("Taken back: I removed 5 blocks from your calendar.")
     assert calendar_of(program).events() == []
     eventually(lambda: rows(person)[-1].endswith("Redo"), "a row to redo")
     program.restart()
     person = program.person()
     press_row(person, 0)
-    person.reads("Done again: I added 4 blocks to your calendar.")
+    person.reads("Done again: I added 5 blocks to your calendar.")
     assert calendar_of(program).events() == written
     eventually(lambda: [row.rsplit(" ", 1)[1] for row in rows(person)] == ["Undo"] * 3, "three rows again")
 
@@ -90,11 +90,11 @@ def test_the_preview_is_what_the_commit_writes(program: Program) -> None:
     person.choose("Answer mail", "15 min later")
     person.reads("“Answer mail” is now 12:05–12:35")
     person.press("Preview")
-    said = person.reads("What would be written for Monday 2 March", "4 to add")
+    said = person.reads("What would be written for Monday 2 March", "5 to add")
     assert calendar_of(program).events() == []
     added = [line.removeprefix("• Add ") for text in said.split("\n") for line in text.split("\n") if "Add “" in line]
     person.press("Commit to calendar")
-    person.reads("is on your calendar", "4 created")
+    person.reads("is on your calendar", "5 created")
     assert [f"“{t}” {s[11:16]}–{e[11:16]}" for t, s, e in calendar_of(program).events()] == sorted(
         added, key=lambda line: line[-11:]
     )

@@ -12,6 +12,8 @@ from tests.scenarios.chat import BOT_TOKEN, Chat, Json, Person, chat_at, eventua
 from tests.scenarios.scripted_door import state_card
 from tests.scenarios.test_slack_room import forge, settled
 
+from fateforger.adapters.store import Store, open_store
+from fateforger.local.workspace import Workspace
 from fateforger.ports import Sent
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
@@ -22,15 +24,25 @@ AT = datetime(2026, 3, 2, 7, tzinfo=UTC)
 SECRET = "Therapy with Dr. Secret"
 
 
+Begun = tuple[Chat, Session, list[str]]
+
+
 @pytest.fixture
-async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
-    async with workspace_at(tmp_path) as workspace, chat_at(workspace, tmp_path) as running:
-        yield running
+async def begun(tmp_path: Path) -> AsyncIterator[Begun]:
+    """The chat, after an earlier program began a session in a channel."""
+    async with workspace_at(tmp_path) as workspace:
+        store = open_store(tmp_path / "state.sqlite")
+        try:
+            session, stamps = await begin_in_channel(workspace, store)
+        finally:
+            await store.aclose()
+        async with chat_at(workspace, tmp_path) as running:
+            yield running, session, stamps
 
 
-async def begun_in_channel(chat: Chat) -> tuple[Session, list[str]]:
-    """A session as an earlier program left it: its first message and its card stand in a thread of the channel."""
-    config = chat.workspace.config
+async def begin_in_channel(workspace: Workspace, store: Store) -> tuple[Session, list[str]]:
+    """Leave a session as an earlier program did: its first message and its card stand in a thread of the channel."""
+    config = workspace.config
     client = AsyncWebClient(token=BOT_TOKEN, base_url=f"{config.public_url}/api/")
     session = Session(
         id="s1", user_id=ALEX, channel=GENERAL, created_at=AT, touched_at=AT, tz="Etc/UTC", date=AT.date(),
@@ -45,18 +57,18 @@ async def begun_in_channel(chat: Chat) -> tuple[Session, list[str]]:
         sent = await client.chat_postMessage(channel=GENERAL, text=shown.text, blocks=shown.blocks, thread_ts=thread)
         stamps.append(str(sent["ts"]))
         messages.append(item)
-    await chat.store.sessions.save(session, expected=0, outgoing=messages)
+    await store.sessions.save(session, expected=0, outgoing=messages)
     for item, ts in zip(messages, stamps, strict=True):
-        await chat.store.outbox.sent(item.id, Sent(GENERAL, ts), now=AT)
-    await chat.store.sessions.attach_thread("s1", GENERAL, stamps[0])
+        await store.outbox.sent(item.id, Sent(GENERAL, ts), now=AT)
+    await store.sessions.attach_thread("s1", GENERAL, stamps[0])
     return session, stamps
 
 
 @pytest.mark.parametrize("by", ["a message", "a click"])
-async def test_it_moves_with_the_next_answer(chat: Chat, by: str) -> None:
+async def test_it_moves_with_the_next_answer(begun: Begun, by: str) -> None:
     """K14: the answer, and all after it, come in direct messages; in the channel one line says where it goes on, and
     nothing that was planned can be read in the messages that stood last."""
-    _, (root, card) = await begun_in_channel(chat)
+    chat, _, (root, card) = begun
     in_general, alex, robin = (Person(chat.workspace, ALEX, channel=GENERAL), Person(chat.workspace, ALEX),
                                Person(chat.workspace, ROBIN, channel=GENERAL))  # fmt: skip
     assert SECRET in str(await robin.thread(root))
@@ -89,9 +101,9 @@ async def test_it_moves_with_the_next_answer(chat: Chat, by: str) -> None:
         await person.http.aclose()
 
 
-async def test_somebody_elses_click_moves_and_changes_nothing(chat: Chat) -> None:
+async def test_somebody_elses_click_moves_and_changes_nothing(begun: Begun) -> None:
     """K14, S56"""
-    session, (root, card) = await begun_in_channel(chat)
+    chat, session, (root, card) = begun
     robin = Person(chat.workspace, ROBIN, channel=GENERAL)
     message = (await robin.thread(root))[1]
     await robin.use(message, "Count")
