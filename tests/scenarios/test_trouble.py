@@ -93,4 +93,4 @@ def test_a_full_disk_loses_nothing(start_program: Program) -> None:
     assert person.says() == before
     assert CalDav(start_program.caldav_url()).titles() == []
     commit(person)
-    assert len(CalDav(start_program.caldav_url()).titles()) == 4
+    assert len(CalDav(start_program.caldav_url()).titles()) == 5

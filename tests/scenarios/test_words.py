@@ -157,6 +157,6 @@ def test_without_its_model_the_day_is_finished_by_buttons(tmp_path: Path) -> Non
         for _, step in STEPS[1:-1]:
             step(person)
         commit(person)
-        assert len(CalDav(running.caldav_url()).titles()) == 4
+        assert len(CalDav(running.caldav_url()).titles()) == 5
     finally:
         running.kill()
