@@ -107,7 +107,7 @@ class Settings(BaseSettings):
         description="App-level token (xapp-...) with connections:write, for Socket Mode.",
     )
     calendar_owner: str | None = Field(
-        None, description="Slack id (U...) of the calendar's owner; left out, the person who sends the code that up prints."
+        None, description="Slack id (U...) of the calendar's owner; left out, whoever claims it with up's code."
     )
     slack_api_base_url: str | None = Field(
         None,
