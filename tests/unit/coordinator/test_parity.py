@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import time, timedelta
+from typing import Any
 
 import pytest
 from tests.fakes.google_calendar import Answer, Fail
@@ -128,7 +129,7 @@ async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
     house.clock.at = MORNING + timedelta(days=2)
     person = Person(house)
     await person.to_tasks()
-    tasks = {"title_1": "Report", "minutes_1": 300, "title_2": "Mail", "minutes_2": 150, "depth_2": "shallow"}
+    tasks: dict[str, Any] = {"title_1": "Report", "minutes_1": 300, "title_2": "Mail", "minutes_2": 150, "depth_2": "shallow"}
     await person.fill("tasks", proceed=True, **tasks)
     return {((await person.session()).stage, action) for action in actions(person)}
 
