@@ -15,6 +15,7 @@ from fateforger.commit.hold import Hold
 from fateforger.commit.outside import Outside
 from fateforger.commit.read import DayReads, read_snapshot
 from fateforger.journal import OpState, Transaction, TxState, begun, plan_undo
+from fateforger.journal.standing import stands, took_back
 from fateforger.sync import numbered
 from fateforger.sync.model import EventImage, Ledger, OwnedId, Snapshot, SyncOp, Verb
 from fateforger.sync.words import listed
@@ -57,12 +58,21 @@ async def find_late(outside: Outside, reads: DayReads | None = None) -> tuple[La
     seen_to = [r for t in history if t.context.get("deed") == DEED for r in t.records]
     done = {r.op.event_id for r in seen_to if r.state in {OpState.APPLIED, OpState.CONFLICT}}
     days: dict[str, list[Transaction]] = {}
-    for transaction in history:
+    for n, transaction in enumerate(history):
         old = transaction.settled_at is not None and now - transaction.settled_at > _WATCHED_FOR
-        if transaction.state is TxState.UNDONE and not old and any(i not in done for i in given_up(transaction)):
+        if _is_taken_back(transaction, history[:n]) and not old and any(i not in done for i in given_up(transaction)):
             days.setdefault(transaction.day.isoformat(), []).append(transaction)
     found = [await _late_on(transactions, outside, reads or calendar) for transactions in days.values()]
     return tuple(late for late in found if late.transactions)
+
+
+def _is_taken_back(transaction: Transaction, later: Sequence[Transaction]) -> bool:
+    """Check whether it does not stand. What came to nothing is not undone itself, but an undo went back to before it or
+    to before what took its place."""
+    if transaction.state is TxState.UNDONE or stands(transaction):
+        return transaction.state is TxState.UNDONE
+    undos = (t for t in later if t.kind == "undo" and t.day == transaction.day and t.state is TxState.COMMITTED)
+    return any(took_back(undo) for undo in undos)
 
 
 async def _late_on(transactions: Sequence[Transaction], outside: Outside, reads: DayReads) -> Late:

@@ -134,3 +134,24 @@ async def test_done_again_it_is_whole(world: World) -> None:
     assert titles(world) == ["a", "b", "c", "x"]
     await world.submitter().undo_since((await world.journal.history(world.calendar.key))[-2].id, cause="5")
     assert titles(world) == ["a", "x"]
+
+
+async def test_what_came_to_nothing_goes_when_what_took_its_place_was_undone(world: World) -> None:
+    """P4: a plan of which nothing arrived is not undone itself."""
+    await world.submitter().submit_plan(FIRST, cause="0")
+    for nth in range(8):
+        world.calendar.inject(Answer(Unknown("no answer")), verb="create", nth=nth)
+    plan = plan_of(block("a", "08:00"), block("b", "10:00"), block("c", "11:00"))
+    result = await world.submitter().submit_plan(plan, cause="1")
+    assert result.transaction is not None
+    assert not result.transaction.undoable
+    world.calendar.calm()
+    await world.submitter().submit_plan(plan, cause="2")
+    assert titles(world) == ["a", "b", "c"]
+    await world.submitter().undo_last(cause="3")
+    assert (titles(world), await world.submitter().late()) == (["a"], ())
+    await arrive(world, result.transaction.id)
+    assert titles(world) == ["a", "b", "c"]
+    result = await world.submitter().undo_last(cause="4")
+    assert REMOVED in result.sentences
+    assert (titles(world), await world.submitter().late()) == (["a"], ())
