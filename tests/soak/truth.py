@@ -391,8 +391,11 @@ class Truth:
 
     def single(self, since: int | None = None) -> None:
         """Between two commands every block is there once. (Within one, an undo may bring an event back before it
-        takes another away.) What landed after ``since`` nobody can have seen yet."""
-        ours = [e for e in self.live.values() if since is None or self.landed.get(e.id, since) <= since]
+        takes another away.) What landed after ``since`` nobody can have seen yet; what landed late, and the person then put
+        something into, is left to them."""
+        theirs = self.landed.keys() & self.touched
+        ours = [e for e in self.live.values() if e.id not in theirs]
+        ours = [e for e in ours if since is None or self.landed.get(e.id, since) <= since]
         keys = Counter(str(key_of(e)) for e in ours)
         looks = Counter(f"“{e.summary}” at {e.start}" for e in ours)
         for what, times in (*keys.items(), *looks.items()):
