@@ -587,6 +587,18 @@ async def test_undo_of_one_day_leaves_the_others(world: World) -> None:
     assert world.managed() == []
 
 
+async def test_an_interrupted_change_can_be_undone(world: World) -> None:
+    """S236: what was under way is found out first."""
+    await world.submitter().submit_plan(PLAN, cause="1")
+    before = world.managed()
+    world.calendar.inject(Crash(KeyError("gone"), "after"), verb="update")
+    with pytest.raises(KeyError):
+        await world.submitter().submit_plan(NEXT, cause="2")
+    assert world.managed() != before
+    assert (await world.submitter().undo_last(cause="3")).status == "undone"
+    assert world.managed() == before
+
+
 async def test_an_interrupted_submit_can_be_undone(world: World) -> None:
     """S236: what was under way is found out first."""
     world.calendar.inject(Crash(KeyError("gone"), "after"), verb="create", nth=1)
