@@ -129,7 +129,13 @@ async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
     house.clock.at = MORNING + timedelta(days=2)
     person = Person(house)
     await person.to_tasks()
-    tasks: dict[str, Any] = {"title_1": "Report", "minutes_1": 300, "title_2": "Mail", "minutes_2": 150, "depth_2": "shallow"}
+    tasks: dict[str, Any] = {
+        "title_1": "Report",
+        "minutes_1": 300,
+        "title_2": "Mail",
+        "minutes_2": 150,
+        "depth_2": "shallow",
+    }
     await person.fill("tasks", proceed=True, **tasks)
     return {((await person.session()).stage, action) for action in actions(person)}
 
