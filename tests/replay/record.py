@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.factories.told_rules import NOTHING
 from tests.factories.words import block, change, frame, inputs, new, opening, patch, timed, wants
 from tests.fakes.openai_server import Asked, Says
 from tests.scenarios.caldav import CalDav
@@ -36,13 +37,15 @@ def said(line: str | dict[str, Any]) -> Says:
 
 @dataclass
 class InOrder(Listener):
-    """Says its lines one after the other, and always has the same draft to offer."""
+    """Says its lines one after the other, always has the same draft to offer, and finds no rule in what was said."""
 
     lines: tuple[Line, ...] = ()
 
     def script(self, asked: Asked) -> Says:
         if "You draft" in asked.system:
             return said(DRAFT)
+        if "should_extract" in asked.system:
+            return said(NOTHING)
         line, *rest = self.lines
         self.lines = tuple(rest)
         return line if isinstance(line, Says) else said(line)
