@@ -441,15 +441,12 @@ class Truth:
             self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
 
     def _owed(self, by: Written, place: tuple[str, str]) -> Edit | None:
-        """The edit that stood before the oldest of what is taken back: it replaced that, and so it comes back. If it had
-        given the edit back itself, what stood before it was the program's."""
-        for target in reversed(by.targets):
-            written = self.transactions.get(target)
-            if written is not None and place in written.back:
-                return None
-            if written is not None and place in written.over:
-                return written.over[place]
-        return None
+        """The person's latest edit among those that the targets replaced: it comes back. One that a target had given back
+        itself does not count, for what stood before that was the program's."""
+        targets = [self.transactions[t] for t in by.targets if t in self.transactions]
+        replaced = [target.over[place] for target in targets if place in target.over]
+        own = [edit for edit in replaced if edit.put_back_by not in by.targets]
+        return max(own, key=lambda edit: edit.at, default=None)
 
     def _comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
         """A block that the person had a hand in comes back as they had it."""

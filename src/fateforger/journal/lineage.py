@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 
 from fateforger.plan import zone
 from fateforger.sync.canonical import Canon, canon, is_timed
-from fateforger.sync.model import MANAGED, EventExtras, EventImage, Head, Ledger, Snapshot, SyncOp, missing_extras
+from fateforger.sync.model import (
+    MANAGED,
+    EventExtras,
+    EventImage,
+    Head,
+    Ledger,
+    Snapshot,
+    Standing,
+    SyncOp,
+    missing_extras,
+)
 from fateforger.sync.ownership import obstacle_to
 from fateforger.sync.words import quoted
 
@@ -50,6 +60,11 @@ class Lineage:
     def gone(self) -> bool:
         """Whether nothing of it is left, on paper."""
         return self.now is None and (self.event is None or is_timed(self.event))
+
+    @property
+    def was_removed(self) -> bool:
+        """Check whether it is gone because we removed it: an undo that stopped half-way may have."""
+        return self.now is None and self.known is not None and self.known.standing is Standing.REMOVED
 
     @property
     def stays(self) -> bool:
@@ -152,7 +167,10 @@ class Lineages:
         return lineage
 
     def has(self, key: str) -> bool:
-        """Whether a block of that key is on the calendar, on paper: one that was planned anew since."""
+        """Check whether a block of that key is on the calendar, on paper: one that was planned again since, or one that
+        comes back and is left to the person."""
+        if any(each.released and each.stays and each.key_known == key for each in self):
+            return True
         head = self._heads.get(key)
         if head is None or head.event_id not in self._live:
             return False

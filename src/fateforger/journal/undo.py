@@ -142,7 +142,7 @@ def _why_left(lineage: Lineage, left: Canon, extras: EventExtras, *, force: bool
 def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     if op.before is None:
         raise InternalError(f"Update {op.op_id} does not know what was there before.")
-    if lineage.released:
+    if lineage.released or lineage.was_removed:
         return
     lineage.known_as(op.head_before)
     title = quoted(left.summary)

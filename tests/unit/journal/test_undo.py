@@ -353,3 +353,27 @@ def test_what_was_planned_anew_stays_when_the_older_one_comes_back() -> None:
     (op,) = undo_plan(paper, again, undone).writes
     assert (op.verb, op.event_id) == (Verb.UPDATE, paper.shown("a").id)
     assert paper.undo(again, undone, tx="v")[0].view() == [A]
+
+
+def test_a_block_that_comes_back_as_the_persons_own_comes_back_once() -> None:
+    """P3, K12: two undos by force are taken back: each had deleted an event of the block, one with the person's own notes."""
+    paper, first = Paper().submit(FIRST, tx="t0")
+    paper, undone = paper.undo(first, tx="u0")
+    paper, again = paper.submit(FIRST, tx="t1")
+    paper = paper.edit(paper.shown("a").id, description="Mine")
+    plan = undo_plan(paper, again, force=True)
+    paper, forced = paper.perform(plan, "u1")
+    paper, redo = paper.undo(forced, again, undone, tx="u2")
+    assert [(r.op.verb, r.op.after and r.op.after.description) for r in redo.records] == [(Verb.CREATE, "Mine")]
+    assert [shown.description for shown in paper.view()] == ["Mine"]
+
+
+def test_a_block_that_half_an_undo_removed_was_not_deleted_by_the_person() -> None:
+    """K13: the undo that goes on neither says so nor makes the next submit say so."""
+    paper, done = after(FIRST, SECOND)
+    removed = undo_plan(paper, *done)
+    paper = paper.perform(removed, "u0")[0]
+    plan = undo_plan(paper, *done)
+    assert (plan.writes, plan.warnings) == ((), ())
+    paper = paper.perform(plan, "u1")[0]
+    assert [op.verb for op in paper.plan(FIRST).ops] == [Verb.CREATE]
