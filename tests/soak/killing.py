@@ -31,7 +31,7 @@ from fateforger.journal import OpState, Transaction
 
 NOW = "2026-03-02T07:00:00+01:00"
 MEETING = (datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
-PLANNED = ["Answer mail", "Lunch", "Prepare talk", "Write report"]
+PLANNED = ["Answer mail", "Lunch", "Prepare talk", "Shut down", "Write report"]
 COMMIT, UNDO = "Commit to calendar", "Undo"
 CALL_SECONDS = 0.2
 AROUND_THE_CLICK = 1.0
