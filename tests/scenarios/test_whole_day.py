@@ -66,7 +66,7 @@ def test_a_day_takes_at_most_eight_clicks_and_is_taken_back_whole(program: Progr
     assert calendar.raw() == before
     assert person.has("Commit to calendar")
     person.press("Commit to calendar")
-    eventually(lambda: len(calendar.titles()) == 6, "committed again")
+    eventually(lambda: len(calendar.titles()) == 7, "committed again")
     assert program.stop() == 0
 
 
