@@ -27,6 +27,7 @@ from fateforger.local.calendar.errors import (
     RateLimited,
     ServerTrouble,
     ServiceError,
+    TooMuch,
     Unauthorized,
 )
 from fateforger.local.calendar.multistatus import DavResponse, read_multistatus
@@ -34,6 +35,8 @@ from fateforger.local.calendar.multistatus import DavResponse, read_multistatus
 _TIME_LIMIT = 3.0
 _PAUSES = (0.1, 0.5)
 _MOST_HOPS = 5
+LONGEST_ANSWER = 50_000_000
+"""Bytes of an answer that are read, unpacked: some 50,000 events of usual size, and what one program can hold."""
 _REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
 _MESSAGES = {500: "Backend Error", 503: "Service Unavailable"}
 _BY_STATUS: dict[int, type[ServiceError]] = {
@@ -48,7 +51,7 @@ class Dav:
     Each try of a request has 3 s in all, unless another `time_limit` is given. Reads are tried up to three times when
     the server answers 5xx or hangs up, and follow redirects within the same domain, where the password belongs (but
     never from https to http, where everybody could read it). Writes are sent once, because nobody can tell here whether
-    the first one arrived.
+    the first one arrived. Of an answer no more than `longest_answer` bytes are taken in.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class Dav:
         password: str | None = None,
         on_this_machine: bool = False,
         time_limit: float = _TIME_LIMIT,
+        longest_answer: int = LONGEST_ANSWER,
     ) -> None:
         """`on_this_machine` says that no proxy is between us, and that no certificates are needed."""
         self._client = httpx.AsyncClient(
@@ -68,6 +72,7 @@ class Dav:
         )
         self.username = username
         self._time_limit = time_limit
+        self._longest_answer = longest_answer
 
     async def __aenter__(self) -> Self:
         return self
@@ -112,11 +117,32 @@ class Dav:
             raise ConnectionLost(_public(url), "the calendar was closed")
         try:
             async with asyncio.timeout(self._time_limit):
-                return await self._client.request(method, url, content=body, headers=dict(headers))
+                given = self._client.stream(method, url, content=body, headers=dict(headers))
+                async with given as response:
+                    return await self._taken_in(response)
         except (TimeoutError, httpx.TimeoutException):
             raise NoAnswer from None
         except (httpx.TransportError, httpx.InvalidURL) as error:
             raise ConnectionLost(_public(url), _reason(error)) from error
+
+    async def _taken_in(self, response: httpx.Response) -> httpx.Response:
+        """Read an answer as far as it may go. Raises `TooMuch`, and `NoAnswer` for a write, which may have happened."""
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > self._longest_answer:
+                if response.request.method not in _REPEATABLE:
+                    raise NoAnswer
+                raise TooMuch(self._longest_answer)
+        # The body is unpacked already, so these headers are not true of it any more.
+        headers = [(n, v) for n, v in response.headers.multi_items() if n not in {"content-encoding", "content-length"}]
+        return httpx.Response(
+            response.status_code,
+            headers=headers,
+            content=bytes(body),
+            request=response.request,
+            extensions=response.extensions,
+        )
 
 
 def _checked(response: httpx.Response) -> httpx.Response:

@@ -5,6 +5,7 @@
     └── ServiceError         the calendar behind the tools refused or failed
         ├── BadRequest · Unauthorized · Forbidden · NotFound · Conflict · Gone · PreconditionFailed · RateLimited
         ├── NoRoom           it has no room for it, and wrote nothing (507)
+        ├── TooMuch          its answer is longer than we read
         ├── MarksLost        it does not keep what we have to find in an event again
         ├── ServerTrouble    it answered 5xx
         │   └── NotDav       it answered something else than a CalDAV server does, or sends us away
@@ -102,6 +103,18 @@ class ServerTrouble(ServiceError):
 
 class NotDav(ServerTrouble):
     """Perhaps there is a web page at that address."""
+
+
+class TooMuch(ServiceError):
+    """The answer was dropped; asking again brings the same one."""
+
+    template = Forbidden.template
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"Forbidden. The calendar server answered with more than {most // 1_000_000} MB, which I do not read."
+            " Please name a calendar with fewer events, or clear this one out."
+        )
 
 
 class ConnectionLost(ServiceError):

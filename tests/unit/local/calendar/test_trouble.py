@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from tests.fakes.serving import served
 from tests.unit.local.calendar.making import START, AtTheTools, OtherProgram, creation, opened
 from tests.unit.local.calendar.wire import Fault, Wire, wired
 
-from fateforger.local.calendar.dav import Dav
+from fateforger.local.calendar.dav import LONGEST_ANSWER, Dav
 from fateforger.local.calendar.embedded import EmbeddedRadicale
-from fateforger.local.calendar.errors import NoAnswer, ServiceError
+from fateforger.local.calendar.errors import NoAnswer, ServiceError, TooMuch
 from fateforger.local.calendar.multistatus import make_calendar
 from fateforger.local.calendar.rewriting import zone_object
 
@@ -180,6 +186,37 @@ async def test_no_answer_in_time(wire: Wire) -> None:
     assert silence.value.bare == "The operation was aborted."
     assert silence.value.full == "MCP error -32600: Google API error: The operation was aborted."
     assert wire.sent.count("GET") == 1
+
+
+async def test_an_answer_that_unpacks_to_too_much_is_not_taken_in() -> None:
+    """No answer stops the program: 80 kB that unpack to more than a program can hold. A write may have happened."""
+    packed = gzip.compress(bytes(LONGEST_ANSWER + 1))
+
+    async def answer(_: Request) -> Response:
+        return Response(packed, headers={"Content-Encoding": "gzip"})
+
+    app = Starlette(routes=[Route("/{path:path}", answer, methods=["REPORT", "PUT"])])
+    async with served(app) as base, Dav(username="me", on_this_machine=True, time_limit=60) as dav:
+        with pytest.raises(TooMuch) as refused:
+            await dav.request("REPORT", base + "/")
+        with pytest.raises(NoAnswer):
+            await dav.request("PUT", f"{base}/one.ics", body=b"x")
+    assert refused.value.full == (
+        "MCP error -32600: Access denied: Forbidden. The calendar server answered with more than 50 MB, which I"
+        " do not read. Please name a calendar with fewer events, or clear this one out."
+    )
+
+
+async def test_a_packed_answer_is_unpacked_once() -> None:
+    """What is not too long arrives as it was said."""
+
+    async def answer(_: Request) -> Response:
+        return Response(gzip.compress("“Arbeit”".encode()), headers={"Content-Encoding": "gzip", "ETag": '"1"'})
+
+    app = Starlette(routes=[Route("/{path:path}", answer)])
+    async with served(app) as base, Dav(username="me", on_this_machine=True) as dav:
+        said = await dav.request("GET", f"{base}/one.ics")
+    assert (said.text, said.headers["ETag"], str(said.url)) == ("“Arbeit”", '"1"', f"{base}/one.ics")
 
 
 async def test_a_calendar_that_is_gone_says_nothing_of_its_events(
