@@ -109,7 +109,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         await button(thread, "Apply").click()
         await expect(thread.get_by_text("Applied: the change of your plan of Monday 2 March")).to_be_visible()
         await expect(thread.get_by_text("“Prepare talk” is now 15:00–16:00 (was 09:00–10:00).")).to_be_visible()
-        assert len(calendar.raw()) == len(before) + 4
+        assert len(calendar.raw()) == len(before) + 5
         await button(thread, "Undo last update").click()
         await expect(thread.get_by_text("Your last change is taken back.")).to_be_visible()
         assert calendar.raw() == before
