@@ -265,4 +265,4 @@ def test_jobs_keep_their_promises(request: pytest.FixtureRequest, tmp_path: Path
 
     run_state_machine_as_test(Machine, settings=settings(examples(histories), stateful_step_count=40))
     rare = {what: Machine.happened[what] for what in RARE}
-    assert min(rare.values()) >= histories // 10, rare
+    assert all(rare.values()), rare
