@@ -366,7 +366,11 @@ class History:
                 self.log.append(f"{name}: {end.status}: {' '.join(end.sentences)}")
                 if not self.setting.html:  # a calendar that rewrites text may look like a person
                     self.truth.blames(asked.command, end.sentences)
-                self.truth.answered(asked.command, end.sentences, whole=end.status in {"changed", "unchanged"})
+                whole, undecided = (
+                    end.status in {"changed", "unchanged"},
+                    [m.key for m in end.plan.merged if m.winner == "open"],
+                )
+                self.truth.answered(asked.command, end.sentences, whole=whole, asked_about=undecided)
                 self._fold(asked, end)
                 if end.status in {"changed", "undone", "unchanged"} and not self.crowded:
                     self.truth.single(asked.command.at)

@@ -37,7 +37,7 @@ show the same, whenever no command is under way; a submit must not even make one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any, Literal
@@ -261,10 +261,13 @@ class Truth:
             if event_id not in self.touched | self.obstructed and not any(map(given_away, self.titles[event_id])):
                 self.breach("left", f"{command.name} was the last undo, and “{image.summary}” is still there")
 
-    def answered(self, command: Command, sentences: Iterable[str], *, whole: bool) -> None:
-        """The thread says what came of it; ``whole``: all that was wished is done."""
+    def answered(
+        self, command: Command, sentences: Iterable[str], *, whole: bool, asked_about: Collection[str] = ()
+    ) -> None:
+        """The thread says what came of it; ``whole``: all that was wished is done, but for the blocks ``asked_about``."""
         if whole and command.kind == "submit":
-            self.asked = dict(command.wish)
+            decided = {key: block for key, block in command.wish.items() if key not in asked_about}
+            self.asked = {key: block for key, block in self.asked.items() if key in asked_about} | decided
         command.words.extend(sentences)
         command.answered = True
 
