@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, ViewportSize, async_playwright, expect
+from playwright.async_api import Browser, Locator, Page, Route, ViewportSize, async_playwright, expect
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -297,6 +297,50 @@ def form_app(app: AsyncApp, desk: Desk) -> None:
             await ack(response_action="errors", errors={"title": "There is such a block already."})
         else:
             await ack()
+
+
+@in_browser
+async def test_a_form_shown_again_at_once_is_not_drawn_over_by_a_slow_answer(tmp_path: Path, browser: Browser) -> None:
+    """The app updates the form below while the answer to the submission is still on its way to the page."""
+
+    def listen(app: AsyncApp, desk: Desk) -> None:
+        below: list[str] = []
+
+        @app.action("open")
+        async def open_form(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            opened = await client.views_open(trigger_id=body["trigger_id"], view=a_form())
+            below.append(opened["view"]["id"])
+
+        @app.action("more")
+        async def push(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            await client.views_push(trigger_id=body["trigger_id"], view=modal(text_input()))
+
+        @app.view("form")
+        async def submitted(ack: AsyncAck, client: AsyncWebClient) -> None:
+            await ack()
+            await until(lambda: len(desk.served.workspace.modals.stack(ALEX.id)) == 1)
+            await client.views_update(view_id=below[0], view=modal(section("Saved.")))
+
+    async with desk_at(tmp_path, browser, listen) as desk:
+        dialog = desk.page.get_by_role("dialog")
+
+        async def slow(route: Route) -> None:
+            answer = await route.fetch()
+            await expect(dialog.get_by_text("Saved.")).to_be_visible()
+            await route.fulfill(response=answer)
+
+        await desk.page.route("**/ui/view_submit", slow)
+        await desk.post(actions(button("open"), block_id="board"))
+        await desk.page.get_by_role("button", name="Go").click()
+        await dialog.get_by_role("button", name="Go").click()
+        await expect(dialog.get_by_role("button", name="Back")).to_be_visible()
+        await dialog.get_by_label("Title").fill("Write report")
+        async with desk.page.expect_response("**/ui/view_submit"):
+            await dialog.get_by_role("button", name="Save").click()
+        await expect(dialog.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false")
+        await expect(dialog.get_by_text("Saved.")).to_be_visible()
 
 
 @in_browser

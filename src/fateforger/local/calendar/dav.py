@@ -32,7 +32,6 @@ from fateforger.local.calendar.errors import (
 )
 from fateforger.local.calendar.multistatus import DavResponse, read_multistatus
 
-_TIME_LIMIT = 3.0
 _PAUSES = (0.1, 0.5)
 _MOST_HOPS = 5
 LONGEST_ANSWER = 50_000_000
@@ -48,10 +47,10 @@ _BY_STATUS: dict[int, type[ServiceError]] = {
 class Dav:
     """One account at one server.
 
-    Each try of a request has 3 s in all, unless another `time_limit` is given. Reads are tried up to three times when
-    the server answers 5xx or hangs up, and follow redirects within the same domain, where the password belongs (but
-    never from https to http, where everybody could read it). Writes are sent once, because nobody can tell here whether
-    the first one arrived. Of an answer no more than `longest_answer` bytes are taken in.
+    Each try of a request has `time_limit` seconds in all. Reads are tried up to three times when the server answers 5xx
+    or hangs up, and follow redirects within the same domain, where the password belongs (but never from https to http,
+    where everybody could read it). Writes are sent once, because nobody can tell here whether the first one arrived. Of
+    an answer no more than `longest_answer` bytes are taken in.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Dav:
         username: str | None = None,
         password: str | None = None,
         on_this_machine: bool = False,
-        time_limit: float = _TIME_LIMIT,
+        time_limit: float,
         longest_answer: int = LONGEST_ANSWER,
     ) -> None:
         """`on_this_machine` says that no proxy is between us, and that no certificates are needed."""

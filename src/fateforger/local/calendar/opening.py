@@ -30,16 +30,15 @@ from fateforger.local.calendar.times import zone_named
 from fateforger.local.calendar.tools import CalendarTools
 from fateforger.local.calendar.tools.calendars import Calendars
 
-_REMOTE_SECONDS = 4.5
-"""For one request to a server elsewhere. A write is two of them, for which our callers wait ten seconds."""
-
 
 @dataclass(frozen=True)
 class LocalCalendarConfig:
     """Where the calendar is kept.
 
     `data_dir` holds the embedded store and the register of ids; `time_zone` is an IANA name. With `caldav_url` (a
-    calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port.
+    calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port. One
+    request to the CalDAV server may take `request_seconds`: a write is two of them, for which our callers wait ten
+    seconds.
     """
 
     data_dir: Path
@@ -49,6 +48,7 @@ class LocalCalendarConfig:
     password: str | None = field(default=None, repr=False)
     radicale_port: int = 0
     calendar_name: str = "My calendar"
+    request_seconds: float = 4.5
 
 
 class LocalCalendar:
@@ -140,7 +140,9 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
             folder = config.data_dir / "radicale"
             radicale = await asyncio.to_thread(EmbeddedRadicale, folder, config.radicale_port)
             stack.push_async_callback(asyncio.to_thread, radicale.stop)
-            dav = await stack.enter_async_context(Dav(username=USER, on_this_machine=True))
+            dav = await stack.enter_async_context(
+                Dav(username=USER, on_this_machine=True, time_limit=config.request_seconds)
+            )
             account = await _embedded_account(dav, radicale.calendar_url, config, now())
         else:
             dav = await stack.enter_async_context(_remote(config, config.caldav_url))
@@ -168,7 +170,7 @@ async def find_calendars(config: LocalCalendarConfig) -> Account:
 
 def _remote(config: LocalCalendarConfig, url: str) -> Dav:
     _, username, password = _address(url, config)
-    return Dav(username=username, password=password, time_limit=_REMOTE_SECONDS)
+    return Dav(username=username, password=password, time_limit=config.request_seconds)
 
 
 async def _remote_account(dav: Dav, config: LocalCalendarConfig, url: str) -> Account:

@@ -186,8 +186,8 @@ class OtherProgram:
 
 @asynccontextmanager
 async def opened(folder: Path, clock: Clock | None = None, **config: Any) -> AsyncIterator[AtTheTools]:
-    """A calendar kept in a folder, in Berlin's zone unless told otherwise."""
+    """A calendar kept in a folder, in Berlin's zone unless told otherwise. A busy machine may take its time."""
     clock = clock or Clock()
-    settings = LocalCalendarConfig(**{"data_dir": folder, "time_zone": BERLIN, **config})
+    settings = LocalCalendarConfig(**{"data_dir": folder, "time_zone": BERLIN, "request_seconds": 60.0, **config})
     async with await open_local_calendar(settings, now=clock) as calendar:
         yield AtTheTools(calendar.tools.call, calendar, clock)

@@ -214,7 +214,7 @@ async def test_a_packed_answer_is_unpacked_once() -> None:
         return Response(gzip.compress("“Arbeit”".encode()), headers={"Content-Encoding": "gzip", "ETag": '"1"'})
 
     app = Starlette(routes=[Route("/{path:path}", answer)])
-    async with served(app) as base, Dav(username="me", on_this_machine=True) as dav:
+    async with served(app) as base, Dav(username="me", on_this_machine=True, time_limit=60) as dav:
         said = await dav.request("GET", f"{base}/one.ics")
     assert (said.text, said.headers["ETag"], str(said.url)) == ("“Arbeit”", '"1"', f"{base}/one.ics")
 
@@ -223,7 +223,7 @@ async def test_a_calendar_that_is_gone_says_nothing_of_its_events(
     tools: AtTheTools, wire: Wire, radicale: EmbeddedRadicale
 ) -> None:
     await tools.create()
-    async with Dav(username="me", on_this_machine=True) as dav:
+    async with Dav(username="me", on_this_machine=True, time_limit=60) as dav:
         await dav.request("DELETE", radicale.calendar_url)
     gone = "MCP error -32600: Resource not found: Not Found"
     assert await tools.refused("list-events", calendarId="primary") == gone

@@ -70,7 +70,7 @@ class Page {
       const first = this.store.appDirect() ?? [...this.store.channels.values()][0];
       route.go({ channel: first.id, thread: null, tab: "messages" }, { replace: true });
     } else this.#moved({});
-    this.modals.show((await this.api.modals()).stack);
+    await this.modals.read();
   }
 
   // The wire is opened before the first reading, so that nothing said in between is missed; without one the page still begins.
@@ -208,7 +208,11 @@ class Page {
   }
 
   async #loadHome() {
-    this.store.homeView = (await this.api.home()).view;
+    await this.reading.latest("home", () => this.api.home(), ({ view }) => this.#showHome(view));
+  }
+
+  #showHome(view) {
+    this.store.homeView = view;
     this.home.draw();
   }
 
@@ -230,7 +234,7 @@ class Page {
     const state = await this.api.state();
     await this.hold.free(() => this.store.takeWorkspace(state));
     await Promise.all([this.#loadChannel(), this.#loadThread(), this.#loadHome()]);
-    this.modals.show((await this.api.modals()).stack);
+    await this.modals.read();
   }
 
   #down() {
@@ -255,8 +259,7 @@ class Page {
         return this.modals.show(frame.stack);
       case "home":
         this.surfaces.settle();
-        this.store.homeView = frame.view;
-        return this.home.draw();
+        return this.#showHome(frame.view);
       case "connected":
         this.store.appConnected = frame.connected;
         return this.store.say("connection");

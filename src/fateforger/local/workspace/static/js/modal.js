@@ -16,8 +16,8 @@ export class ModalHost {
   #sending = false;
   #cameFrom = null;
 
-  constructor({ store, api, surfaces, afterClose }) {
-    Object.assign(this, { store, api, surfaces, afterClose });
+  constructor({ store, api, reading, surfaces, afterClose }) {
+    Object.assign(this, { store, api, reading, surfaces, afterClose });
     this.title = h("h2", { id: "modal-title", tabIndex: -1 });
     this.body = h("div", { class: "modal-body" });
     this.problem = h("p", { class: "modal-problem", role: "alert", hidden: true });
@@ -113,11 +113,10 @@ export class ModalHost {
     this.#busy(true);
     this.#complain("");
     const view = this.#view;
-    const answer = await this.api.submitView(view.id, this.#surface.state());
+    const answer = await this.#ask(() => this.api.submitView(view.id, this.#surface.state()));
     this.#busy(false);
     if (!answer.ok) return this.#complain(answer.error);
     if (view.id === this.#view?.id) this.#showErrors(answer.errors ?? {});
-    if (!answer.errors) this.show(answer.stack);
   }
 
   #showErrors(errors) {
@@ -146,7 +145,16 @@ export class ModalHost {
     if (this.#sending) return;
     const view = this.#view;
     this.show(clear ? [] : this.#stack.slice(0, -1));
-    const answer = await this.api.closeView(view.id, clear);
-    if (answer.ok) this.show(answer.stack);
+    await this.#ask(() => this.api.closeView(view.id, clear));
+  }
+
+  /** Show the stack as the server has it now. */
+  async read() {
+    await this.#ask(() => this.api.modals());
+  }
+
+  // A refusal brings no stack, and what is wrong with the fields leaves it as it is.
+  #ask(ask) {
+    return this.reading.latest("modals", ask, ({ stack, errors }) => stack && !errors && this.show(stack));
   }
 }

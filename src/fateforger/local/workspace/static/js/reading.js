@@ -6,6 +6,7 @@ const AGAIN_MS = 1000;
 
 export class Reading {
   #going = new Set();
+  #told = {};
 
   constructor({ api, store, hold }) {
     Object.assign(this, { api, store, hold });
@@ -13,6 +14,7 @@ export class Reading {
 
   /** The live wire has brought this frame. */
   heard(frame) {
+    this.#told[frame.type] = (this.#told[frame.type] ?? 0) + 1;
     if (frame.channel) for (const meanwhile of this.#going) meanwhile.push(frame);
   }
 
@@ -27,6 +29,14 @@ export class Reading {
       if (session !== undefined) this.store.setStatus(channel, ts, session?.shown, session?.loading);
     };
     return this.#read(apply, () => this.api.messages(channel, ts), take);
+  }
+
+  /** Asks the server, and takes what it answers unless a frame of this type came meanwhile: it, or the one that follows it, is newer. */
+  async latest(type, ask, take) {
+    const before = this.#told[type];
+    const answer = await ask();
+    if (this.#told[type] === before) take(answer);
+    return answer;
   }
 
   async #read(apply, ask, take) {
