@@ -337,7 +337,7 @@ async def test_a_form_shown_again_at_once_is_not_drawn_over_by_a_slow_answer(tmp
         await dialog.get_by_role("button", name="Go").click()
         await expect(dialog.get_by_role("button", name="Back")).to_be_visible()
         await dialog.get_by_label("Title").fill("Write report")
-        async with desk.page.expect_response("**/ui/view_submit"):
+        async with desk.page.expect_response("**/ui/view_submit", timeout=60_000):
             await dialog.get_by_role("button", name="Save").click()
         await expect(dialog.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false")
         await expect(dialog.get_by_text("Saved.")).to_be_visible()

@@ -154,9 +154,9 @@ class History:
             if isinstance(end, NotUndoable):
                 self.truth.emptied(command, given_away=self._given_away)
                 return
+            self._ended(Asked(command, _nothing, self.plan), end)
             if isinstance(end, BaseException):
                 return
-            self._ended(Asked(command, _nothing, self.plan), end)
         self.truth.breach("left", "there is always one more to undo")
 
     def step_two(self, rng: Random) -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from fateforger.errors import CalendarUnreachable
-
 if TYPE_CHECKING:
     from fateforger.commit.outside import Wait
 
@@ -51,16 +49,13 @@ class ProgressLines:
 
     async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
         """Read; when the calendar says how long to wait, wait and read again."""
-        left = PATIENCE_SECONDS
-        while True:
-            try:
-                return await read()
-            except CalendarUnreachable as error:
-                if error.retry_after is None or error.retry_after > left:
-                    raise
-                left -= error.retry_after
-                self._announce("", error.retry_after, error.reason)
-                await asyncio.sleep(error.retry_after)
+        from fateforger.commit.waiting import read_patiently  # noqa: PLC0415  heavy
+
+        async def wait(pause: Wait) -> None:
+            self._announce("", pause.seconds, pause.reason)
+            await asyncio.sleep(pause.seconds)
+
+        return await read_patiently(read, wait, seconds=PATIENCE_SECONDS)
 
     def _announce(self, counted: str, seconds: float, reason: str) -> None:
         """Say a wait once, though several writes make it together."""

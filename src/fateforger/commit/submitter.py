@@ -42,10 +42,9 @@ class CalendarSubmitter:
     ``cause`` names the command behind a call: a call with a cause that was carried out before writes nothing, but
     finishes that transaction if it was interrupted, and returns it. With ``finishing``, for a caller who may not have
     seen the answer, it says so, and goes on where that transaction did not do all of it. ``told`` hears how far the
-    writes are. All calls
-    raise ``CalendarError`` when the calendar cannot be read (then nothing was written, S84) or is being written by
-    another process (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a repetition is safe
-    after either.
+    writes are. All calls raise ``CalendarError`` when the calendar cannot be read (then nothing was written, S84) or is
+    being written by another process (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a
+    repetition is safe after either.
     """
 
     def __init__(self, outside: Outside, *, owner: str, new_id: Callable[[], str]) -> None:

@@ -39,16 +39,26 @@ class WaitingReads:
         return await self._patiently(lambda: self._outside.calendar.get(event_id))
 
     async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
-        left = self._outside.limits.waiting_budget
-        while True:
-            try:
-                return await read()
-            except CalendarUnreachable as error:
-                if error.retry_after is None or error.retry_after > left:
-                    raise
-                left -= error.retry_after
-                self._outside.told(0, 0, Wait(error.retry_after, error.reason))
-                await wait_with_lease(error.retry_after, self._outside, self._hold)
+        async def wait(pause: Wait) -> None:
+            self._outside.told(0, 0, pause)
+            await wait_with_lease(pause.seconds, self._outside, self._hold)
+
+        return await read_patiently(read, wait, seconds=self._outside.limits.waiting_budget)
+
+
+async def read_patiently(
+    read: Callable[[], Awaitable[T]], wait: Callable[[Wait], Awaitable[None]], *, seconds: float
+) -> T:
+    """Read; when the calendar says how long to wait, wait and read again, for so many seconds in all. Raises what the
+    read raises."""
+    while True:
+        try:
+            return await read()
+        except CalendarUnreachable as error:
+            if error.retry_after is None or error.retry_after > seconds:
+                raise
+            seconds -= error.retry_after
+            await wait(Wait(error.retry_after, error.reason))
 
 
 async def wait_with_lease(seconds: float, outside: Outside, hold: Hold) -> None:

@@ -27,7 +27,10 @@ _POLICIES = {
     "before_deep": "there is a break before the next deep work",
     "after_meal": "lunch is followed by a break",
     "around_meetings": "there is some air around meetings",
+    "between_deep": "there is a break between two blocks of deep work",
 }
+_EITHER = {"between_deep": ("after_deep", "before_deep")}
+"""Causes that are several parts of the policy, each of which alone would have the same effect."""
 _DECLINED: dict[str, object] = {"one_thing_early": False, "focus": ()}
 _OF_TASKS = {
     "deadline": "it has to be done by {:%H:%M}",
@@ -86,7 +89,8 @@ class _Why:
             for variant in self.variants:
                 other = variant.problem.items[item.index]
                 instead = _begins(self._without(variant.problem, item, piece), other, piece[1])
-                if instead != piece[0]:
+                known = any(reason.cause in _EITHER.get(variant.cause, ()) for reason in found)
+                if instead != piece[0] and not known:
                     found.append(self._reason(variant, item, instead))
             found += self._wish(alone, item, piece)
             found += self._neighbours(item, piece)
@@ -112,8 +116,9 @@ class _Why:
                 )
                 yield _Variant(name, name, self._with(instance.model_copy(update={"tasks": tasks})))
         for name in _POLICIES:
-            if getattr(instance.policy, name):
-                policy = instance.policy.model_copy(update={name: _DECLINED.get(name, 0)})
+            fields = _EITHER.get(name, (name,))
+            if all(getattr(instance.policy, field) for field in fields):
+                policy = instance.policy.model_copy(update={field: _DECLINED.get(field, 0) for field in fields})
                 yield _Variant("policy", name, self._with(instance.model_copy(update={"policy": policy})))
         if any(item.previous for item in self.problem.items):
             again = compiled(self.ground, self.gone)

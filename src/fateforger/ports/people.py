@@ -56,8 +56,8 @@ class People(Protocol):
     ) -> Counts:
         """Delete all of it for good as one commit, and say what there was. The index is told to follow. That something
         was erased is kept, with the counts and the instant and nothing else. With ``closing`` the calendar has no owner
-        from then on until somebody claims it. Raises ``CalendarBusy`` while a write to
-        their calendar is not finished, ``StillAtWork`` while something of theirs is being carried out."""
+        from then on until somebody claims it. Raises ``CalendarBusy`` while a write to their calendar is not finished,
+        ``StillAtWork`` while something of theirs is being carried out."""
         ...
 
     async def pending(self, user_id: str) -> int:

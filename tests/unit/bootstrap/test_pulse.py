@@ -53,7 +53,6 @@ async def test_one_row_is_read_however_many_sessions_there_are(store: Store) -> 
 
 async def test_a_database_that_does_not_answer_is_not_waited_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe that was given up does not run on."""
-    monkeypatch.setattr(pulse_module, "_PATIENCE", 0.05)
     free = threading.Event()
     occupied = threading.Event()
 
@@ -65,7 +64,9 @@ async def test_a_database_that_does_not_answer_is_not_waited_for(store: Store, m
     await asyncio.to_thread(occupied.wait)
     read: list[str] = []
     try:
-        assert (await asked(Pulse(store.sessions)))["database"] is False
+        with monkeypatch.context() as impatient:
+            impatient.setattr(pulse_module, "_PATIENCE", 0.05)
+            assert (await asked(Pulse(store.sessions)))["database"] is False
         event.listen(store.database.engine, "before_cursor_execute", lambda *given: read.append(given[2]))
     finally:
         free.set()

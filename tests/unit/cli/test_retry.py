@@ -109,15 +109,17 @@ async def test_an_undo_that_died_is_finished_by_the_next_one(tmp_path: Path) -> 
 
 async def test_an_undo_of_an_older_write_that_died_is_finished(tmp_path: Path) -> None:
     """K13: with all that it takes along."""
+    deaths = 0
     for count, dies in enumerate(places(24, 12)):
         terminal, views = await prepared(tmp_path / f"{count}", ONE, TWO, THREE)
         second = (await terminal.inner.history(terminal.world.calendar.key))[1].id
-        await dying(terminal.undo(second, dies))
+        deaths += await dying(terminal.undo(second, dies))
         result = await terminal.undo(second)
         assert (result.status, terminal.shown()) == ("undone", views[1]), dies
         assert "This also took back 1 later write, made from the command line." in result.sentences
         await terminal.undo()
         assert terminal.shown() == views[0], dies
+    assert deaths >= FEWEST
 
 
 async def test_an_apply_that_died_and_was_typed_again_needs_one_undo(tmp_path: Path) -> None:
@@ -138,21 +140,24 @@ async def test_an_apply_that_died_and_was_typed_again_needs_one_undo(tmp_path: P
 
 async def test_an_apply_that_died_and_was_settled_meanwhile_needs_one_undo(tmp_path: Path) -> None:
     """K13: the program started in between and gave up what was left of it."""
+    deaths = 0
     for count, dies in enumerate(places(30, 14)):
         terminal, views = await prepared(tmp_path / f"{count}", ONE, TWO)
-        await dying(terminal.apply(THREE, dies))
+        deaths += await dying(terminal.apply(THREE, dies))
         for transaction in await terminal.inner.unsettled():
             await terminal.world.submitter().find_out(transaction.id)
         await terminal.apply(THREE)
         await terminal.undo()
         assert terminal.shown() == views[2], dies
+    assert deaths >= FEWEST
 
 
 async def test_another_command_does_not_finish_what_died(tmp_path: Path) -> None:
     """K13: what was interrupted is settled, and the undo of what came after it goes back to before that."""
+    deaths = 0
     for count, dies in enumerate(places(24, 12)):
         terminal, _ = await prepared(tmp_path / f"{count}", ONE, TWO, THREE)
-        await dying(terminal.undo(dies=dies))
+        deaths += await dying(terminal.undo(dies=dies))
         for transaction in await terminal.inner.unsettled():
             await terminal.world.submitter().find_out(transaction.id)
         between = terminal.shown()
@@ -160,6 +165,7 @@ async def test_another_command_does_not_finish_what_died(tmp_path: Path) -> None
         assert not any("interrupted" in sentence for sentence in result.sentences)
         await terminal.undo()
         assert terminal.shown() == between, dies
+    assert deaths >= FEWEST
 
 
 async def test_an_answer_that_was_seen_is_seen(tmp_path: Path) -> None:

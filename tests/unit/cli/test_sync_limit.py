@@ -95,7 +95,7 @@ async def test_commands_at_once_share_one_limit(
         return status
 
     assert await asyncio.gather(*map(apply, range(4))) == [0] * 4
-    assert len(google.tools.log) == 4 * 32
+    assert len(google.tools.log) >= 4 * 32
     assert most_in_a_window(google.tools.log, SMALL.seconds) <= SMALL.requests
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -155,15 +157,30 @@ class House:
 
     async def work(self) -> None:
         """Let everything be done that waits on a lane and may run by now; a clock that stands still is moved on."""
+        async with self.working() as lanes:
+            await self.until(lambda: self.is_idle(lanes))
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[tuple[LaneWorkers, ...]]:
+        """Run the lanes for as long as the block runs."""
         lanes = self.lanes()
         for lane in lanes:
             lane.start()
+        try:
+            yield lanes
+        finally:
+            for lane in lanes:
+                await lane.stop()
+
+    async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
+        """Wait for a condition while the clock goes on, so that what is tried again becomes due."""
         async with asyncio.timeout(60):
-            while await self.waiting() or any(lane.busy for lane in lanes):
+            while not await holds():
                 await asyncio.sleep(0.01)
                 self.clock.at += timedelta(milliseconds=10)
-        for lane in lanes:
-            await lane.stop()
+
+    async def is_idle(self, lanes: Sequence[LaneWorkers]) -> bool:
+        return not await self.waiting() and not any(lane.busy for lane in lanes)
 
     async def waiting(self) -> int:
         """Jobs that are open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from tests.factories.told_rules import NOTHING, found, rule
 from tests.factories.words import inputs, new, wants
 from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.coordinator.person import House, Person, meeting, open_house_at
+from tests.unit.coordinator.person import ANNA, House, Person, meeting, open_house_at
 
 from fateforger.errors import CalendarUnreachable
 from fateforger.plan import resolve
@@ -319,14 +320,16 @@ async def spoken(path: Path, extractor: ScriptedModel, *, extract_seconds: float
     return house, anna
 
 
-async def with_lanes(house: House, doing: Any) -> None:
+async def with_lanes(house: House, doing: Coroutine[Any, Any, object]) -> None:
     """Something that is done while the background works."""
-    lanes = house.lanes()
-    for lane in lanes:
-        lane.start()
-    await doing
-    for lane in lanes:
-        await lane.stop()
+    async with house.working():
+        task = asyncio.create_task(doing)
+
+        async def is_done() -> bool:
+            return task.done()
+
+        await house.until(is_done)
+        await task
 
 
 async def test_a_draft_waits_for_the_rule_in_its_own_message(tmp_path: Path) -> None:
@@ -402,19 +405,24 @@ async def test_one_stuck_message_holds_up_no_other(tmp_path: Path) -> None:
     """S1, S2: the later message's rule counts at once; the earlier one lands with its own time and gives way to it."""
     stuck = Stuck("tired", tired=found(bed("22:00")), party=found(bed("23:00")))
     house, anna = await spoken(tmp_path, stuck, extract_seconds=0)
-    lanes = house.lanes()
-    for lane in lanes:
-        lane.start()
-    await anna.says("I am tired, bed at ten")
-    house.clock.at += timedelta(minutes=1)
-    await anna.says("no, there is a party: bed at eleven")
-    async with asyncio.timeout(60):
-        while "Bed at 23:00" not in [item.record.name for item in active(await anna.session()).applicable]:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+
+    async def in_force() -> list[str]:
+        return [item.record.name for item in active(await anna.session()).applicable]
+
+    async def later_one_counts() -> bool:
+        return await in_force() == ["Bed at 23:00"]
+
+    async def both_are_kept() -> bool:
+        kept = await house.store.constraints.of(ANNA)
+        return {version.record.name for version in kept} == {"Bed at 22:00", "Bed at 23:00"}
+
+    async with house.working() as lanes:
+        await anna.says("I am tired, bed at ten")
+        house.clock.at += timedelta(minutes=1)
+        await anna.says("no, there is a party: bed at eleven")
+        await house.until(later_one_counts)
         stuck.free.set()
-        while await house.waiting() or any(lane.busy for lane in lanes):  # noqa: ASYNC110  what the lanes do
-            await asyncio.sleep(0.01)
-    for lane in lanes:
-        await lane.stop()
-    assert [item.record.name for item in active(await anna.session()).applicable] == ["Bed at 23:00"]
+        await house.until(both_are_kept)
+        await house.until(lambda: house.is_idle(lanes))
+    assert await in_force() == ["Bed at 23:00"]
     await house.close()

@@ -60,19 +60,34 @@ async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: 
     assert session.quality.level >= 2
 
 
-async def test_fixes_and_ways_out_lie_ahead(anna: Person, house: House) -> None:
-    """K11: what the card offers in the afternoon is in the afternoon."""
+async def lies_ahead(anna: Person, house: House) -> bool:
+    """Check whether no block of the plan begins in the past."""
+    plan = (await anna.session()).plan
+    return plan is not None and all(b.start.astimezone(UTC) >= house.clock.now() for b in resolve(plan))
+
+
+async def test_ways_out_lie_ahead(anna: Person, house: House) -> None:
+    """K11: a longer day is filled from now on."""
     at(house, "15:02")
     await anna.to_skeleton("Write report", "Mail", "Read papers", "Call the bank")
-    assert [u.title for u in (await anna.session()).unplaced] != []
-    await anna.press("Refine")
-    session = await anna.session()
-    now = house.clock.now()
-    assert session.plan is not None
-    assert all(block.start.astimezone(UTC) >= now for block in resolve(session.plan))
-    for fix in session.fixes:
-        for hour in range(15):
-            assert f" {hour:02}:" not in fix.label
+    assert (await anna.session()).unplaced
+    await anna.press(next(label for label in anna.labels() if label.startswith("End the day at")))
+    assert await lies_ahead(anna, house)
+
+
+async def test_fixes_lie_ahead(anna: Person, house: House) -> None:
+    """K11: each change that the card offers at eleven is after eleven."""
+    at(house, "11:02")
+    await anna.to_refine("Write report", "Mail")
+    await anna.choose("Lunch", "Remove")
+    await anna.choose("Shut down", "Remove")
+    await anna.fill_row("Mail", "edit_block", start="12:05")
+    fixes = (await anna.session()).fixes
+    assert fixes
+    for fix in fixes:
+        await anna.press(fix.label)
+        assert await lies_ahead(anna, house)
+        await anna.press("Undo last update")
 
 
 async def test_minutes_that_pass_make_no_draft_stale(anna: Person, house: House) -> None:

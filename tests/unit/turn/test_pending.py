@@ -45,6 +45,7 @@ from fateforger.session.pending import (
 from fateforger.session.placing import by_time
 from fateforger.session.questions import settled
 from fateforger.stages import TimeboxingStage
+from fateforger.sync.model import BrakeKind
 from fateforger.turn import run_turn
 from fateforger.turn.model import TurnOutcome, WriteCalendar
 from fateforger.turn.nodes.besides import ANSWERED, CALENDAR_LEFT, PLAN_LEFT
@@ -107,7 +108,9 @@ def offered(*sources: str) -> tuple[OfferedInput, ...]:
 
 UNSURE = avoiding("unsure", "12:00", "13:00")
 LIST = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report"),)))
-BRAKED = NOW.model_copy(update={"problem": "This deletes 12 events. Is that what you want?", "brakes": ("emptied",)})
+BRAKED = NOW.model_copy(
+    update={"problem": "This deletes 12 events. Is that what you want?", "brakes": (BrakeKind.EMPTIED_CALENDAR.value,)}
+)
 FAILED = NOW.model_copy(update={"problem": "The calendar does not answer."})
 STOPPED = BRAKED.model_copy(
     update={"stage": Stage.REVIEW_COMMIT, "last_sync": SyncReport(status="failed"), "written": Written(created=1)}
@@ -243,7 +246,7 @@ async def test_yes_to_a_write_that_stopped_writes_it() -> None:
     out = await says(BRAKED, YES, knows=False)
     (write,) = out.effects
     assert isinstance(write, WriteCalendar)
-    assert out.session.brakes == ("emptied",)
+    assert out.session.brakes == (BrakeKind.EMPTIED_CALENDAR.value,)
 
 
 async def test_no_to_a_write_that_stopped_asks_again_before_it_writes() -> None:

@@ -36,6 +36,7 @@ from fateforger.session.questions import address, open_questions, token
 from fateforger.session.recall import nameable, recall
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import Move, TimeboxingStage
+from fateforger.sync.model import BrakeKind
 from fateforger.turn import run_turn
 from fateforger.turn.memorytools import merged
 from fateforger.turn.model import MemoryReading, TurnOutcome
@@ -128,7 +129,7 @@ HELD = REFINE.model_copy(update={"calendar_write": "commit"})
 CHANGED = HELD.model_copy(update={"refine_undo": (RefineUpdate(plan_before=REFINE.plan, sentence="It moved."),)})
 WRITTEN = REFINE.model_copy(update={"write_group": "g1", "written": Written(created=3)})
 TROUBLE = WRITTEN.model_copy(update={"problem": "The calendar does not answer."})
-BRAKED = WRITTEN.model_copy(update={"problem": "This deletes 12 events.", "brakes": ("many_deletes",)})
+BRAKED = WRITTEN.model_copy(update={"problem": "This deletes 12 events.", "brakes": (BrakeKind.MASS_DELETION.value,)})
 COMMITTED = WRITTEN.model_copy(update={"stage": Stage.REVIEW_COMMIT})
 HALTED = COMMITTED.model_copy(update={"last_sync": SyncReport(status="partial")})
 

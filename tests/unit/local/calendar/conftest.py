@@ -4,6 +4,15 @@ from pathlib import Path
 import pytest
 from tests.unit.local.calendar.making import AtTheTools, OtherProgram, opened
 
+from fateforger.local.calendar import embedded, expanding
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may take its time to start a process; the limits on computing time stay."""
+    monkeypatch.setattr(expanding, "_PATIENCE", 60)
+    monkeypatch.setattr(embedded, "_PATIENCE", 60)
+
 
 @pytest.fixture
 async def tools(tmp_path: Path) -> AsyncIterator[AtTheTools]:
