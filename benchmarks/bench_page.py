@@ -26,8 +26,8 @@ from tests.scenarios.person import Person, controls, label
 from tests.scenarios.program import Program
 from websockets.asyncio.client import connect
 
-from fateforger.local.workspace.config import WorkspaceConfig
-from fateforger.local.workspace.server import create_workspace
+from localslack.config import WorkspaceConfig
+from localslack.server import create_workspace
 
 ROUNDS = 40
 Times = dict[str, list[float]]

@@ -25,7 +25,6 @@ AT_HOME = {
     "mem0": ("adapters/memory/",),
     "qdrant_client": ("adapters/memory/",),
     "notion_client": ("adapters/notion/",),
-    "radicale": ("local/calendar/",),
     "autogen_ext": ("adapters/model/",),
     "sqlalchemy": ("adapters/store/", "adapters/memory/", "adapters/mirror.py"),
     "sqlmodel": ("adapters/store/",),
@@ -98,6 +97,11 @@ def test_context_is_put_together_in_one_room() -> None:
     """S108: what a turn is given is assembled by the coordinator, and a prompt by the turn; nobody else does either."""
     assert {name.partition("/")[0] for name in calls_of("TurnInput")} == {"coordinator"}
     assert {name.partition("/")[0] for name in calls_of("prompt_for")} == {"turn"}
+
+
+def test_the_calendar_server_belongs_to_its_stand_in() -> None:
+    """S110: the program knows the embedded server by its protocol alone."""
+    assert importers("radicale") == importers("icalendar") == []
 
 
 @pytest.mark.parametrize("package", AT_HOME)

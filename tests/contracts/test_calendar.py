@@ -25,8 +25,8 @@ from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
 from tests.fakes.serving import served
 
+from caldav_mcp import LocalCalendarConfig, open_local_calendar
 from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, open_mcp_calendar
-from fateforger.local.calendar import LocalCalendarConfig, open_local_calendar
 from fateforger.ports import Calendar, Done, Exists, Gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -188,7 +188,7 @@ class TestMcpCalendarOverAQuirkyCalDav(CalendarContract):
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def started(tmp_path: Path) -> AsyncIterator[McpCalendar]:
-    command = f"{sys.executable} -m fateforger.local.calendar --stdio --data {tmp_path} --time-zone {BERLIN}"
+    command = f"{sys.executable} -m caldav_mcp --stdio --data {tmp_path} --time-zone {BERLIN}"
     async with aclosing(open_mcp_calendar(command, time_zone=BERLIN)) as calendar:
         yield calendar
 

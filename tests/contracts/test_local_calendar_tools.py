@@ -17,8 +17,8 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from tests.caldav_mcp.making import AtTheTools, connected, creation, opened, over_mcp
 from tests.fakes.serving import served
-from tests.unit.local.calendar.making import AtTheTools, connected, creation, opened, over_mcp
 
 ISO = "Must be ISO 8601 format: '2025-01-01T10:00:00' for timed events or '2025-01-01' for all-day events"
 TAKEN = "Event ID 'planfocus00001' already exists. Please use a different ID."
@@ -78,7 +78,7 @@ async def test_both_generations_of_the_protocol(tmp_path: Path, mode: Literal["a
 
 @pytest.mark.process
 async def test_standard_input_and_output(tmp_path: Path) -> None:
-    arguments = ["-m", "fateforger.local.calendar", "--stdio", "--data", str(tmp_path), "--time-zone", "Europe/Berlin"]
+    arguments = ["-m", "caldav_mcp", "--stdio", "--data", str(tmp_path), "--time-zone", "Europe/Berlin"]
     server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
     async with Client(server) as client:
         call = over_mcp(client)

@@ -19,13 +19,13 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.erasing import Dossiers
 from fateforger.background.lane import LanePolicy
-from fateforger.local.workspace import Workspace, WorkspaceConfig, create_workspace
-from fateforger.local.workspace.listening import listening_socket
 from fateforger.ports import Jobs, Outbox, Painter
 from fateforger.slack.app import SlackRoom, open_room
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.manifest import app_manifest
 from fateforger.slack.presence import Timing
+from localslack import Workspace, WorkspaceConfig, create_workspace
+from localslack.listening import listening_socket
 
 BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
 DEADLINE = 60.0

@@ -13,11 +13,11 @@ from tests.scenarios.scripted_door import state_card
 from tests.scenarios.test_slack_room import forge, settled
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.local.workspace import Workspace
 from fateforger.ports import Sent
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
 from fateforger.slack.render import render
+from localslack import Workspace
 
 GENERAL, ALEX, ROBIN = "C0000GENERAL", "U0000ALEX", "U0000ROBIN"
 AT = datetime(2026, 3, 2, 7, tzinfo=UTC)

@@ -15,9 +15,9 @@ from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Json, Person, control, ev
 from tests.scenarios.person import texts
 from tests.scenarios.program import Program
 
-from fateforger.local.workspace import Workspace
 from fateforger.slack import phrases
 from fateforger.turn.present.home import ERASE
+from localslack import Workspace
 
 pytestmark = pytest.mark.process
 

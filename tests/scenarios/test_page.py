@@ -16,7 +16,7 @@ from playwright.async_api import Browser, Locator, Page, Route, ViewportSize, as
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
-from tests.unit.local.workspace.making import (
+from tests.localslack.making import (
     ALEX,
     APP_TOKEN,
     BOT_TOKEN,
@@ -31,9 +31,9 @@ from tests.unit.local.workspace.making import (
     section,
     text_input,
 )
-from tests.unit.local.workspace.running import Running, running, until
+from tests.localslack.running import Running, running, until
 
-from fateforger.local import workspace as package
+import localslack as package
 
 CHROMIUM = shutil.which("chromium") or ""
 STATIC = Path(package.__file__).parent / "static"

@@ -16,10 +16,10 @@ from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Chat, Person, chat_at, ev
 from fateforger.adapters.painter import ResvgPainter
 from fateforger.bootstrap.health import examine
 from fateforger.config import Settings, read_settings
-from fateforger.local.workspace import RATE_LIMITED, Fault, Workspace
 from fateforger.picture import describe
 from fateforger.slack.manifest import app_manifest
 from fateforger.slack.pictures import NO_SCOPE
+from localslack import RATE_LIMITED, Fault, Workspace
 
 Json = dict[str, Any]
 

@@ -12,11 +12,11 @@ import pytest
 from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventually, workspace_at
 from tests.scenarios.scripted_door import ScriptedDoor
 
-from fateforger.local.workspace import Fault, Workspace
 from fateforger.session.commands import Queued, Start
 from fateforger.session.progress import Doing, Progress
 from fateforger.slack.phrases import STOP_TOO_LATE
 from fateforger.slack.presence import Timing
+from localslack import Fault, Workspace
 
 BRISK = Timing(stop=0.4, gap=0.05)
 

@@ -17,7 +17,6 @@ from tests.scenarios.store_faults import Failing
 from fateforger.adapters.clock import SystemClock
 from fateforger.background.turns import APOLOGY
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
-from fateforger.local.workspace import RATE_LIMITED, Fault, Workspace, interactions
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import Queued, Start
 from fateforger.session.model import Outgoing, Session
@@ -25,6 +24,7 @@ from fateforger.slack import phrases
 from fateforger.slack.app import open_room
 from fateforger.slack.presence import Timing
 from fateforger.slack.sender import SENDING_LANE
+from localslack import RATE_LIMITED, Fault, Workspace, interactions
 
 GENERAL = "C0000GENERAL"
 ALEX, ROBIN = "U0000ALEX", "U0000ROBIN"

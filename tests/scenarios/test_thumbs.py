@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from tests.scenarios.chat import Chat, Person, chat_at, eventually, workspace_at
 
 from fateforger.cli.command_line import doors
-from fateforger.local.workspace import Fault, Workspace
 from fateforger.session.feedback import Rating
 from fateforger.slack.greeting import FIRST_WORDS
 from fateforger.slack.phrases import THANKS
+from localslack import Fault, Workspace
 
 PROMPTS = ("decide/1", "patch/2")
 

@@ -17,7 +17,7 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
-from tests.unit.local.workspace.making import (
+from tests.localslack.making import (
     ALEX,
     APP_TOKEN,
     BOT_TOKEN,
@@ -33,9 +33,9 @@ from tests.unit.local.workspace.making import (
     section,
     text_input,
 )
-from tests.unit.local.workspace.running import DEADLINE, Running, running, until
+from tests.localslack.running import DEADLINE, Running, running, until
 
-from fateforger.local.workspace import RATE_LIMITED
+from localslack import RATE_LIMITED
 
 
 @dataclass
@@ -610,10 +610,10 @@ async def test_a_killed_workspace_comes_back_whole_and_redelivers(tmp_path: Path
 
 
 def started(folder: Path, port: int) -> tuple[subprocess.Popen[bytes], str]:
-    """`python -m fateforger.local.workspace` and the URL it printed."""
+    """`python -m localslack` and the URL it printed."""
     settings = {"port": port, "data": folder, "bot-token": BOT_TOKEN, "app-token": APP_TOKEN}
     options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
-    command = [sys.executable, "-m", "fateforger.local.workspace", *options]
+    command = [sys.executable, "-m", "localslack", *options]
     program = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert program.stdout is not None
     with program.stdout as lines:

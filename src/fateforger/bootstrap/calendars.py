@@ -66,10 +66,10 @@ async def _google(settings: Settings, url: str) -> Check:
 
 
 async def _caldav(settings: Settings) -> Check:
+    from caldav_mcp import find_calendars  # noqa: PLC0415  heavy
+    from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
     from fateforger.adapters.calendar import CalendarEntry  # noqa: PLC0415  heavy
     from fateforger.bootstrap.ground import local_calendar_config, which_to_write  # noqa: PLC0415  heavy
-    from fateforger.local.calendar import find_calendars  # noqa: PLC0415  heavy
-    from fateforger.local.calendar.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
 
     try:
         account = await find_calendars(local_calendar_config(settings))

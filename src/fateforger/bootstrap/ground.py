@@ -19,9 +19,9 @@ from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports import Calendar, Clock, Journal, Login, Quota
 
 if TYPE_CHECKING:
+    from caldav_mcp import LocalCalendar, LocalCalendarConfig
     from fateforger.adapters.calendar import McpCalendar, RequestBudget, SeveralCalendars
     from fateforger.commit import CalendarSubmitter
-    from fateforger.local.calendar import LocalCalendar, LocalCalendarConfig
 
 LOCAL_CALENDAR = "local"
 """The journal's name of the embedded calendar, whatever port it has today."""
@@ -60,8 +60,8 @@ async def open_state(settings: Settings) -> Store:
 async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
     """The calendar server of our own, over Radicale or the person's CalDAV server. Raises ``CalendarUnreachable``,
     ``BadInput`` for a port that is taken."""
-    from fateforger.local.calendar import open_local_calendar  # noqa: PLC0415  heavy
-    from fateforger.local.calendar.errors import ServiceError  # noqa: PLC0415  heavy
+    from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
+    from caldav_mcp.errors import ServiceError  # noqa: PLC0415  heavy
 
     try:
         calendar = await open_local_calendar(local_calendar_config(settings, port=port), now=clock.now)
@@ -83,7 +83,7 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
 
 def local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendarConfig:
     """Where the calendar behind our own server is kept."""
-    from fateforger.local.calendar import LocalCalendarConfig  # noqa: PLC0415  heavy
+    from caldav_mcp import LocalCalendarConfig  # noqa: PLC0415  heavy
 
     return LocalCalendarConfig(
         data_dir=settings.data_dir / "calendar",

@@ -7,8 +7,8 @@ from fateforger.background.ownership import SETTING, CalendarOwner, Ownership
 from fateforger.bootstrap.check import Check
 from fateforger.bootstrap.ground import open_state, ticking_clock
 from fateforger.config import Settings
-from fateforger.local.people import DEFAULT_USERS
 from fateforger.ports import Clock
+from localslack.people import DEFAULT_USERS
 
 UNCLAIMED = "It has no owner yet."
 CLOSED = "It is closed: its owner was erased, and nobody inherits it."

@@ -14,14 +14,14 @@ from fateforger.bootstrap.claim import once_made
 from fateforger.bootstrap.ground import embedded_calendar, google_calendar, local_calendar
 from fateforger.bootstrap.web import WebServer
 from fateforger.config import Settings
-from fateforger.local.workspace import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 from fateforger.ports import Calendar, Clock, Quota
 from fateforger.slack.connection import SLACK_URL, SlackLogin
 from fateforger.slack.manifest import app_manifest
+from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
 if TYPE_CHECKING:
+    from caldav_mcp import LocalCalendar
     from fateforger.adapters.calendar import McpCalendar, SeveralCalendars
-    from fateforger.local.calendar import LocalCalendar
 
 
 @dataclass(frozen=True, slots=True)

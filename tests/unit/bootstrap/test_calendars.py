@@ -11,13 +11,13 @@ from tests.fakes.google_mcp import GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
+from caldav_mcp.embedded import EmbeddedRadicale
 from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, MOST_A_MINUTE
 from fateforger.adapters.store.quota import USE
 from fateforger.bootstrap.calendars import LOGIN_FIX, START_FIX, STATE_FIRST, look_at_calendars
 from fateforger.bootstrap.ground import local_calendar, local_key, open_state, ticking_clock
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
-from fateforger.local.calendar.embedded import EmbeddedRadicale
 
 MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop>
 <D:displayname>{name}</D:displayname></D:prop></D:set></C:mkcalendar>"""

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from fateforger.local.calendar.colors import EVENT_COLORS
+from caldav_mcp.colors import EVENT_COLORS
 from fateforger.picture.marks import mark
 from fateforger.picture.palette import (
     CARD,

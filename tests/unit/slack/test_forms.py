@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from fateforger.local.workspace.blocks.surfaces import check_view
-from fateforger.local.workspace.form_state import state_values
 from fateforger.session.cards import (
     Button,
     Choice,
@@ -31,6 +29,8 @@ from fateforger.slack.arrivals import FormFilled
 from fateforger.slack.forms import modal
 from fateforger.slack.inputs import NOT_A_NUMBER
 from fateforger.slack.payloads import recognise
+from localslack.blocks.surfaces import check_view
+from localslack.form_state import state_values
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 

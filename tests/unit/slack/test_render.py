@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories.pictures import before_and_after
 
-from fateforger.local.workspace.blocks.surfaces import check_message_blocks, check_view
 from fateforger.picture import describe
 from fateforger.session.cards import (
     Button,
@@ -31,6 +30,7 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.addresses import Address, Deed, action_of, unpacked
 from fateforger.slack.render import COMPACT, HOME, MESSAGE, Rendered, Size, render, retired
+from localslack.blocks.surfaces import check_message_blocks, check_view
 
 NAV = Controls(items=(Button(label="Back", action="back"), Button(label="Cancel", action="cancel", style="danger")))
 

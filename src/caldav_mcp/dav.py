@@ -1,0 +1,193 @@
+"""HTTP to a CalDAV server: time limit, retries, and failures as `ServiceError`s.
+
+Plain `httpx` rather than the `caldav` package: what matters here is exact control of `If-Match` and `If-None-Match`, a
+total time limit for each request, and nothing blocking; the XML involved is small.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from caldav_mcp.errors import (
+    BadRequest,
+    Conflict,
+    ConnectionLost,
+    Forbidden,
+    NoAnswer,
+    NoRoom,
+    NotDav,
+    NotFound,
+    PreconditionFailed,
+    RateLimited,
+    ServerTrouble,
+    ServiceError,
+    TooMuch,
+    Unauthorized,
+)
+from caldav_mcp.multistatus import DavResponse, read_multistatus
+
+_PAUSES = (0.1, 0.5)
+_MOST_HOPS = 5
+LONGEST_ANSWER = 50_000_000
+"""Bytes of an answer that are read, unpacked: some 50,000 events of usual size, and what one program can hold."""
+_REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
+_MESSAGES = {500: "Backend Error", 503: "Service Unavailable"}
+_BY_STATUS: dict[int, type[ServiceError]] = {
+    400: BadRequest, 401: Unauthorized, 403: Forbidden, 404: NotFound, 405: Forbidden, 409: Conflict,
+    410: NotFound, 412: PreconditionFailed, 423: RateLimited, 429: RateLimited, 507: NoRoom,
+}  # fmt: skip
+
+
+class Dav:
+    """One account at one server.
+
+    Each try of a request has `time_limit` seconds in all. Reads are tried up to three times when the server answers 5xx
+    or hangs up, and follow redirects within the same domain, where the password belongs (but never from https to http,
+    where everybody could read it). Writes are sent once, because nobody can tell here whether the first one arrived. Of
+    an answer no more than `longest_answer` bytes are taken in.
+    """
+
+    def __init__(
+        self,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+        on_this_machine: bool = False,
+        time_limit: float,
+        longest_answer: int = LONGEST_ANSWER,
+    ) -> None:
+        """`on_this_machine` says that no proxy is between us, and that no certificates are needed."""
+        self._client = httpx.AsyncClient(
+            auth=None if username is None else (username, password or ""),
+            timeout=time_limit,
+            trust_env=not on_this_machine,
+            verify=not on_this_machine,
+        )
+        self.username = username
+        self._time_limit = time_limit
+        self._longest_answer = longest_answer
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.aclose()
+
+    async def request(
+        self, method: str, url: str, *, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """Send one request; raises the `ServiceError` that a failure or an error status stands for."""
+        repeatable = method in _REPEATABLE
+        pauses = list(_PAUSES) if repeatable else []
+        hops = _MOST_HOPS if repeatable else 0
+        while True:
+            try:
+                response = await self._once(method, url, body, headers or {})
+                elsewhere = _elsewhere(response) if hops else None
+                if elsewhere is None:
+                    return _checked(response)
+            except (ConnectionLost, ServerTrouble):
+                if not pauses:
+                    raise
+                await asyncio.sleep(pauses.pop(0))
+            else:
+                url, hops = elsewhere, hops - 1
+
+    async def multistatus(self, method: str, url: str, body: bytes, *, depth: int) -> list[DavResponse]:
+        headers = {"Depth": str(depth), "Content-Type": "application/xml; charset=utf-8"}
+        response = await self.request(method, url, body=body, headers=headers)
+        try:
+            return await asyncio.to_thread(read_multistatus, response.content, str(response.url))
+        except ValueError as error:
+            raise NotDav(f"The calendar server's answer was not understood ({error})") from error
+
+    async def _once(
+        self, method: str, url: str, body: bytes | str | None, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        if self._client.is_closed:
+            raise ConnectionLost(_public(url), "the calendar was closed")
+        try:
+            async with asyncio.timeout(self._time_limit):
+                given = self._client.stream(method, url, content=body, headers=dict(headers))
+                async with given as response:
+                    return await self._taken_in(response)
+        except (TimeoutError, httpx.TimeoutException):
+            raise NoAnswer from None
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            raise ConnectionLost(_public(url), _reason(error)) from error
+
+    async def _taken_in(self, response: httpx.Response) -> httpx.Response:
+        """Read an answer as far as it may go. Raises `TooMuch`, and `NoAnswer` for a write, which may have happened."""
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > self._longest_answer:
+                if response.request.method not in _REPEATABLE:
+                    raise NoAnswer
+                raise TooMuch(self._longest_answer)
+        # The body is unpacked already, so these headers are not true of it any more.
+        headers = [(n, v) for n, v in response.headers.multi_items() if n not in {"content-encoding", "content-length"}]
+        return httpx.Response(
+            response.status_code,
+            headers=headers,
+            content=bytes(body),
+            request=response.request,
+            extensions=response.extensions,
+        )
+
+
+def _checked(response: httpx.Response) -> httpx.Response:
+    status = response.status_code
+    if status < 300:
+        return response
+    if status < 400:
+        raise NotDav(f"The calendar server sends us elsewhere: {response.headers.get('Location', 'nowhere')}")
+    if status >= 500 and status not in _BY_STATUS:
+        raise ServerTrouble(_MESSAGES.get(status, response.reason_phrase or f"Status {status}"))
+    raise _BY_STATUS.get(status, BadRequest)
+
+
+def _elsewhere(response: httpx.Response) -> str | None:
+    """Where a redirect within the same domain leads, or None."""
+    if not response.has_redirect_location:
+        return None
+    here, target = response.url, response.url.join(response.headers["Location"])
+    if here.scheme == "https" and target.scheme != "https":
+        return None
+    return str(target) if target.host == here.host or _domain(target.host) == _domain(here.host) else None
+
+
+def _domain(host: str) -> str:
+    """The part of a host's name that belongs to one owner: `icloud.com` of `p34-caldav.icloud.com`. Where the last but
+    one label is short (`co.uk`) it takes one more; an address of numbers belongs to itself."""
+    labels = host.lower().split(".")
+    if labels[-1].isdecimal() or ":" in host:
+        return host
+    return ".".join(labels[-3 if len(labels) > 2 and len(labels[-2]) <= 3 else -2 :])
+
+
+def _public(url: str) -> str:
+    """The address without any user name or password in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+        return str(error)
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError):
+            return "connect ECONNREFUSED"
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ConnectError):
+        return f"connect {error}".strip()
+    return "read ECONNRESET"

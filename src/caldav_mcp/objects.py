@@ -1,0 +1,140 @@
+"""Calendar objects as read from a CalDAV collection, and their times."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import icalendar
+
+from caldav_mcp.content_lines import Component, read_lines, write_lines
+from caldav_mcp.ids import id_of
+from caldav_mcp.recurrence import LONGEST_TEXT, has_plain_zones, is_plain
+from caldav_mcp.times import Moment, day_moment, zone_named
+from caldav_mcp.values import first, span_of, text, time_of
+
+_ANY_ZONE = ZoneInfo("UTC")
+_log = logging.getLogger(__name__)
+
+OWN_ZONE = "X-FATEFORGER-TZID"
+"""Parameter naming the zone of a time that had to be written in UTC."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One stored calendar object: where it is, which state of it, and its iCalendar text."""
+
+    href: str
+    etag: str
+    text: str
+
+    @cached_property
+    def calendar(self) -> icalendar.Calendar:
+        """The parsed object, without the rules of IANA zones: the parser knows them, and reads them slowly."""
+        return icalendar.Calendar.from_ical(write_lines(read_lines(self.text).with_components(_unless_known_zone)))
+
+    @cached_property
+    def events(self) -> list[icalendar.Component]:
+        """All `VEVENT`s: the event or series itself and its changed occurrences."""
+        return [event for event in self.calendar.walk("VEVENT") if "DTSTART" in event]
+
+    @cached_property
+    def is_readable(self) -> bool:
+        """Whether there is an event in it that can be shown; an unreadable one is logged once."""
+        if not self.may_be_parsed:
+            return False
+        try:
+            for event in self.events:
+                start_of(event, _ANY_ZONE), end_of(event, _ANY_ZONE)
+            return bool(self.events)
+        except (ValueError, TypeError, OverflowError) as error:
+            _log.warning("calendar object %s cannot be read: %s", self.href, error)
+            return False
+
+    @cached_property
+    def may_be_parsed(self) -> bool:
+        """Whether parsing ends in good time, which endless time zones do not let it."""
+        return len(self.text) <= LONGEST_TEXT and has_plain_zones(self.text)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it is expanded in good time, whatever the span."""
+        return len(self.text) <= LONGEST_TEXT and is_plain(self.text)
+
+    @property
+    def master(self) -> icalendar.Component:
+        """The event itself (for a lone changed occurrence of somebody's series: that one)."""
+        return next((event for event in self.events if "RECURRENCE-ID" not in event), self.events[0])
+
+    @property
+    def uid(self) -> str:
+        return text(self.master, "UID") or ""
+
+    @property
+    def event_id(self) -> str:
+        return id_of(self.uid)
+
+    @property
+    def is_series(self) -> bool:
+        return any(name in event for event in self.events for name in ("RRULE", "RDATE", "RECURRENCE-ID"))
+
+    @property
+    def is_cancelled(self) -> bool:
+        return "RECURRENCE-ID" not in self.master and is_cancelled(self.master)
+
+
+def _unless_known_zone(part: Component) -> Component | None:
+    names = [line.partition(":")[2] for line in part.lines("TZID")]
+    return None if part.name == "VTIMEZONE" and names and zone_named(names[0]) else part
+
+
+def is_cancelled(event: icalendar.Component) -> bool:
+    return text(event, "STATUS", str.upper) == "CANCELLED"
+
+
+def start_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
+    return moment_of(event, "DTSTART", calendar_zone)
+
+
+def end_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
+    """The end from DTEND or DURATION; without either a day lasts one day and a time no time."""
+    start = start_of(event, calendar_zone)
+    if "DTEND" in event:
+        return moment_of(event, "DTEND", calendar_zone)
+    duration = span_of(event, "DURATION")
+    if start.day is not None:
+        return day_moment(start.day + (duration or timedelta(days=1)), calendar_zone)
+    when = time_of(event, "DTSTART")
+    if duration is None or not isinstance(when, datetime):
+        return start
+    return Moment(_later(when, duration, calendar_zone), None, start.zone)
+
+
+def moment_of(event: icalendar.Component, name: str, calendar_zone: ZoneInfo) -> Moment:
+    """A date or time property of an event. Floating times are read in the calendar's zone."""
+    value = first(event, name)
+    when = value.dt
+    if not isinstance(when, datetime):
+        return day_moment(when, calendar_zone)
+    if when.tzinfo is None:
+        return Moment(when.replace(tzinfo=calendar_zone).astimezone(UTC), None, calendar_zone.key)
+    return Moment(when.astimezone(UTC), None, _zone_name(value, when) or calendar_zone.key)
+
+
+def _zone_name(value: Any, when: datetime) -> str | None:
+    """The IANA name of a time's zone; None when it was written in one that has no such name."""
+    name = value.params.get(OWN_ZONE) or getattr(when.tzinfo, "key", None)
+    if name is None and when.tzinfo is UTC:
+        return "UTC"
+    return str(name) if name is not None and zone_named(str(name)) else None
+
+
+def _later(when: datetime, duration: timedelta, calendar_zone: ZoneInfo) -> datetime:
+    """Add a duration as RFC 5545 says: whole days by the clock on the wall, the rest exactly."""
+    aware = when.replace(tzinfo=calendar_zone) if when.tzinfo is None else when
+    days = timedelta(days=duration.days)
+    return (aware + days).astimezone(UTC) + (duration - days)

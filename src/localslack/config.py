@@ -1,0 +1,26 @@
+"""What a workspace is started with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from localslack.people import DEFAULT_USERS, WorkspaceUser
+
+
+@dataclass(frozen=True)
+class WorkspaceConfig:
+    """Everything a workspace needs to know before it starts.
+
+    `public_url` is absolute and without a path (`http://127.0.0.1:8080`): socket, response and upload URLs are built
+    from it. `manifest` is a Slack app manifest as a dict, the same document that a real workspace is given.
+    """
+
+    database: Path
+    public_url: str
+    bot_token: str
+    app_token: str
+    manifest: Mapping[str, Any]
+    pane_url: str | None = None
+    team_name: str = "Local workspace"
+    users: tuple[WorkspaceUser, ...] = DEFAULT_USERS

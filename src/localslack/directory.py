@@ -1,0 +1,94 @@
+"""Who is who: the team, the app, its bot and the people, as the objects the Web API hands out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from localslack.manifest import AppManifest
+from localslack.people import WorkspaceUser
+
+TEAM_ID = "T0000LOCAL"
+TEAM_DOMAIN = "local"
+APP_ID = "A0000LOCAL"
+BOT_ID = "B0000LOCAL"
+BOT_USER_ID = "U00000BOT"
+GENERAL_ID = "C0000GENERAL"
+
+
+@dataclass(frozen=True)
+class Directory:
+    """The fixed population of a workspace."""
+
+    team_name: str
+    url: str
+    app: AppManifest
+    people: tuple[WorkspaceUser, ...]
+
+    def person(self, user_id: str) -> WorkspaceUser | None:
+        return next((person for person in self.people if person.id == user_id), None)
+
+    def user_object(self, user_id: str, now: datetime) -> dict[str, Any] | None:
+        """The `user` object of `users.info`, or None for an id nobody has; `tz_offset` is that of `now`."""
+        if user_id == BOT_USER_ID:
+            return self._user(user_id, self.app.bot_name, self.app.name, "UTC", now, is_bot=True)
+        person = self.person(user_id)
+        if person is None:
+            return None
+        user = self._user(person.id, person.name, person.real_name, person.tz, now, is_bot=False)
+        user["color"] = person.color
+        user["profile"]["email"] = person.email
+        return user
+
+    def bot_profile(self) -> dict[str, Any]:
+        return {
+            "id": BOT_ID,
+            "app_id": APP_ID,
+            "user_id": BOT_USER_ID,
+            "name": self.app.bot_name,
+            "team_id": TEAM_ID,
+            "deleted": False,
+            "icons": {},
+        }
+
+    def bot_marks(self) -> Mapping[str, Any]:
+        """The fields that mark a message as written by the bot."""
+        return {
+            "user": BOT_USER_ID,
+            "bot_id": BOT_ID,
+            "app_id": APP_ID,
+            "team": TEAM_ID,
+            "bot_profile": self.bot_profile(),
+        }
+
+    @staticmethod
+    def _user(user_id: str, name: str, real_name: str, tz: str, now: datetime, *, is_bot: bool) -> dict[str, Any]:
+        local = now.astimezone(ZoneInfo(tz))
+        offset = local.utcoffset()
+        return {
+            "id": user_id,
+            "team_id": TEAM_ID,
+            "name": name,
+            "real_name": real_name,
+            "deleted": False,
+            "tz": tz,
+            "tz_label": local.tzname(),
+            "tz_offset": int(offset.total_seconds()) if offset else 0,
+            "is_bot": is_bot,
+            "is_app_user": False,
+            "updated": 0,
+            "color": "5b6b7a",
+            "profile": {
+                "real_name": real_name,
+                "real_name_normalized": real_name,
+                "display_name": name,
+                "display_name_normalized": name,
+                "team": TEAM_ID,
+            },
+        }
+
+
+def direct_channel_id(person: WorkspaceUser) -> str:
+    """The id of the direct message channel between a person and the bot."""
+    return f"D{person.id[1:]}"

@@ -1,0 +1,84 @@
+"""What the page reads: the workspace, messages, Home and open modals."""
+
+from dataclasses import asdict
+from typing import Any
+
+from starlette.requests import Request
+
+from localslack.directory import APP_ID, BOT_USER_ID, TEAM_ID, direct_channel_id
+from localslack.page.asking import channel_of, person_of
+from localslack.people import WorkspaceUser
+from localslack.workspace import Workspace
+
+
+async def state(workspace: Workspace, request: Request) -> dict[str, Any]:
+    """All that a page needs to begin; somebody it does not know (any more) is shown as the first person."""
+    me = workspace.directory.person(request.query_params.get("user", "")) or workspace.directory.people[0]
+    app = workspace.directory.app
+    ids = [*(person.id for person in workspace.directory.people), BOT_USER_ID]
+    return {
+        "team": {"id": TEAM_ID, "name": workspace.directory.team_name},
+        "me": _user(workspace, me.id),
+        "users": [_user(workspace, user) for user in ids],
+        "app": {
+            "id": APP_ID,
+            "name": app.name,
+            "bot_user_id": BOT_USER_ID,
+            "home_tab_enabled": app.home_tab_enabled,
+            "is_agent": app.is_agent,
+            "commands": [asdict(command) for command in app.commands],
+            "shortcuts": [asdict(shortcut) for shortcut in app.shortcuts],
+            "suggested_prompts": _prompts(workspace, me),
+        },
+        "channels": [
+            {
+                "id": channel.id,
+                "name": channel.name,
+                "is_im": channel.is_im,
+                "is_private": channel.is_private,
+                "unread": workspace.store.channels.unread(channel.id, me.id),
+            }
+            for channel in workspace.store.channels.of_member(me.id)
+        ],
+        "pane_url": workspace.config.pane_url,
+        "connected": workspace.hub.connected,
+    }
+
+
+async def messages(workspace: Workspace, request: Request) -> dict[str, Any]:
+    """A channel's top level (which then counts as read), or one thread with what its agent session says."""
+    me = person_of(workspace, request.query_params.get("user"))
+    channel = channel_of(workspace, me, request.query_params.get("channel"))
+    thread_ts = request.query_params.get("thread_ts")
+    if thread_ts:
+        found = workspace.store.messages.thread(channel.id, thread_ts)
+    else:
+        found = workspace.store.messages.top_level(channel.id)
+        workspace.store.channels.mark_read(channel.id, me.id)
+    visible = [message for message in found if message.only_for in (None, me.id)]
+    answer: dict[str, Any] = {"messages": workspace.conversations.for_readers(visible)}
+    if thread_ts:
+        answer["session"] = workspace.session(channel, thread_ts)
+    return answer
+
+
+async def home(workspace: Workspace, request: Request) -> dict[str, Any]:
+    me = person_of(workspace, request.query_params.get("user"))
+    return {"view": workspace.store.views.home(me.id)}
+
+
+async def modals(workspace: Workspace, request: Request) -> dict[str, Any]:
+    me = person_of(workspace, request.query_params.get("user"))
+    return {"stack": workspace.modals.stack(me.id)}
+
+
+def _prompts(workspace: Workspace, me: WorkspaceUser) -> list[dict[str, Any]]:
+    """What the app suggests to say in this person's direct messages; until it does, what its manifest suggests."""
+    session = workspace.store.sessions.get(direct_channel_id(me), "") or {}
+    said: list[dict[str, Any]] | None = session.get("prompts")
+    return [asdict(prompt) for prompt in workspace.directory.app.suggested_prompts] if said is None else said
+
+
+def _user(workspace: Workspace, user_id: str) -> dict[str, Any]:
+    user = workspace.directory.user_object(user_id, workspace.clock.now()) or {}
+    return {key: user[key] for key in ("id", "name", "real_name", "tz", "is_bot", "color")}

@@ -1,0 +1,91 @@
+"""What a person says: messages, edits, deletions and slash commands."""
+
+from typing import Any
+
+from starlette.requests import Request
+
+from localslack import interactions
+from localslack.blocks.limits import MAX_TYPED
+from localslack.errors import Refusal, SlackError
+from localslack.page.asking import asked, channel_of, message_of, person_of
+from localslack.respond import answer_with
+from localslack.store.channels import Channel
+from localslack.store.response_urls import ResponseTarget
+from localslack.workspace import Workspace
+
+
+async def post(workspace: Workspace, request: Request) -> dict[str, Any]:
+    given = await asked(request)
+    me = person_of(workspace, given.get("user"))
+    channel = channel_of(workspace, me, given.get("channel"))
+    typed = _typed(given)
+    thread_ts = _thread(workspace, channel, given.get("thread_ts"))
+    message = workspace.conversations.say(me.id, channel, typed, thread_ts)
+    return {"ok": True, "message": workspace.conversations.for_reader(message)}
+
+
+async def edit(workspace: Workspace, request: Request) -> dict[str, Any]:
+    given = await asked(request)
+    me = person_of(workspace, given.get("user"))
+    message = message_of(workspace, me, channel_of(workspace, me, given.get("channel")), given.get("ts"))
+    if message.body.get("user") != me.id:
+        raise Refusal("You can only edit your own messages.")
+    text, blocks = workspace.conversations.composed(_typed(given))
+    edited = {"user": me.id, "ts": workspace.clock.next()}
+    changed = workspace.conversations.change(message, {"text": text, "blocks": blocks, "edited": edited})
+    return {"ok": True, "message": workspace.conversations.for_reader(changed)}
+
+
+async def delete(workspace: Workspace, request: Request) -> dict[str, Any]:
+    """Delete an own message, or dismiss one that only this person sees."""
+    given = await asked(request)
+    me = person_of(workspace, given.get("user"))
+    message = message_of(workspace, me, channel_of(workspace, me, given.get("channel")), given.get("ts"))
+    if message.only_for is None and message.body.get("user") != me.id:
+        raise Refusal("You can only delete your own messages.")
+    workspace.conversations.delete(message)
+    return {"ok": True}
+
+
+async def slash(workspace: Workspace, request: Request) -> dict[str, Any]:
+    given = await asked(request)
+    me = person_of(workspace, given.get("user"))
+    channel = channel_of(workspace, me, given.get("channel"))
+    command = str(given.get("command", "")).strip()
+    if command not in {known.command for known in workspace.directory.app.commands}:
+        raise Refusal(f"{command or 'That'} is not a command here.")
+    if given.get("thread_ts"):
+        raise Refusal(f"{command} doesn't work in threads. Please use it in the channel itself.")
+    target = ResponseTarget(channel.id, me.id)
+    payload = interactions.slash_command(
+        me,
+        channel,
+        command,
+        str(given.get("text", "")).strip(),
+        workspace.triggers.issue(me.id),
+        workspace.response_url(target),
+    )
+    answer = await workspace.interactivity.ask("slash_commands", payload)
+    try:
+        answer_with(workspace, target, answer)
+    except SlackError as error:
+        raise Refusal(f"{command} answered with something that cannot be shown ({error.code}).") from error
+    return {"ok": True}
+
+
+def _typed(given: dict[str, Any]) -> str:
+    typed = str(given.get("text", "")).strip()
+    if not typed:
+        raise Refusal("Please type something first.")
+    if len(typed) > MAX_TYPED:
+        raise Refusal(f"That is longer than {MAX_TYPED:,} characters. Please shorten it or split it up.")
+    return typed
+
+
+def _thread(workspace: Workspace, channel: Channel, thread_ts: object) -> str | None:
+    if not thread_ts:
+        return None
+    parent = workspace.store.messages.get(channel.id, str(thread_ts))
+    if parent is None or parent.thread_ts is not None or parent.only_for is not None:
+        raise Refusal("That thread is no longer there.")
+    return parent.ts

@@ -1,0 +1,93 @@
+"""Events API payloads on their way to the app: kept until acknowledged, sent again when they are not."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+from localslack.socket_mode.hub import SocketHub
+from localslack.store.database import Database
+from localslack.store.envelopes import Envelope, Envelopes
+
+RETRY_DELAYS_SECONDS = (0.0, 60.0, 300.0)
+"""Slack's schedule: almost at once, after a minute, after five; then the event is given up."""
+
+
+class EventDelivery:
+    """At least once, in the order of writing; across reconnections and restarts of either side."""
+
+    def __init__(self, database: Database, hub: SocketHub, *, ack_seconds: float) -> None:
+        self.ack_seconds = ack_seconds
+        self.retry_seconds = RETRY_DELAYS_SECONDS
+        self._database = database
+        self._envelopes = Envelopes(database)
+        self._hub = hub
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        hub.on_acknowledged.append(self._acknowledged)
+        hub.on_connections_changed.append(self._connections_changed)
+
+    def add(self, payload: dict[str, Any]) -> None:
+        """Store the payload with what is being written now; it goes out when that is safe."""
+        envelope = Envelope(str(uuid4()), payload, sent=int(self._hub.connected), unanswered=0)
+        self._envelopes.add(envelope)
+        if envelope.sent:
+            self._database.after_commit(lambda: self._transmit(envelope))
+
+    def waiting(self) -> list[Envelope]:
+        return self._envelopes.all()
+
+    def close(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _transmit(self, envelope: Envelope) -> None:
+        retry = envelope.sent - 1
+        self._hub.send(
+            {
+                "envelope_id": envelope.id,
+                "type": "events_api",
+                "payload": envelope.payload,
+                "accepts_response_payload": False,
+                "retry_attempt": retry,
+                "retry_reason": "timeout" if retry else "",
+            }
+        )
+        self._after(self.ack_seconds, envelope.id, self._unanswered)
+
+    def _after(self, seconds: float, envelope_id: str, then: Any) -> None:
+        self._timers[envelope_id] = asyncio.get_running_loop().call_later(seconds, then, envelope_id)
+
+    def _unanswered(self, envelope_id: str) -> None:
+        self._timers.pop(envelope_id, None)
+        envelope = self._envelopes.get(envelope_id)
+        if envelope is None:
+            return
+        if envelope.unanswered >= len(self.retry_seconds):
+            self._envelopes.remove(envelope_id)
+            return
+        self._envelopes.count(envelope_id, unanswered=1)
+        self._after(self.retry_seconds[envelope.unanswered], envelope_id, self._send_again)
+
+    def _send_again(self, envelope_id: str) -> None:
+        self._timers.pop(envelope_id, None)
+        with self._database.transaction():
+            self._envelopes.count(envelope_id, sent=1)
+            envelope = self._envelopes.get(envelope_id)
+            if envelope is not None:
+                self._database.after_commit(lambda: self._transmit(envelope))
+
+    def _acknowledged(self, envelope_id: str, _payload: Any) -> None:
+        timer = self._timers.pop(envelope_id, None)
+        if timer is not None:
+            timer.cancel()
+        self._envelopes.remove(envelope_id)
+
+    def _connections_changed(self) -> None:
+        if not self._hub.connected:
+            # Nobody is left who could acknowledge; all of it goes out again to whoever connects next.
+            self.close()
+            return
+        with self._database.transaction():
+            for envelope in self._envelopes.all():
+                if envelope.id not in self._timers:
+                    self._send_again(envelope.id)

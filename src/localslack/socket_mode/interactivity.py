@@ -1,0 +1,52 @@
+"""Clicks, forms and commands on their way to the app: one try, an answer within the time limit."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Literal
+from uuid import uuid4
+
+from localslack.errors import Refusal
+from localslack.socket_mode.hub import SocketHub
+
+NOT_REACHED = "That didn't reach the planner. Please try again."
+NOT_CONNECTED = "The planner isn't connected right now. Please try again in a moment."
+
+
+class Interactivity:
+    """Interactions are not stored and not repeated: the person is told and decides."""
+
+    def __init__(self, hub: SocketHub, *, ack_seconds: float) -> None:
+        self.ack_seconds = ack_seconds
+        self._hub = hub
+        self._pending: dict[str, asyncio.Future[Any]] = {}
+        hub.on_acknowledged.append(self._acknowledged)
+
+    async def ask(self, kind: Literal["interactive", "slash_commands"], payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Send one interaction and return what the app acknowledged it with (empty for a bare acknowledgement).
+
+        Raises `Refusal` with a sentence for the person when no socket is open or no acknowledgement comes in time.
+        """
+        if not self._hub.connected:
+            raise Refusal(NOT_CONNECTED)
+        envelope_id = str(uuid4())
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._pending[envelope_id] = answer
+        self._hub.send({"envelope_id": envelope_id, "type": kind, "payload": payload, "accepts_response_payload": True})
+        try:
+            payload_back = await asyncio.wait_for(answer, self.ack_seconds)
+        except TimeoutError:
+            raise Refusal(NOT_REACHED) from None
+        finally:
+            del self._pending[envelope_id]
+        return payload_back if isinstance(payload_back, dict) else {}
+
+    def notify(self, payload: Mapping[str, Any]) -> None:
+        """Send an interaction nobody waits for; that it was not acknowledged changes nothing for the person."""
+        if self._hub.connected:
+            frame = {"envelope_id": str(uuid4()), "type": "interactive", "payload": payload}
+            self._hub.send({**frame, "accepts_response_payload": False})
+
+    def _acknowledged(self, envelope_id: str, payload: Any) -> None:
+        pending = self._pending.get(envelope_id)
+        if pending is not None and not pending.done():
+            pending.set_result(payload)

@@ -1,0 +1,93 @@
+"""agents.sessions.* and the older assistant.threads.* bridged to them: status, title, suggested prompts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from localslack.errors import SlackError, bad_arguments
+from localslack.store.channels import Channel
+from localslack.web_api.arguments import Arguments
+from localslack.web_api.lookups import channel_of
+from localslack.web_api.method import Method
+from localslack.workspace import Workspace
+
+STATUSES = frozenset({"active", "processing", "suspended", "closed"})
+MAX_TITLE = 200
+MAX_PROMPTS = 4
+MAX_LOADING_MESSAGES = 10
+
+
+def session_set_status(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    status = arguments.text("status")
+    if status not in STATUSES:
+        raise SlackError("invalid_status")
+    channel, thread_ts = _session(workspace, arguments, missing="thread_ts_required")
+    fields: dict[str, Any] = {"status": status}
+    if "title" in arguments:
+        fields["title"] = _title(arguments, "invalid_name")
+    workspace.set_status(channel, thread_ts, "processing" if status == "processing" else "", **fields)
+    return {}
+
+
+def session_rename(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    channel, thread_ts = _session(workspace, arguments, missing="thread_ts_required")
+    if workspace.store.messages.get(channel.id, thread_ts) is None:
+        raise SlackError("session_not_found")
+    workspace.store.sessions.put(channel.id, thread_ts, title=_title(arguments, "invalid_name"))
+    return {}
+
+
+def thread_set_status(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    channel, thread_ts = _session(workspace, arguments, missing="invalid_thread_ts")
+    shown = arguments.text("status")
+    loading = arguments.structure("loading_messages") or []
+    if not isinstance(loading, list) or len(loading) > MAX_LOADING_MESSAGES:
+        raise bad_arguments(f"no more than {MAX_LOADING_MESSAGES} items allowed [json-pointer:/loading_messages]")
+    workspace.set_status(channel, thread_ts, shown, loading, status="processing" if shown else "active")
+    return {}
+
+
+def thread_set_title(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    channel, thread_ts = _session(workspace, arguments, missing="invalid_thread_ts")
+    workspace.store.sessions.put(channel.id, thread_ts, title=_title(arguments, "invalid_arguments"))
+    return {}
+
+
+def thread_set_suggested_prompts(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    if not workspace.directory.app.is_agent:
+        raise SlackError("not_agent_app")
+    channel = channel_of(workspace, arguments, "channel_id")
+    prompts = arguments.structure("prompts")
+    if not isinstance(prompts, list) or len(prompts) > MAX_PROMPTS:
+        raise bad_arguments(f"no more than {MAX_PROMPTS} items allowed [json-pointer:/prompts]")
+    for index, prompt in enumerate(prompts):
+        if not isinstance(prompt, dict) or not all(isinstance(prompt.get(key), str) for key in ("title", "message")):
+            raise bad_arguments(f"must have a title and a message [json-pointer:/prompts/{index}]")
+    workspace.suggest(channel, arguments.text("thread_ts"), prompts)
+    return {}
+
+
+def _session(workspace: Workspace, arguments: Arguments, missing: str) -> tuple[Channel, str]:
+    channel = channel_of(workspace, arguments, "channel_id")
+    thread_ts = arguments.text("thread_ts")
+    if not thread_ts:
+        raise SlackError(missing)
+    return channel, thread_ts
+
+
+def _title(arguments: Arguments, error: str) -> str:
+    title = arguments.text("title")
+    if not title or len(title) > MAX_TITLE:
+        raise SlackError(error)
+    return title
+
+
+_WRITE = ("chat:write",)
+_ASSIST = ("assistant:write",)
+
+METHODS = {
+    "agents.sessions.setStatus": Method(session_set_status, _WRITE, ("channel_id", "status")),
+    "agents.sessions.rename": Method(session_rename, _WRITE, ("channel_id", "title")),
+    "assistant.threads.setStatus": Method(thread_set_status, (*_ASSIST, *_WRITE), ("channel_id", "thread_ts")),
+    "assistant.threads.setTitle": Method(thread_set_title, _ASSIST, ("channel_id", "thread_ts", "title")),
+    "assistant.threads.setSuggestedPrompts": Method(thread_set_suggested_prompts, _ASSIST, ("channel_id", "prompts")),
+}

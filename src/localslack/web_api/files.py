@@ -1,0 +1,109 @@
+"""files.*: the three steps of an upload, and reading a file's description."""
+
+import mimetypes
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from localslack.directory import BOT_USER_ID
+from localslack.errors import SlackError, bad_arguments
+from localslack.web_api.arguments import Arguments
+from localslack.web_api.lookups import joined_channel, thread_of
+from localslack.web_api.method import Method
+from localslack.workspace import Workspace
+
+MAX_BYTES = 50_000_000
+_SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What a browser shows and never runs."""
+
+
+def get_upload_url(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    name, size = arguments.text("filename"), arguments.integer("length", 0)
+    if size <= 0:
+        raise bad_arguments("must be more than 0 [json-pointer:/length]")
+    if size > MAX_BYTES:
+        raise SlackError("file_upload_size_restricted")
+    file_id = f"F{secrets.token_hex(5).upper()}"
+    url = f"{workspace.config.public_url}/files/{file_id}"
+    workspace.store.files.put(
+        {
+            "id": file_id,
+            "name": name,
+            "title": name,
+            "size": size,
+            "mimetype": mimetypes.guess_type(name)[0] or "application/octet-stream",
+            "filetype": name.rpartition(".")[2].lower(),
+            "user": BOT_USER_ID,
+            "created": workspace.clock.seconds(),
+            "url_private": url,
+            "url_private_download": url,
+            "is_public": False,
+        }
+    )
+    return {"upload_url": url, "file_id": file_id}
+
+
+def complete_upload(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    given = arguments.structure("files")
+    if not isinstance(given, list) or not given or not all(isinstance(one, dict) for one in given):
+        raise bad_arguments("must provide an array of files [json-pointer:/files]")
+    files = [_completed(workspace, one) for one in given]
+    if "channel_id" in arguments:
+        channel = joined_channel(workspace, arguments, "channel_id")
+        thread_ts = thread_of(workspace, channel, arguments)
+        fields = {"text": arguments.text("initial_comment"), "files": files, **workspace.directory.bot_marks()}
+        workspace.conversations.post(channel, fields, thread_ts)
+    return {"files": files}
+
+
+def info(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    file = workspace.store.files.get(arguments.text("file"))
+    if file is None:
+        raise SlackError("file_not_found")
+    return {"file": file, "comments": [], "response_metadata": {"next_cursor": ""}}
+
+
+async def receive_upload(workspace: Workspace, request: Request) -> Response:
+    """Take the raw bytes that follow `files.getUploadURLExternal`."""
+    file_id = request.path_params["file_id"]
+    if workspace.store.files.get(file_id) is None:
+        return PlainTextResponse("no such upload", status_code=404)
+    content = await request.body()
+    workspace.store.files.fill(file_id, content)
+    return PlainTextResponse(f"OK - {len(content)}")
+
+
+def serve_file(workspace: Workspace, request: Request) -> Response:
+    """Give a file to the page."""
+    file_id = request.path_params["file_id"]
+    file, content = workspace.store.files.get(file_id), workspace.store.files.content(file_id)
+    if file is None or content is None:
+        return PlainTextResponse("no such file", status_code=404)
+    # Uploaded content is never run in the page's origin.
+    shown = file["mimetype"] in _SHOWN
+    headers = {
+        "content-disposition": "inline" if shown else "attachment",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "sandbox; default-src 'none'",
+    }
+    return Response(content, media_type=file["mimetype"], headers=headers)
+
+
+def _completed(workspace: Workspace, given: Mapping[str, Any]) -> dict[str, Any]:
+    file = workspace.store.files.get(str(given.get("id")))
+    if file is None or workspace.store.files.content(file["id"]) is None:
+        raise SlackError("file_not_found")
+    file["completed"] = True
+    file["title"] = str(given.get("title") or file["name"])
+    workspace.store.files.put(file)
+    return file
+
+
+METHODS = {
+    "files.getUploadURLExternal": Method(get_upload_url, ("files:write",), ("filename", "length")),
+    "files.completeUploadExternal": Method(complete_upload, ("files:write",), ("files",)),
+    "files.info": Method(info, ("files:read",), ("file",)),
+}

@@ -1,0 +1,131 @@
+"""A workspace put together: its people, its store, the app's connection, the open pages."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from starlette.applications import Starlette
+
+from localslack.config import WorkspaceConfig
+from localslack.conversations import Conversations
+from localslack.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
+from localslack.faults import Faults
+from localslack.live_pages import LivePages
+from localslack.manifest import read_manifest
+from localslack.modals import Modals
+from localslack.postbox import Postbox
+from localslack.replaced import Replaced
+from localslack.socket_mode.event_delivery import EventDelivery
+from localslack.socket_mode.hub import SocketHub
+from localslack.socket_mode.interactivity import Interactivity
+from localslack.store.channels import Channel
+from localslack.store.messages import StoredMessage
+from localslack.store.response_urls import ResponseTarget
+from localslack.store.store import open_store
+from localslack.timestamps import Timestamps
+from localslack.triggers import Triggers
+
+ACK_SECONDS = 3.0
+STATUS_SECONDS = 120
+
+
+class Workspace:
+    """The parts of a running workspace; `app` is the ASGI application that serves them."""
+
+    app: Starlette
+
+    def __init__(self, config: WorkspaceConfig, now: Callable[[], datetime]) -> None:
+        self.config = config
+        self.directory = Directory(config.team_name, config.public_url, read_manifest(config.manifest), config.users)
+        self.store = open_store(config.database)
+        self.clock = Timestamps(now, self.store.messages.last_ts())
+        self.pages = LivePages(self.store.database)
+        self.hub = SocketHub(config.public_url)
+        self.delivery = EventDelivery(self.store.database, self.hub, ack_seconds=ACK_SECONDS)
+        self.interactivity = Interactivity(self.hub, ack_seconds=ACK_SECONDS)
+        self.faults = Faults()
+        self.triggers = Triggers(now)
+        self.replaced = Replaced()
+        self.conversations = Conversations(
+            self.directory, self.clock, self.store, self.delivery, self.pages, self.replaced
+        )
+        self.modals = Modals(self.clock, self.store, self.pages, self.replaced)
+        self.postbox = Postbox(self.clock, self.store, self.conversations)
+        # An app that schedules messages is there to wait for them; and an app inside another has no start of its own.
+        self.hub.on_connections_changed += [self._show_connection, self.postbox.wake]
+        self._open_channels()
+
+    def close(self) -> None:
+        """Let go of timers, sockets and the file; nothing is lost by not calling it."""
+        self.hub.on_connections_changed.clear()
+        self.hub.on_acknowledged.clear()
+        self.delivery.close()
+        self.postbox.close()
+        self.hub.drop()
+        self.pages.close()
+        self.store.database.close()
+
+    def set_ack_seconds(self, seconds: float) -> None:
+        """Give the app another time to acknowledge in (Slack's own is 3 s)."""
+        self.delivery.ack_seconds = self.interactivity.ack_seconds = seconds
+
+    def drop_sockets(self) -> None:
+        """Cut every connection of the app without a word."""
+        self.hub.drop()
+
+    def response_url(self, target: ResponseTarget) -> str:
+        """A fresh URL at which the app may answer this interaction."""
+        token = secrets.token_urlsafe(18)
+        self.store.response_urls.add(token, target, self.clock.seconds())
+        return f"{self.config.public_url}/respond/{token}"
+
+    def suggest(self, channel: Channel, thread_ts: str, prompts: Sequence[Mapping[str, Any]]) -> None:
+        """Store what a person might say there next, and show it."""
+        with self.store.database.transaction():
+            self.store.sessions.put(channel.id, thread_ts, prompts=list(prompts))
+            frame = {"type": "prompts", "channel": channel.id, "thread_ts": thread_ts, "prompts": list(prompts)}
+            self.conversations.tell_channel(channel, frame)
+
+    def set_status(
+        self, channel: Channel, thread_ts: str, shown: str, loading: Sequence[str] = (), **fields: Any
+    ) -> None:
+        """Store what an agent session says of itself and show its status line in the thread."""
+        with self.store.database.transaction():
+            since = self.clock.seconds()
+            self.store.sessions.put(channel.id, thread_ts, shown=shown, loading=list(loading), since=since, **fields)
+            frame = {
+                "type": "status",
+                "channel": channel.id,
+                "thread_ts": thread_ts,
+                "status": shown,
+                "loading_messages": list(loading),
+            }
+            self.conversations.tell_channel(channel, frame)
+
+    def session(self, channel: Channel, thread_ts: str) -> dict[str, Any] | None:
+        """What the agent session of a thread says; a status that nobody renewed for two minutes is forgotten."""
+        found = self.store.sessions.get(channel.id, thread_ts)
+        if found is not None and found.get("shown") and self.clock.seconds() - found["since"] > STATUS_SECONDS:
+            self.set_status(channel, thread_ts, "", status="active")
+            found = self.store.sessions.get(channel.id, thread_ts)
+        return found and {name: value for name, value in found.items() if name != "since"}
+
+    def clear_status(self, channel: Channel, reply: StoredMessage) -> None:
+        """A reply by the app ends the status line that its thread was showing."""
+        session = self.store.sessions.get(channel.id, reply.root_ts)
+        if session is not None and session.get("shown"):
+            self.set_status(channel, reply.root_ts, "", status="active")
+
+    def _open_channels(self) -> None:
+        created = self.clock.seconds()
+        people = [person.id for person in self.config.users]
+        with self.store.database.transaction():
+            for person in self.config.users:
+                direct = Channel(direct_channel_id(person), self.directory.app.name, person.id, True, created)  # noqa: FBT003  a dataclass by its columns
+                self.store.channels.ensure(direct, [person.id, BOT_USER_ID])
+            general = Channel(GENERAL_ID, "general", None, False, created)  # noqa: FBT003 - a dataclass by its columns
+            self.store.channels.ensure(general, [*people, BOT_USER_ID])
+
+    def _show_connection(self) -> None:
+        self.pages.tell_all({"type": "connected", "connected": self.hub.connected})

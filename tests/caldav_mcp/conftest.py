@@ -1,0 +1,26 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.caldav_mcp.making import AtTheTools, OtherProgram, opened
+
+from caldav_mcp import embedded, expanding
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may take its time to start a process; the limits on computing time stay."""
+    monkeypatch.setattr(expanding, "_PATIENCE", 60)
+    monkeypatch.setattr(embedded, "_PATIENCE", 60)
+
+
+@pytest.fixture
+async def tools(tmp_path: Path) -> AsyncIterator[AtTheTools]:
+    async with opened(tmp_path) as at_the_tools:
+        yield at_the_tools
+
+
+@pytest.fixture
+async def other(tools: AtTheTools) -> AsyncIterator[OtherProgram]:
+    async with OtherProgram(tools.calendar.caldav_url) as program:
+        yield program

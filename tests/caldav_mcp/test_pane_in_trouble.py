@@ -1,0 +1,40 @@
+"""The pane while the calendar server is away."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+from tests.caldav_mcp.making import opened
+
+from caldav_mcp.embedded import EmbeddedRadicale
+
+
+async def test_a_calendar_that_is_away_is_said_and_comes_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as tools:
+        await tools.create()
+    radicale = EmbeddedRadicale(tmp_path / "radicale")
+    async with opened(tmp_path, caldav_url=radicale.calendar_url, username="me") as tools:
+        transport = httpx.ASGITransport(app=tools.calendar.pane_app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver/") as pane:
+
+            async def changed(version: str) -> tuple[str, bool]:
+                async with asyncio.timeout(60):
+                    while True:
+                        news = (await pane.get("changes", params={"since": version})).json()
+                        if news["version"] != version:
+                            return news["version"], news["reachable"]
+
+            first = (await pane.get("changes")).json()["version"]
+            radicale.stop()
+            gone = await pane.get("events", params={"date": "2027-05-04"})
+            assert (gone.status_code, gone.json()["error"][-20:]) == (503, "connect ECONNREFUSED")
+            away, is_reachable = await changed(first)
+            assert not is_reachable
+            again = EmbeddedRadicale(tmp_path / "radicale", radicale.port)
+            _, is_reachable = await changed(away)
+            assert is_reachable
+            shown = (await pane.get("events", params={"date": "2027-05-04"})).json()
+            assert [event["title"] for event in shown["events"]] == ["Plan work"]
+            again.stop()
