@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test mutants check soak kill-loop bench lock clean
+.PHONY: help install install-dev up test test-all mutants check soak kill-loop bench lock clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -32,10 +32,15 @@ check: install-dev  ## Lint, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-test: check  ## All checks and all tests
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
-mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test)
+test: check  ## All checks and the tests of every change
+	$(PYTEST) -m "not extra" $(addprefix --ignore=tests/,caldav_mcp localslack mutants soak)
+
+test-all: install-dev  ## The tests that take long and seldom fail: stand-ins, seeded bugs, campaigns, PostgreSQL
+	$(PYTEST) -m extra
+
+mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test-all)
 	$(BIN)/pytest tests/mutants
 
 HISTORIES ?= 10000

@@ -10,11 +10,16 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 pytest_plugins = ["tests.postgres"]
+
+HERE = Path(__file__).parent
+EXTRA = frozenset({"caldav_mcp", "localslack", "mutants", "soak"})
+"""Directories of tests that take long and seldom fail."""
 
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 as_it_is = [Phase.explicit, Phase.reuse, Phase.generate]
@@ -40,6 +45,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
         return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return cores + cores // 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what ``make test`` leaves to ``make test-all``: also the contracts' runs on PostgreSQL."""
+    for item in items:
+        if item.path.relative_to(HERE).parts[0] in EXTRA or _needs_postgres(item):
+            item.add_marker(pytest.mark.extra)
+
+
+def _needs_postgres(item: pytest.Item) -> bool:
+    values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    return "postgres" in values or "postgres_server" in getattr(item, "fixturenames", ())
 
 
 @pytest.hookimpl(wrapper=True)
