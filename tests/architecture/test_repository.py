@@ -31,6 +31,10 @@ def rooms() -> list[str]:
     )
 
 
+def decisions() -> list[Path]:
+    return sorted((ROOT / "docs" / "decisions").glob("*.md"))
+
+
 def test_what_is_no_text_is_a_picture_or_a_typeface() -> None:
     """Nothing that was only downloaded or made by the way."""
     odd = [file for file in tracked() if b"\0" in file.read_bytes()]
@@ -58,6 +62,38 @@ def test_the_way_of_a_message_can_be_followed() -> None:
         or not re.search(rf"^(?:async )?(?:def|class) {name}\b", (SOURCE / file).read_text(), re.MULTILINE)
     ]
     assert gone == []
+
+
+def test_the_architecture_can_be_read_at_once() -> None:
+    """One page of ten kilobytes, which lists each decision once, by its title."""
+    page = ROOT / "ARCHITECTURE.md"
+    assert page.stat().st_size <= 10_240
+    listed = re.findall(r"^- \[(.+)\]\((docs/decisions/.+\.md)\)$", page.read_text(), re.MULTILINE)
+    there = {path.relative_to(ROOT).as_posix(): path.read_text().splitlines()[0] for path in decisions()}
+    assert {path: f"# {path[15:18]}. {title}" for title, path in listed} == there
+    assert len(listed) == len(there)
+
+
+@pytest.mark.parametrize("path", decisions(), ids=lambda path: path.stem)
+def test_a_decision_says_why_what_and_what_follows(path: Path) -> None:
+    """At most 150 words below its three headings, and the files that it names are there."""
+    text = path.read_text()
+    _, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    assert [section.splitlines()[0] for section in sections] == ["Context", "Decision", "Consequence"]
+    assert sum(len(section.split()) - 1 for section in sections) <= 150
+    named = re.findall(r"`([\w-]+(?:/[\w-]+)+\.\w+)`", text)
+    assert [file for file in named if not (SOURCE / file).exists() and not (ROOT / file).exists()] == []
+
+
+def test_the_glossary_defines_each_word_once() -> None:
+    """At most 90 terms, each with one meaning: one a line, none twice; a name of the code that it gives exists."""
+    text = (ROOT / "GLOSSARY.md").read_text()
+    terms = re.findall(r"^- \*\*([^*,/]+)\*\*(?: \(`(\w+)`[^)]*\))?: \S", text, re.MULTILINE)
+    names = [name.lower() for name, _ in terms]
+    assert len(names) == text.count("**") / 2 <= 90
+    assert len(set(names)) == len(names)
+    code = "\n".join(path.read_text() for path in tracked("src/*.py"))
+    assert [known for _, known in terms if known and not re.search(rf"\b{known}\b", code)] == []
 
 
 def test_every_setting_is_in_the_example() -> None:
