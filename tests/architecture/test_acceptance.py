@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from fateforger.workflow import read_workflow, shipped_text
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "workflows.md"
@@ -46,3 +49,12 @@ def test_its_tests_exist(number: str) -> None:
         path = ROOT / "tests" / file
         assert path.is_file(), name
         assert test in named_in(path), name
+
+
+def test_the_workflow_on_the_page_can_be_read() -> None:
+    """What a reader copies from the page is a workflow, with the rules that it inherits."""
+    text = PAGE.read_text().partition("    workflow: ship\n")
+    example = textwrap.dedent("".join(text[1:]).partition("\n\n")[0])
+    workflow = read_workflow(example, shipped_text)
+    assert workflow.name == "ship"
+    assert {"reviewed-first", "ON reviewed: INVOKE ship"} <= {rule.id for rule in workflow.rules}
