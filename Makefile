@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test test-all mutants check soak kill-loop bench lock clean
+.PHONY: help install install-dev up test test-all mutants check soak kill-loop bench docs lock clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -18,6 +18,10 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.docs: requirements-docs.lock $(VENV)/.runtime
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
 	@touch $@
 
 install: $(VENV)/.runtime  ## Install what the program needs into .venv
@@ -61,9 +65,18 @@ kill-loop: install-dev  ## kill -9 of the real program while it writes, on SQLit
 bench: install-dev  ## Measure speed, as ratios against peers in the same run
 	$(BIN)/python -m benchmarks
 
+PAGES := build/pages
+
+docs: $(VENV)/.docs  ## Build the documentation site in build/site; a broken link fails
+	@rm -rf build && mkdir -p $(PAGES)
+	@cp -R *.md LICENSE .env.example manifest.yaml docs notebooks $(PAGES)
+	$(BIN)/mkdocs build --strict
+	@echo "Open build/site/index.html"
+
 lock:  ## Compile the lock files anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build pyproject.toml -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --group docs -c requirements-dev.lock -o requirements-docs.lock
 
 clean:  ## Remove the virtual environment and caches (never your data)
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

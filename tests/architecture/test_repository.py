@@ -119,12 +119,12 @@ def render_example() -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock", "requirements-docs.lock"])
 def test_lock_files_pin_by_hash_and_name_no_host(lock: str) -> None:
     text = (ROOT / lock).read_text()
     assert "://" not in text
     pins = re.findall(r"^([a-z0-9][a-z0-9._-]*)==", text, re.MULTILINE)
-    assert len(pins) > 20
+    assert len(pins) > 10
     assert text.count("--hash=sha256:") >= len(pins)
 
 
