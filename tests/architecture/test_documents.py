@@ -1,0 +1,113 @@
+"""What must stay true of the documents: their length, the pages of the site, and every command that they name."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from fateforger import __version__
+from fateforger.cli.command_line import doors
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PREFIX = re.compile(r"^(docker compose exec bot |\.venv/bin/)")
+
+
+def test_the_first_pages_are_short() -> None:
+    """As ``wc -w`` counts."""
+    words = {page: len((ROOT / page).read_text().split()) for page in ("README.md", "CONTRIBUTING.md")}
+    assert words["README.md"] <= 700
+    assert words["CONTRIBUTING.md"] <= 450
+
+
+def test_the_site_has_every_page() -> None:
+    """The navigation names each page in ``docs/`` and at the root, and nothing else."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md", "docs"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    pages = {file for file in listed if file.startswith("docs/") or "/" not in file}
+    pictures = {file for file in pages if file.endswith(".png")}
+    nav = list(leaves(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
+    assert sorted(nav) == sorted(pages - pictures)
+
+
+def leaves(nav: Any) -> Iterator[str]:
+    """Yield the files in a navigation of MkDocs."""
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for item in nav.values() if isinstance(nav, dict) else nav:
+            yield from leaves(item)
+
+
+def test_the_changelog_begins_with_what_is_unreleased_and_this_version() -> None:
+    headings = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d{2}-\d{2})?$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[:2] == ["Unreleased", __version__]
+
+
+def test_hooks_and_workflows_run_what_developers_run() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert [hook["entry"] for repository in hooks for hook in repository["hooks"]] == ["make check"]
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    assert workflow["jobs"]["ci"]["steps"][-1] == {"run": ".ci/run"}
+
+
+def commands(page: Path) -> Iterator[str]:
+    """Yield each command line in a page: lines of code blocks, and code within sentences."""
+    text = page.read_text()
+    blocks = re.findall(r"^```\w*\n(.*?)^```|^((?: {4}[^\n]*\n)+)", text, re.MULTILINE | re.DOTALL)
+    lines = [line.strip() for block in blocks for line in "".join(block).splitlines()]
+    for line in (*lines, *re.findall(r"`([^`\n]+)`", text)):
+        command = PREFIX.sub("", line)
+        if command.startswith(("fateforger ", "make ")):
+            yield command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_that_a_page_names_exists(page: Path) -> None:
+    """Commands with their options, and targets of the Makefile; placeholders are in capitals."""
+    assert [(line, why) for line in commands(page) if (why := mistake(line))] == []
+
+
+def test_a_command_that_does_not_exist_is_noticed() -> None:
+    assert mistake("fateforger sync undo --force TRANSACTION") is None
+    assert mistake("fateforger tasks list   # the queue") is None
+    assert mistake("make up") is None
+    assert mistake("fateforger sync redo") == "redo"
+    assert mistake("fateforger sync undo --yes") == "--yes"
+    assert mistake("make coffee") == "coffee"
+
+
+def mistake(line: str) -> str | None:
+    """Return the first word of a command line that is no command, option or target; ``None`` if there is none."""
+    program, *words = shlex.split(re.split(r" {4,}", line)[0], comments=True)
+    if program == "make":
+        targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        return next((word for word in words if "=" not in word and word not in targets), None)
+    command: click.Command = doors
+    context = click.Context(command)
+    options = names(command)
+    for word in words:
+        if word.startswith("--"):
+            if word.partition("=")[0] not in options:
+                return word
+        elif isinstance(command, click.Group) and word[0].islower():
+            found = command.get_command(context, word)
+            if found is None:
+                return word
+            command = found
+            options |= names(command)
+    return None
+
+
+def names(command: click.Command) -> set[str]:
+    """Return the options of a command as they are typed."""
+    return {option for parameter in command.params for option in parameter.opts} | {"--help"}
