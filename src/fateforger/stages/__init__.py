@@ -1,4 +1,4 @@
-"""The stages of planning a day and the one table of moves between them."""
+"""Planning stages and the table of transitions between them."""
 
 from fateforger.stages.model import Move, StageGateOutput, TimeboxingStage
 from fateforger.stages.transitions import TRANSITIONS, target

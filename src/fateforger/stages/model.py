@@ -1,4 +1,4 @@
-"""The stages of planning a day, what each may do next, and what a stage says when it is done with a turn."""
+"""Planning stages, the moves a person can make, and the output of a stage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class TimeboxingStage(StrEnum):
-    """Where a session stands."""
+    """Stage of a planning session."""
 
     DATE = "date"
     COLLECT_CONSTRAINTS = "collect_constraints"
@@ -19,12 +19,12 @@ class TimeboxingStage(StrEnum):
 
     @property
     def number(self) -> int:
-        """0 to 5, as people count them."""
+        """Position of the stage, from 0 to 5."""
         return list(TimeboxingStage).index(self)
 
     @property
     def heading(self) -> str:
-        """The stage as people read it."""
+        """Name of the stage as shown to people."""
         return _HEADINGS[self]
 
 
@@ -39,7 +39,7 @@ _HEADINGS = {
 
 
 class Move(StrEnum):
-    """What can be asked of a stage. Each is one meaning with one action id (K7)."""
+    """Move that a person can request in a stage. Each has one meaning and one action id (K7)."""
 
     STAY = "stay"
     PROCEED = "proceed"
@@ -52,7 +52,7 @@ class Move(StrEnum):
 
 
 class StageGateOutput(BaseModel):
-    """What a stage says at the end of a turn (S61)."""
+    """Result of a stage at the end of a turn (S61)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     stage: TimeboxingStage

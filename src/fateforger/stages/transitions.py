@@ -1,4 +1,4 @@
-"""The one table of transitions: where each move leads from each stage (S59). The turn's graph is built from it."""
+"""Transition table: the stage that each move leads to (S59). The turn graph is built from it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TRANSITIONS: Mapping[S, Mapping[Move, S]] = {
         Move.RETRY: S.REVIEW_COMMIT,
     },
 }
-"""``STAY`` and ``REDO`` lead from each stage to itself; ``CANCEL`` ends the session from anywhere."""
+"""Not listed: ``STAY`` and ``REDO`` keep the stage; ``CANCEL`` ends the session from any stage."""
 
 
 def target(stage: S, move: Move) -> S | None:
-    """Where ``move`` leads from ``stage``, or ``None`` when it is not a legal move there."""
+    """Return the stage that ``move`` leads to from ``stage``, or ``None`` if the move is not legal there."""
     if move in {Move.STAY, Move.REDO, Move.CANCEL}:
         return stage
     return TRANSITIONS[stage].get(move)
