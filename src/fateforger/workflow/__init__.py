@@ -1,4 +1,4 @@
-"""The rule language: what must come first, what must follow, what never happens; checked on what was done."""
+"""Rule language: declare which actions must precede, follow, or never occur, and check a trace against them."""
 
 from fateforger.workflow.cases import check_case
 from fateforger.workflow.checking import Checked, Necessity, Report, StatedRule, check, stated, write_report

@@ -1,4 +1,4 @@
-"""Rules and a trace in one document, as programs ask: a line of ``workflow check --batch``."""
+"""Check rules and a trace given in one document, as in a line of ``workflow check --batch``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fateforger.workflow.vocabulary import Vocabulary, declared
 
 
 class _Case(BaseModel):
-    """What is null counts as not given."""
+    """Input document. A null field counts as not given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     rules: list[str]
@@ -29,8 +29,12 @@ class _Case(BaseModel):
 
 
 def check_case(document: object) -> dict[str, Any]:
-    """The report on a case ``{"rules":[text],"actions":[..],"states":[..],"closed":bool,"trace":[steps]}``. Pairs of
-    rules that no trace can keep are named by position as ``conflicts``, not refused. Raises :class:`BadInput`."""
+    """Check a case and return its report.
+
+    The case is ``{"rules":[text],"actions":[..],"states":[..],"closed":bool,"trace":[steps]}``. The report lists pairs
+    of rules that no trace can satisfy under ``conflicts``, by position; such pairs are not refused. Raises
+    :class:`BadInput`.
+    """
     if not isinstance(document, Mapping):
         raise BadInput("A case is a JSON object with rules, actions, states, closed and trace.")
     try:

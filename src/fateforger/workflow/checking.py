@@ -1,4 +1,4 @@
-"""All rules of a workflow on one trace. It checks and changes nothing (K6): what to do instead is said, not done."""
+"""Check a trace against all rules of a workflow. Checking never changes anything (K6); remedies are only suggested."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from fateforger.workflow.vocabulary import Vocabulary
 
 
 class Necessity(StrEnum):
-    """How binding a rule is."""
+    """Binding force of a rule."""
 
     MUST = "must"
-    """What breaks it, or may break it for all that is known, is not done."""
+    """Steps that violate the rule, or might, given what is unknown, are blocked."""
     SHOULD = "should"
-    """What breaks it is done, and said."""
+    """Steps that violate the rule are carried out and reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatedRule:
-    """A rule as somebody stated it. ``id`` is what a workflow that inherits it calls it; ``title`` and ``remedy`` are
-    for people."""
+    """Rule with the text in which it was stated.
+
+    A workflow that inherits the rule refers to it by ``id``. ``title`` and ``remedy`` are shown to people.
+    """
 
     id: str
     rule: Rule
@@ -37,13 +39,13 @@ class StatedRule:
 
 
 def stated(rule: Rule, text: str | None = None) -> StatedRule:
-    """A rule without an id or words of its own; its text is its id."""
+    """Wrap a rule that has no id of its own; its canonical text becomes its id."""
     return StatedRule(id=write_rule(rule), rule=rule, text=text or write_rule(rule))
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A rule with its verdict."""
+    """Rule with its verdict."""
 
     stated: StatedRule
     judgement: Judgement
@@ -58,40 +60,45 @@ class Checked:
 
     @property
     def remedy(self) -> str:
-        """What to do, in one sentence."""
+        """Suggested fix, in one sentence."""
         return self.stated.remedy or remedy_for(self.stated.rule)
 
     @property
     def blocks(self) -> bool:
-        """Whether the trace must not come about: the rule is a must, and is broken or cannot be told to be kept."""
+        """True if the rule is a must and is violated or cannot be decided."""
         stops = self.verdict in {Verdict.VIOLATED, Verdict.UNKNOWN}
         return stops and self.stated.necessity is Necessity.MUST
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict of all rules together, and each with its own."""
+    """Combined verdict, and the verdict of each rule."""
 
     verdict: Verdict
     rules: tuple[Checked, ...]
 
     @property
     def violated(self) -> tuple[Checked, ...]:
-        """The rules that are broken."""
+        """Rules that are violated."""
         return tuple(each for each in self.rules if each.verdict is Verdict.VIOLATED)
 
 
 def check(rules: Sequence[StatedRule], steps: Sequence[Step], vocabulary: Vocabulary, *, closed: bool = True) -> Report:
-    """The verdict of each rule on a trace. A trace that is not ``closed`` may go on. The names of the rules and of the
-    steps are those of the vocabulary."""
+    """Judge each rule on a trace.
+
+    A trace that is not ``closed`` may continue. Rules and steps may only use names of the vocabulary.
+    """
     line = timeline(steps, vocabulary)
     checked = tuple(Checked(each, judge(each.rule, line, closed=closed)) for each in rules)
     return Report(weightiest(each.verdict for each in checked), checked)
 
 
 def write_report(report: Report) -> dict[str, Any]:
-    """``{"verdict","rules":[{"rule","verdict","violations":[steps],"remedy", ...}]}``; steps are counted from 0, and
-    there is a remedy where there is something to mend."""
+    """Return the report as a JSON document.
+
+    The shape is ``{"verdict","rules":[{"rule","verdict","violations":[steps],"remedy", ...}]}``. Steps are counted from
+    0; ``remedy`` is null for a rule that passes.
+    """
     return {"verdict": report.verdict.value, "rules": [_document(each) for each in report.rules]}
 
 

@@ -1,4 +1,4 @@
-"""Rules that no trace can keep together: ALWAYS x with NEVER x, and what comes to the same."""
+"""Find rules that no trace can satisfy together, such as ALWAYS x with NEVER x."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from fateforger.workflow.rules import Rule, RuleKind
 
 
 def conflicts(rules: Sequence[Rule]) -> tuple[tuple[int, int], ...]:
-    """The pairs of rules, by position, of which each step would have to break one. A rule that no step can keep is a
-    pair with itself."""
+    """Return the pairs of rules, by position, of which every step violates at least one.
+
+    A rule that no step can satisfy is paired with itself.
+    """
     demands = [(at, _demand(rule)) for at, rule in enumerate(rules) if rule.activation is None]
     alone = [(at, at) for at, demand in demands if not satisfiable(demand)]
     hopeless = {at for at, _ in alone}
@@ -28,7 +30,10 @@ def conflicts(rules: Sequence[Rule]) -> tuple[tuple[int, int], ...]:
 
 
 def satisfiable(expression: Expression) -> bool:
-    """Whether some row of its truth table is true. Rows that an earlier name decides are not looked at."""
+    """Check whether an expression is true in some row of its truth table.
+
+    Rows that an earlier name already decides are skipped.
+    """
     return _true_somewhere(expression, sorted(names_in(expression)), {})
 
 
@@ -45,7 +50,7 @@ def _true_somewhere(expression: Expression, names: Sequence[str], row: Mapping[s
 
 
 def _value(expression: Expression, row: Mapping[str, bool]) -> bool | None:
-    """``None`` while the names in the row do not decide it."""
+    """Evaluate an expression; return ``None`` while the names in the row do not decide it."""
     match expression:
         case Atom(name):
             return row.get(name)

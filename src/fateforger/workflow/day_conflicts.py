@@ -1,4 +1,4 @@
-"""Rules for a day that cannot all be kept: what no block could keep, and what waits for each other in a circle."""
+"""Find rules for a day that cannot all be kept: unsatisfiable rules and circular orderings."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ _ORDERING = (RuleKind.BEFORE, RuleKind.AFTER)
 
 
 def day_conflicts(rules: Sequence[Rule]) -> tuple[tuple[int, ...], ...]:
-    """The rules, by position, that cannot be kept together: pairs (of one with itself, where no block can keep it), and
-    circles like ``BEFORE deep_work: admin_done`` with ``BEFORE admin: deep_work_done``."""
+    """Return the groups of rules, by position, that cannot be kept together.
+
+    Groups are pairs (a rule that no block can keep is paired with itself) and cycles such as ``BEFORE deep_work:
+    admin_done`` with ``BEFORE admin: deep_work_done``.
+    """
     circles = (circle for kind in _ORDERING for circle in _circles(rules, kind))
     return (*conflicts(rules), *circles)
 
 
 def _circles(rules: Sequence[Rule], kind: RuleKind) -> Iterator[tuple[int, ...]]:
-    """Each circle once, as the rules around it. No block of its kinds could be the first one (or the last one)."""
+    """Yield each cycle once, as the rules along it.
+
+    In a cycle, no block of its kinds could be the first (or the last) one.
+    """
     waits = [(at, *edge) for at, rule in enumerate(rules) if rule.kind is kind for edge in _edges(rule)]
     found: set[frozenset[int]] = set()
     for _, start, _ in waits:
@@ -44,7 +50,7 @@ def _back_to(
 
 
 def _edges(rule: Rule) -> Iterator[tuple[ET, ET]]:
-    """Which kind of block waits for which, whatever else is so on the day."""
+    """Yield pairs of kinds of blocks of which the first waits for the second, whatever else holds on the day."""
     if rule.activation is None:
         return
     for waiting in _any_of(rule.activation):
@@ -53,13 +59,13 @@ def _edges(rule: Rule) -> Iterator[tuple[ET, ET]]:
 
 
 def _any_of(expression: Expression) -> Iterator[ET]:
-    """The kinds of blocks of which each alone makes it so."""
+    """Yield the kinds of blocks of which each alone makes the expression true."""
     for part in expression.parts if isinstance(expression, Or) else (expression,):
         yield from _block(part, done=False)
 
 
 def _all_of(expression: Expression, *, done: bool) -> Iterator[ET]:
-    """The kinds of blocks without which it is not so."""
+    """Yield the kinds of blocks that the expression requires."""
     for part in expression.parts if isinstance(expression, And) else (expression,):
         yield from _block(part, done=done)
 

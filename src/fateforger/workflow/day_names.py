@@ -1,4 +1,4 @@
-"""The names that rules of a person's own may use of a day. Nobody declares them: each says itself what it means.
+"""Names that a person's own rules for a day may use. They need no declaration: each name carries its meaning.
 
 deep_work, meeting, admin ...        actions: such a block begins
 admin_done                           state: such a block is over
@@ -25,15 +25,17 @@ KINDS = {
     "rest": ET.REGENERATION,
     "break": ET.REGENERATION,
 }
-"""Kinds of blocks by the names that people write; some have two."""
+"""Kinds of blocks by the names that people write; some kinds have two."""
 LONGEST = 24 * 60
 Aspect = Literal["block", "done", "after", "before", "longer", "weekday"]
 
 
 @dataclass(frozen=True, slots=True)
 class DayName:
-    """What a name says of a block: of which ``kind``, in the ``word`` that was written, and how it is compared.
-    ``number`` is a weekday, Monday first, or minutes; ``clock`` is how far into the day."""
+    """Meaning of a name: the ``kind`` of block, the ``word`` used for it, and the comparison.
+
+    ``number`` is a weekday (Monday is 0) or minutes; ``clock`` is the offset from the start of the day.
+    """
 
     aspect: Aspect
     kind: ET | None = None
@@ -43,7 +45,7 @@ class DayName:
 
 
 def day_name(text: str) -> DayName | None:
-    """What a name means; ``None`` when it means nothing."""
+    """Parse a name; return ``None`` if it has no meaning."""
     if text in WEEKDAYS:
         return DayName("weekday", number=WEEKDAYS.index(text))
     if text in KINDS:
@@ -86,17 +88,20 @@ def _number(text: str, most: int) -> int | None:
 
 
 class DayNames:
-    """The vocabulary of these names."""
+    """Vocabulary of the names of a day."""
 
     def kind_of(self, name: str) -> AtomKind | None:
-        """See :meth:`Vocabulary.kind_of`."""
+        """Return the kind of a name. See :meth:`Vocabulary.kind_of`."""
         found = day_name(name)
         if found is None:
             return None
         return AtomKind.ACTION if found.aspect == "block" else AtomKind.STATE
 
     def near(self, name: str) -> tuple[str, ...]:
-        """See :meth:`Vocabulary.near`. What is said of a kind of block is kept, where that means something."""
+        """Suggest similar names. See :meth:`Vocabulary.near`.
+
+        The comparison that was written is kept if the result is a name.
+        """
         for how, value in _HOW.items():
             written, found, rest = name.partition(how)
             for kind in get_close_matches(written, KINDS, n=1) if found else ():
@@ -107,4 +112,4 @@ class DayNames:
 
 
 _HOW = {"_longer_than_": "60", "_after_": "17", "_before_": "9", "_done": ""}
-"""How a kind of block is compared, with an example of what it is compared to."""
+"""Comparisons of a kind of block, with an example value for each."""

@@ -1,4 +1,4 @@
-"""Rules for a day in plain words, as a person reads them: what the rule says, and what to do where it is not kept."""
+"""Describe rules for a day in plain words, and suggest what to do if one is violated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fateforger.workflow.rules import Rule, RuleKind
 
 
 class Clause(Protocol):
-    """A name as a clause, or its opposite."""
+    """Formats a name, or its negation, as a clause."""
 
     def __call__(self, name: DayName, *, holds: bool) -> str: ...
 
@@ -20,7 +20,7 @@ _COUNTED = frozenset({"meeting", "commute", "habit", "break", "buffer", "plan_re
 
 
 def told(rule: Rule) -> str:
-    """A rule as a sentence: ``No meeting runs past 17:00.``"""
+    """Describe a rule in a sentence, such as ``No meeting runs past 17:00.``"""
     target, activation = rule.target, rule.activation
     match rule.kind:
         case RuleKind.NEVER:
@@ -42,7 +42,10 @@ def told(rule: Rule) -> str:
 
 
 def way_out(rule: Rule, *, ours: bool) -> str:
-    """What to do about blocks that break a rule, in one sentence. ``ours`` tells that one of the plan is among them."""
+    """Suggest in one sentence what to do about blocks that violate a rule.
+
+    ``ours`` is true if a block of the plan is among them.
+    """
     if not ours:
         return "It is about what your calendar holds, so only you can move it there."
     match rule.kind:
@@ -81,7 +84,7 @@ def _any_block(expression: Expression) -> bool:
 
 
 def _said(expression: Expression | None, clause: Clause, *, holds: bool = True) -> str:
-    """An expression as clauses. What is denied as a whole is denied in its parts, as people say it."""
+    """Join the clauses of an expression. A negation of the whole is applied to the parts, as people phrase it."""
     match expression:
         case None:
             return ""

@@ -1,7 +1,8 @@
-"""A person's own rules for their days, like ``BEFORE deep_work: admin_done`` or ``NEVER: meeting_after_17``.
+"""A person's own rules for their days, such as ``BEFORE deep_work: admin_done`` or ``NEVER: meeting_after_17``.
 
-The trace is the order of the day: each block is a step, the plan's own and those of the calendar alike. Nothing here is
-the plan's to change: it says which blocks break which rule."""
+The trace is the sequence of blocks of a day: blocks of the plan and calendar events alike, one step each. This module
+reports which blocks violate which rule; it never changes the plan.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ NAMES = DayNames()
 
 @dataclass(frozen=True, slots=True)
 class DayBlock:
-    """A block of a day; ``start`` and ``end`` are aware. One of the plan has its ``key``, a meeting none."""
+    """Block of a day. ``start`` and ``end`` are aware. A block of the plan has a ``key``; a meeting has none."""
 
     kind: ET
     title: str
@@ -40,19 +41,19 @@ class DayBlock:
 
 @dataclass(frozen=True, slots=True)
 class JudgedDay:
-    """The verdicts on a day; the steps of their rules are these blocks."""
+    """Verdicts on a day. Step numbers in the report are indexes of ``blocks``."""
 
     report: Report
     blocks: tuple[DayBlock, ...]
 
     def broken_by(self, checked: Checked) -> tuple[DayBlock, ...]:
-        """The blocks at which a rule is violated."""
+        """Return the blocks at which a rule is violated."""
         return tuple(self.blocks[at] for at in checked.judgement.violations)
 
 
 @lru_cache(maxsize=1024)
 def read_day_rule(text: str) -> Rule:
-    """One rule. Raises :class:`BadInput` as :func:`read_day_rules`."""
+    """Parse one rule. Raises :class:`BadInput` like :func:`read_day_rules`."""
     rule = read_rule(text, NAMES)
     _refuse_denied_blocks(rule)
     if day_conflicts([rule]):
@@ -61,8 +62,11 @@ def read_day_rule(text: str) -> Rule:
 
 
 def read_day_rules(text: str) -> tuple[StatedRule, ...]:
-    """The rules in a text, one a line. Raises :class:`BadInput` with one sentence, line and column; also when no block
-    could keep two of them."""
+    """Parse rules, one per line.
+
+    Raises :class:`BadInput` with one sentence, line and column if a line is not a rule, or if rules contradict each
+    other.
+    """
     found: dict[str, StatedRule] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -82,7 +86,7 @@ def read_day_rules(text: str) -> tuple[StatedRule, ...]:
 
 
 def _refuse_denied_blocks(rule: Rule) -> None:
-    """What is to follow, or to come at some time, is found in the first block that is anything else."""
+    """Refuse rules that require a block to be absent: the first block of any other kind would satisfy them."""
     if rule.kind not in {RuleKind.IF, RuleKind.AFTER, RuleKind.ON} or rule.activation is None:
         return
     denied = next(iter(_denied(rule.target, holds=True)), None)
@@ -94,7 +98,7 @@ def _refuse_denied_blocks(rule: Rule) -> None:
 
 
 def _denied(expression: Expression, *, holds: bool) -> Iterator[str]:
-    """The kinds of blocks that it says there shall be none of."""
+    """Yield the kinds of blocks that the expression requires to be absent."""
     match expression:
         case Atom(name):
             if not holds and NAMES.kind_of(name) is AtomKind.ACTION:
@@ -111,8 +115,10 @@ def _denied(expression: Expression, *, holds: bool) -> Iterator[str]:
 def judge_day(
     rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = (), *, day: date | None = None
 ) -> JudgedDay:
-    """Which rules a plan keeps, with the meetings beside it. ``day`` is the plan's unless said otherwise. Raises
-    :class:`PlanInvalid` when the plan has blocks without a time."""
+    """Judge a plan and the meetings of its day by the rules.
+
+    ``day`` defaults to the plan's date. Raises :class:`PlanInvalid` if a block of the plan has no time.
+    """
     own = (DayBlock(r.event.type, r.event.name, r.start, r.end, r.key) for r in resolve(plan))
     blocks = tuple(sorted((*own, *meetings), key=lambda b: (_utc(b.start), _utc(b.end), b.title)))
     names = {name: known for rule in rules for name in rule.rule.names if (known := day_name(name)) is not None}
@@ -143,7 +149,7 @@ def _is_so(name: DayName, block: DayBlock, blocks: Sequence[DayBlock], day: date
 
 
 def _at(name: DayName, day: date, tz: ZoneInfo) -> datetime:
-    """The instant of a time of day; 24 is the midnight at its end."""
+    """Return the instant of a time of day; 24:00 is the midnight at the end of the day."""
     return _utc(instant_of(datetime.combine(day, time()) + name.clock, tz))
 
 

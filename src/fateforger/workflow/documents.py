@@ -1,6 +1,6 @@
-"""Reading YAML with the place of everything in it, so that each mistake can be shown where it is.
+"""Read YAML with source positions, so that an error message can point to the line and column.
 
-Every plain value is a text: ``on``, ``yes`` and ``3`` mean themselves.
+Every scalar is a string: ``on``, ``yes`` and ``3`` are not converted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_BYTES = 1024 * 1024
 
 
 def read_yaml(text: str) -> yaml.Node:
-    """The document in a text. Raises :class:`BadInput` with line and column."""
+    """Parse YAML. Raises :class:`BadInput` with line and column."""
     if len(text) > MOST_BYTES:
         raise BadInput("This file is longer than a mebibyte, which no workflow is.")
     try:
@@ -36,7 +36,7 @@ def read_yaml(text: str) -> yaml.Node:
 
 
 def fields_of(node: yaml.Node, known: Collection[str], what: str) -> Mapping[str, yaml.Node]:
-    """The values of a mapping by their keys, none of which is unknown or there twice."""
+    """Return the values of a mapping by key. Raises :class:`BadInput` for an unknown or duplicate key."""
     if not isinstance(node, yaml.MappingNode):
         refuse(node, f"{what} is written as “key: value” lines.")
     fields: dict[str, yaml.Node] = {}
@@ -51,7 +51,7 @@ def fields_of(node: yaml.Node, known: Collection[str], what: str) -> Mapping[str
 
 
 def pairs_of(node: yaml.Node, what: str) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
-    """The keys and values of a mapping with keys of any name."""
+    """Return the keys and values of a mapping whose keys may have any name."""
     if not isinstance(node, yaml.MappingNode):
         refuse(node, f"{what} is written as “name: value” lines.")
     for key, _ in node.value:
@@ -60,7 +60,7 @@ def pairs_of(node: yaml.Node, what: str) -> list[tuple[yaml.ScalarNode, yaml.Nod
 
 
 def items_of(node: yaml.Node, what: str) -> list[yaml.Node]:
-    """The items of a list; nothing after the key is an empty list."""
+    """Return the items of a list. An empty value is an empty list."""
     if isinstance(node, yaml.ScalarNode) and not node.value:
         return []
     if not isinstance(node, yaml.SequenceNode):
@@ -69,12 +69,12 @@ def items_of(node: yaml.Node, what: str) -> list[yaml.Node]:
 
 
 def texts_of(node: yaml.Node, what: str) -> tuple[str, ...]:
-    """A list of texts."""
+    """Return the items of a list of texts."""
     return tuple(text_of(item, "An item of the list") for item in items_of(node, what))
 
 
 def text_of(node: yaml.Node, what: str) -> str:
-    """A text, which is not empty."""
+    """Return a nonempty text, stripped."""
     if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
         refuse(node, f"{what} is a text, and there is none here.")
     value: str = node.value
@@ -82,10 +82,10 @@ def text_of(node: yaml.Node, what: str) -> str:
 
 
 def place_of(node: yaml.Node) -> Place:
-    """Where a value begins."""
+    """Return the position at which a value begins."""
     return Place(node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def refuse(node: yaml.Node, sentence: str) -> NoReturn:
-    """Raise what is wrong with a value."""
+    """Raise :class:`BadInput` at the position of a value."""
     raise BadInput(sentence, where=str(place_of(node)))

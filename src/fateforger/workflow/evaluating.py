@@ -1,5 +1,7 @@
-"""Evaluating predicates: what is told by values that are given (the session, the task, what the person stated), and
-what has to be looked at by somebody else (files, commands). Each answer comes with its reason."""
+"""Evaluate predicates from given values (session, task, statements of the person) and from collected answers.
+
+Checks of files and commands are answered elsewhere and passed in. Each answer carries its reason.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ from fateforger.workflow.predicates import (
 from fateforger.workflow.trace import Step
 
 Look = FileContent | CommandOutput
-"""A check that somebody has to look at."""
+"""Check that the caller has to answer by reading a file or running a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The answer to a check: ``None`` when it cannot be told. ``why`` is a sentence."""
+    """Answer to a check. ``holds`` is ``None`` if it cannot be decided; ``why`` is a sentence."""
 
     holds: bool | None
     why: str
@@ -33,8 +35,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known without a look: facts of the session by name, the fields of the task at hand, and the kinds of
-    statements of the person, as a model read them (``None``: nobody read them)."""
+    """Values available without reading files or running commands.
+
+    ``session`` holds facts by name, ``task`` the fields of the current task, and ``stated`` the kinds of statements
+    that a model extracted from the person's words (``None`` if no model read them).
+    """
 
     session: Mapping[str, bool] = field(default_factory=dict)
     task: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +48,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A state as it is now. ``why`` has the sentences that decide it, or all that keep it from being told."""
+    """Current value of a state.
+
+    ``why`` holds the sentences of the checks that decide it, or of all undecided checks.
+    """
 
     name: str
     holds: bool | None
@@ -51,13 +59,13 @@ class Evaluated:
 
 
 def looks(predicates: Sequence[Predicate]) -> tuple[Look, ...]:
-    """What has to be looked at, each once."""
+    """Return the checks of files and commands, each once."""
     checks = (check for predicate in predicates for check in predicate.checks)
     return tuple(dict.fromkeys(check for check in checks if isinstance(check, FileContent | CommandOutput)))
 
 
 def evaluated(predicate: Predicate, known: Known, looked: Mapping[Check, Told]) -> Evaluated:
-    """A state by the answers to its checks: it holds when one of them says so, and does not when all of them say so."""
+    """Evaluate a state from its checks: true if any check holds, false if all fail."""
     told = [answer(check, known, looked) for check in predicate.checks]
     if not told:
         return Evaluated(predicate.name, None, ("Nothing says how it can be told.",))
@@ -66,7 +74,7 @@ def evaluated(predicate: Predicate, known: Known, looked: Mapping[Check, Told]) 
 
 
 def answer(check: Check, known: Known, looked: Mapping[Check, Told]) -> Told:
-    """What one check comes to."""
+    """Answer one check."""
     match check:
         case SessionState(fact):
             if fact not in known.session:
@@ -88,7 +96,7 @@ def answer(check: Check, known: Known, looked: Mapping[Check, Told]) -> Told:
 
 
 def as_step(states: Sequence[Evaluated], do: Sequence[str] = ()) -> Step:
-    """The step at hand: these actions, with each state as it is now."""
+    """Return the current step: the given actions with the current value of each state."""
     return Step(
         do=tuple(do),
         true=tuple(state.name for state in states if state.holds),

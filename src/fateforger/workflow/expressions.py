@@ -1,4 +1,4 @@
-"""What a rule speaks of: names joined by AND, OR and NOT."""
+"""Boolean expressions over names, joined by AND, OR and NOT."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import assert_never
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A declared state or action, by its name."""
+    """Name of a declared state or action."""
 
     name: str
 
@@ -21,14 +21,14 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """At least two parts, none of which is an ``And`` itself: use :func:`all_of`."""
+    """Conjunction of at least two parts, none of which is an ``And`` itself; build it with :func:`all_of`."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least two parts, none of which is an ``Or`` itself: use :func:`any_of`."""
+    """Disjunction of at least two parts, none of which is an ``Or`` itself; build it with :func:`any_of`."""
 
     parts: tuple[Expression, ...]
 
@@ -37,19 +37,19 @@ Expression = Atom | Not | And | Or
 
 
 def all_of(parts: Iterable[Expression]) -> Expression:
-    """The conjunction of one part or more."""
+    """Return the conjunction of one or more parts."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, And) else (part,))]
     return flat[0] if len(flat) == 1 else And(tuple(flat))
 
 
 def any_of(parts: Iterable[Expression]) -> Expression:
-    """The disjunction of one part or more."""
+    """Return the disjunction of one or more parts."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, Or) else (part,))]
     return flat[0] if len(flat) == 1 else Or(tuple(flat))
 
 
 def names_in(expression: Expression) -> frozenset[str]:
-    """The names of all its atoms."""
+    """Return the names of all atoms."""
     match expression:
         case Atom(name):
             return frozenset({name})
@@ -62,7 +62,7 @@ def names_in(expression: Expression) -> frozenset[str]:
 
 
 def write_expression(expression: Expression) -> str:
-    """Its text, with no parentheses but those it needs; reading that gives the same expression."""
+    """Return the text of an expression with minimal parentheses. Parsing it yields the same expression."""
     match expression:
         case Atom(name):
             return name

@@ -1,4 +1,4 @@
-"""The verdict of a rule on a trace."""
+"""Judge a rule on a trace."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from fateforger.workflow.truth import (
 
 
 class Verdict(StrEnum):
-    """From the one that weighs most to the one that weighs least."""
+    """Verdict, from the heaviest to the lightest."""
 
     VIOLATED = "violated"
-    """In a trace that goes on this is final."""
+    """Final, even if the trace continues."""
     UNKNOWN = "unknown"
-    """It depends on facts that nobody knows."""
+    """Depends on facts that are not known."""
     PENDING = "pending"
-    """What is wanted has not come yet, and still may: only of a trace that goes on."""
+    """Not yet satisfied, but still possible; only for a trace that may continue."""
     SATISFIED = "satisfied"
     VACUOUS = "vacuous"
-    """Nothing came up that the rule is about."""
+    """The rule was never activated."""
 
     @property
     def passes(self) -> bool:
-        """Whether there is nothing to object to."""
+        """True if there is nothing to object to."""
         return self in {Verdict.SATISFIED, Verdict.VACUOUS}
 
 
@@ -45,13 +45,13 @@ WEIGHT = {verdict: weight for weight, verdict in enumerate(Verdict)}
 
 
 def weightiest(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of several together: the one that weighs most; vacuous of none."""
+    """Return the heaviest verdict, or vacuous if there are none."""
     return min(verdicts, key=WEIGHT.__getitem__, default=Verdict.VACUOUS)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict, and the steps (counted from 0) at which the rule was activated and came to these verdicts."""
+    """Verdict, with the steps (counted from 0) at which the rule was activated, grouped by their own verdict."""
 
     verdict: Verdict
     violations: tuple[int, ...] = ()
@@ -60,7 +60,7 @@ class Judgement:
 
 
 class _Answer(NamedTuple):
-    """For each step, whether what the rule wants there comes: surely, surely not, or not yet; else nobody knows."""
+    """Steps at which the target certainly comes, certainly fails, or is still awaited; elsewhere it is unknown."""
 
     comes: int
     fails: int
@@ -68,7 +68,7 @@ class _Answer(NamedTuple):
 
 
 def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
-    """The verdict of a rule. A trace that is not ``closed`` may go on."""
+    """Judge a rule. A trace that is not ``closed`` may continue."""
     full = timeline.full
     activation, answer = _activated(rule, timeline, closed=closed)
     violated = activation.sure & answer.fails
@@ -88,7 +88,7 @@ def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
 
 
 def _activated(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, _Answer]:
-    """Where the rule is activated, and what becomes of what it wants."""
+    """Return the steps that activate the rule, and the outcome of its target at each step."""
     full = timeline.full
     if rule.activation is None:
         wanted = truth_of(rule.target, timeline.values, full)
@@ -131,7 +131,7 @@ def _in_time(reached: Truth, full: int, *, closed: bool) -> _Answer:
 
 
 def _before_the_next(firing: Truth, target: Truth, full: int, *, closed: bool) -> _Answer:
-    """In the same step, or in a later one with no firing in between or along with it."""
+    """Evaluate a target that must come in the same step, or later but before the next firing."""
     quiet = negated(firing, full)
     sure = next_until(quiet.sure, target.sure & quiet.sure, full, at_end=False)
     maybe = next_until(quiet.maybe, target.maybe & quiet.maybe, full, at_end=False)
@@ -139,7 +139,7 @@ def _before_the_next(firing: Truth, target: Truth, full: int, *, closed: bool) -
     may_come = target.maybe | maybe
     if closed:
         return _Answer(comes, full & ~may_come)
-    # In a trace that goes on, what is left open until its end may come after it.
+    # In a trace that continues, a target that is still open at the end may come later.
     left_open = next_until(quiet.sure, 0, full, at_end=True)
     may_be_left_open = next_until(quiet.maybe, 0, full, at_end=True)
     return _Answer(comes, full & ~(may_come | may_be_left_open), left_open & ~may_come)

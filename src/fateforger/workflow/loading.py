@@ -1,4 +1,4 @@
-"""From a YAML file to a workflow, with the rules it inherits.
+"""Load a workflow from YAML, with the rules it inherits.
 
     workflow: framework-feature
     description: A feature of the framework itself.
@@ -11,8 +11,8 @@
       - BEFORE implement: frameworks_read
     disable: [the-id-of-an-inherited-rule]
 
-A workflow that inherits nothing says ``constraints``. A rule is its text, or has an ``id``, ``title``, ``remedy`` and
-``necessity`` beside its ``rule``; without an id its text is its id.
+A workflow that extends no other uses ``constraints``. A rule is a text, or a mapping with ``rule`` and optionally
+``id``, ``title``, ``remedy`` and ``necessity``. Without an id, the canonical text of the rule is its id.
 """
 
 from __future__ import annotations
@@ -39,22 +39,24 @@ MOST_ANCESTORS = 10
 MOST_RULES = 2_000
 
 Parents = Callable[[str], str | None]
-"""The text of the workflow of a name; ``None`` when there is none."""
+"""Returns the text of the workflow with the given name, or ``None`` if there is none."""
 
 
 def no_parents(name: str) -> None:
-    """For workflows that inherit nothing."""
+    """Return ``None``: for workflows that extend no other."""
     del name
 
 
 def read_workflow(text: str, parents: Parents = no_parents) -> Workflow:
-    """The workflow in a text. Raises :class:`BadInput` with one sentence, line and column; also when no trace could
-    keep two of its rules."""
+    """Parse a workflow.
+
+    Raises :class:`BadInput` with one sentence, line and column; also if two of its rules contradict each other.
+    """
     return _read(text, parents, ())
 
 
 class _Own(NamedTuple):
-    """What a file says itself."""
+    """Fields and rules of the file itself, without inherited ones."""
 
     fields: Mapping[str, yaml.Node]
     rules: tuple[tuple[StatedRule, yaml.Node], ...]
@@ -155,7 +157,7 @@ def _inherited(fields: Mapping[str, yaml.Node], parent: Workflow) -> tuple[State
 
 
 def _rule_id(node: yaml.Node) -> str:
-    """An id may be the text of a rule, which YAML takes for a mapping where there is a colon in it."""
+    """Return the id of a rule. YAML parses an id that contains a colon as a mapping."""
     if isinstance(node, yaml.MappingNode) and len(node.value) == 1:
         key, value = node.value[0]
         return f"{text_of(key, 'An id')}: {text_of(value, 'An id')}"

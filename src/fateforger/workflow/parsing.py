@@ -1,4 +1,6 @@
-"""From the text of a rule to the rule. The grammar, loosest first:
+"""Parse the text of a rule.
+
+The grammar, loosest binding first:
 
 rule    =  (BEFORE | AFTER) any ":" any  |  (ALWAYS | NEVER) ":" any  |  IF any THEN any  |  ON any ":" INVOKE any
 any     =  every { OR every }
@@ -18,12 +20,12 @@ from fateforger.workflow.vocabulary import KEYWORDS, NAMING, Vocabulary, is_name
 
 MOST_CHARACTERS = 4_000
 DEEPEST = 60
-"""Parentheses and NOTs inside each other."""
+"""Limit on nested parentheses and NOTs."""
 BEGINNINGS = "BEFORE, AFTER, ALWAYS, NEVER, IF or ON"
 
 
 class Place(NamedTuple):
-    """Where something stands, both counted from 1."""
+    """Position in a text; both numbers count from 1."""
 
     line: int
     column: int
@@ -38,16 +40,16 @@ class _Token(NamedTuple):
 
 
 PlaceOf = Callable[[int], Place]
-"""The place of the character at an offset of the rule's text."""
+"""Maps an offset in the text of a rule to its position."""
 
 
 def read_rule(text: str, vocabulary: Vocabulary, place_of: PlaceOf | None = None) -> Rule:
-    """The rule that a text says. Raises :class:`BadInput` with one sentence and the line and column of the mistake."""
+    """Parse a rule. Raises :class:`BadInput` with one sentence and the line and column of the mistake."""
     return _Reader(text, vocabulary, place_of or (lambda offset: place_in(text, offset))).rule()
 
 
 def place_in(text: str, offset: int) -> Place:
-    """Where an offset of a text is."""
+    """Return the position of an offset."""
     before = text[:offset]
     return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 

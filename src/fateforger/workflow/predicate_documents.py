@@ -1,4 +1,4 @@
-"""Predicates as they stand in a YAML file.
+"""Read predicates from YAML.
 
     predicates:
       plan_approved:
@@ -7,7 +7,7 @@
         set_by: [approve_plan]
 
 A check is ``{session: FACT}``, ``{task: FIELD, contains|equals: TEXT}``, ``{user_stated: KIND}``, ``{file: PATTERN,
-contains: TEXT}``, ``{command: NAME, succeeds: true|false}``, or a sentence for whoever judges it.
+contains: TEXT}``, ``{command: NAME, succeeds: true|false}``, or a sentence that a person or a model judges.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _FORMS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "file": (frozenset({"contains"}), frozenset()),
     "command": (frozenset(), frozenset({"succeeds"})),
 }
-"""By what is asked: what has to stand beside it, and what may."""
+"""Required and optional keys of each kind of check."""
 
 
 def read_predicates(node: yaml.Node, actions: Collection[str]) -> dict[str, Predicate]:
-    """The predicates by name. Raises :class:`BadInput`."""
+    """Return the predicates by name. Raises :class:`BadInput`."""
     found: dict[str, Predicate] = {}
     for key, value in pairs_of(node, "“predicates”"):
         name: str = key.value.strip()

@@ -1,7 +1,7 @@
-"""How it can be told whether a state holds: the registry of predicates, as values.
+"""Predicates: values that describe how to decide whether a state holds.
 
-Nothing is evaluated here. What a check asks for is looked up among the answers that somebody else came by; for reading
-files and running commands that is an adapter, and only as far as it was allowed. No check is ever made from chat text.
+Nothing is evaluated here. Answers to checks are passed in; an adapter reads files and runs commands, and only those
+that are allowed. No check is ever derived from chat text.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from fateforger.workflow.trace import Step
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """A fact of the planning session, by its name."""
+    """Fact of the planning session, by name."""
 
     fact: str
 
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """A field of the task at hand: what it ``contains`` (a text within it, or a tag), or what it ``equals``."""
+    """Field of the current task: a text or tag it ``contains``, or a value it ``equals``."""
 
     field: str
     contains: str | None = None
@@ -32,14 +32,14 @@ class TaskState:
 
 @dataclass(frozen=True, slots=True)
 class UserStatement:
-    """The person stated something of this kind, as a model read it into a typed field. No word is ever looked for."""
+    """Kind of statement that a model extracted from the person's words into a typed field. No text is searched."""
 
     statement: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A file that fits the pattern (relative, ``*`` for anything) contains this text."""
+    """A file that matches the pattern (relative, ``*`` for anything) contains this text."""
 
     pattern: str
     contains: str
@@ -47,7 +47,7 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
-    """A command, by the name under which it was allowed, ends well (exit status 0), or does not."""
+    """A command, given by its allowed name, succeeds (exit status 0) or fails."""
 
     command: str
     succeeds: bool = True
@@ -55,7 +55,7 @@ class CommandOutput:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A sentence for whoever judges it. No program can tell, so without their answer it is unknown."""
+    """Sentence that a person or a model judges. Without their answer it is unknown."""
 
     sentence: str
 
@@ -65,8 +65,11 @@ Check = SessionState | TaskState | UserStatement | FileContent | CommandOutput |
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A state. It holds when one of its checks does. ``set_by`` and ``cleared_by`` are the actions that make it true or
-    false, by which it can be told on a plan that nobody has carried out."""
+    """State that holds when one of its checks does.
+
+    ``set_by`` and ``cleared_by`` are the actions that make it true or false. They decide the state in a plan that has
+    not been carried out.
+    """
 
     name: str
     checks: tuple[Check, ...] = ()
@@ -76,14 +79,14 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What checks may touch outside of this program; by default nothing. Patterns of files are relative."""
+    """Commands and files that checks may access; by default none. File patterns are relative."""
 
     commands: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
 
 
 def permitted(check: Check, allowed: Allowed) -> bool:
-    """Whether a check may be carried out."""
+    """Check whether a check is allowed."""
     match check:
         case CommandOutput(command=command):
             return command in allowed.commands
@@ -98,8 +101,10 @@ def permitted(check: Check, allowed: Allowed) -> bool:
 
 
 def holds(predicate: Predicate, answers: Mapping[Check, bool], allowed: Allowed) -> bool | None:
-    """Whether a state holds by the answers to its checks; ``None`` when that cannot be told. An answer to a check that
-    was not permitted does not count; a sentence counts as whoever judged it answered."""
+    """Decide whether a state holds from the answers to its checks; ``None`` if they do not decide it.
+
+    An answer to a check that is not allowed does not count. A described check is decided by the given answer.
+    """
     known = [
         answers.get(check) if isinstance(check, Described) or permitted(check, allowed) else None
         for check in predicate.checks
@@ -112,7 +117,7 @@ def holds(predicate: Predicate, answers: Mapping[Check, bool], allowed: Allowed)
 def observed(
     predicates: Sequence[Predicate], answers: Mapping[Check, bool], allowed: Allowed, *, do: Sequence[str] = ()
 ) -> Step:
-    """A step at run time: the actions done, with each state as its checks tell."""
+    """Return a step at run time: the actions done, with each state as its checks decide."""
     told = {predicate.name: holds(predicate, answers, allowed) for predicate in predicates}
     return Step(
         do=tuple(do),
@@ -124,9 +129,11 @@ def observed(
 def planned(
     predicates: Sequence[Predicate], actions: Sequence[Sequence[str]], *, given: Mapping[str, bool] | None = None
 ) -> tuple[Step, ...]:
-    """A plan as a trace: the actions of each step, and the states that these bring about. A state is as ``given`` until
-    an action sets or clears it; before that it does not hold if some action of the language sets it, and is unknown if
-    none does."""
+    """Return the steps of a plan, with the states that its actions bring about.
+
+    A state has its ``given`` value until an action sets or clears it. Without one it starts as false if some action
+    sets it, and as unknown otherwise.
+    """
     states: dict[str, bool | None] = {
         predicate.name: (given or {}).get(predicate.name, False if predicate.set_by else None)
         for predicate in predicates

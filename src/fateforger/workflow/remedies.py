@@ -1,4 +1,4 @@
-"""What to do about a rule that is not kept, where its author did not say it better."""
+"""Suggest a fix for a violated rule whose author wrote none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fateforger.workflow.rules import Rule, RuleKind
 
 
 def remedy_for(rule: Rule) -> str:
-    """One sentence."""
+    """Suggest a fix in one sentence."""
     target = spoken(rule.target)
     activation = "" if rule.activation is None else spoken(rule.activation)
     match rule.kind:
@@ -30,7 +30,7 @@ def remedy_for(rule: Rule) -> str:
 
 
 def spoken(expression: Expression, *, inside: bool = False) -> str:
-    """An expression in words; names are quoted as they are."""
+    """Describe an expression in words, with names in quotation marks."""
     match expression:
         case Atom(name):
             return f"“{name}”"

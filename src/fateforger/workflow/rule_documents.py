@@ -1,4 +1,4 @@
-"""Rules as they stand in a YAML file, each with the place of every letter."""
+"""Read rules from YAML, keeping the position of every character."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORM = "A rule is its text; id, title, remedy and necessity may stand beside it
 
 
 def read_stated(node: yaml.Node, vocabulary: Vocabulary, *, triggers: bool = False) -> StatedRule:
-    """A rule of a list. Among ``triggers`` it has to be an ON rule. Raises :class:`BadInput`."""
+    """Parse a rule of a list. Among ``triggers`` it must be an ON rule. Raises :class:`BadInput`."""
     beside: dict[str, yaml.Node] = {}
     rules: list[tuple[str, PlaceOf]] = []
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
@@ -62,7 +62,7 @@ def _text(node: yaml.Node) -> tuple[str, PlaceOf]:
 
 
 def _pair(key: yaml.Node, value: yaml.Node) -> tuple[str, PlaceOf]:
-    """YAML takes what stands before the colon of a rule for a key."""
+    """Rejoin a rule that YAML split at its colon into a key and a value."""
     if not isinstance(value, yaml.ScalarNode):
         refuse(value, "What a rule wants is a text.")
     beginning: str = key.value
@@ -75,7 +75,7 @@ def _pair(key: yaml.Node, value: yaml.Node) -> tuple[str, PlaceOf]:
 
 
 def _place(node: yaml.Node, offset: int) -> Place:
-    """Of a letter of a text. Of one that goes over several lines only the beginning is known."""
+    """Return the position of a character; in a multi-line text, the position at which the text begins."""
     place = place_of(node)
     if node.start_mark.line != node.end_mark.line:
         return place

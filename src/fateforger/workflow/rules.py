@@ -10,26 +10,31 @@ from fateforger.workflow.expressions import Expression, names_in, write_expressi
 
 
 class RuleKind(StrEnum):
-    """What a rule demands of a trace. X activates the rule, Y is what it wants."""
+    """Kind of rule. X activates the rule; Y is its target."""
 
     BEFORE = "BEFORE"
-    """``BEFORE X: Y``. Whenever X is so, the states of Y hold and its actions were done in an earlier step."""
+    """``BEFORE X: Y``. Whenever X is true, the states of Y hold and its actions were done in an earlier step."""
     AFTER = "AFTER"
-    """``AFTER X: Y``. Whenever X was so, Y is so in a later step; one Y may answer several X."""
+    """``AFTER X: Y``. Whenever X was true, Y is true in a later step; one Y may satisfy several X."""
     ALWAYS = "ALWAYS"
-    """``ALWAYS: Y``. In each step."""
+    """``ALWAYS: Y``. Y is true in every step."""
     NEVER = "NEVER"
-    """``NEVER: Y``. In no step."""
+    """``NEVER: Y``. Y is true in no step."""
     IF = "IF"
-    """``IF X THEN Y``. Y of states: in the same step. With an action in Y: then or later."""
+    """``IF X THEN Y``. If Y has only states: in the same step. If Y has an action: in the same step or later."""
     ON = "ON"
-    """``ON X: INVOKE Y``. Each time that X begins to be so (or is done, if it has actions only), Y is so then, or later
-    and before the next time."""
+    """``ON X: INVOKE Y``. Each time X becomes true, Y is true then, or later but before the next time.
+
+    An X that has only actions counts each time it is done.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``activation`` is X and ``target`` is Y; ALWAYS and NEVER have no activation, because every step is one."""
+    """Rule with X as ``activation`` and Y as ``target``.
+
+    ALWAYS and NEVER have no activation, because every step activates them.
+    """
 
     kind: RuleKind
     target: Expression
@@ -37,12 +42,12 @@ class Rule:
 
     @property
     def names(self) -> frozenset[str]:
-        """All names that it speaks of."""
+        """All names in the rule."""
         return names_in(self.target) | (frozenset() if self.activation is None else names_in(self.activation))
 
 
 def write_rule(rule: Rule) -> str:
-    """Its text; reading that gives the same rule."""
+    """Return the text of a rule. Parsing it yields the same rule."""
     target = write_expression(rule.target)
     activation = "" if rule.activation is None else write_expression(rule.activation)
     match rule.kind:

@@ -1,4 +1,4 @@
-"""The workflows that come with the program: ``workflows/*.yaml`` beside this file."""
+"""Workflows that ship with the package: ``workflows/*.yaml`` in this folder."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _FOLDER = files("fateforger.workflow") / "workflows"
 
 @cache
 def shipped_names() -> tuple[str, ...]:
-    """Their names, sorted."""
+    """Return the names of the shipped workflows, sorted."""
     return tuple(sorted(file.name.removesuffix(".yaml") for file in _FOLDER.iterdir() if file.name.endswith(".yaml")))
 
 
 def shipped_text(name: str) -> str | None:
-    """The YAML of the workflow of that name; ``None`` when none ships."""
+    """Return the YAML of a shipped workflow, or ``None`` if none has that name."""
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8") if name in shipped_names() else None
 
 
 @cache
 def shipped(name: str) -> Workflow:
-    """The workflow of that name. Raises :class:`KeyError` when none ships."""
+    """Return a shipped workflow. Raises :class:`KeyError` if none has that name."""
     text = shipped_text(name)
     if text is None:
         raise KeyError(name)

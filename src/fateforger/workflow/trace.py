@@ -1,4 +1,4 @@
-"""What happened, step by step: the states that held as each step began, and the actions done in it."""
+"""Traces: for each step, the states that held as it began and the actions done in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fateforger.workflow.vocabulary import AtomKind, Vocabulary
 
 
 class Step(BaseModel):
-    """One step of a trace. A state that is neither ``true`` nor ``unknown`` does not hold."""
+    """One step of a trace. A state that is neither in ``true`` nor in ``unknown`` does not hold."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     do: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Step(BaseModel):
 
 
 def read_step(document: object, vocabulary: Vocabulary, where: str) -> Step:
-    """A step from its JSON, ``{"do":[actions],"true":[states],"unknown":[states]}``. Raises :class:`BadInput`."""
+    """Parse a step from JSON: ``{"do":[actions],"true":[states],"unknown":[states]}``. Raises :class:`BadInput`."""
     if not isinstance(document, Mapping):
         raise BadInput("A step is a JSON object with do, true and unknown.", where=where)
     try:
@@ -63,43 +63,43 @@ _A = {AtomKind.ACTION: "an action", AtomKind.STATE: "a state"}
 
 @dataclass(frozen=True)
 class Timeline:
-    """A trace as rules are judged on it: for each name, the steps in which it is so. ``count`` is how many they are."""
+    """Trace indexed by name, as rules are judged on it. ``count`` is the number of steps."""
 
     count: int
     done: Mapping[str, Truth]
-    """Where actions are done,"""
+    """Steps in which each action is done."""
     held: Mapping[str, Truth]
-    """and where states hold."""
+    """Steps in which each state holds."""
     vocabulary: Vocabulary
 
     @cached_property
     def full(self) -> int:
-        """All steps."""
+        """Bit mask of all steps."""
         return (1 << self.count) - 1
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """Of all steps, counted from 0."""
+        """Numbers of all steps, counted from 0."""
         return tuple(range(self.count))
 
     @cached_property
     def values(self) -> Mapping[str, Truth]:
-        """Both."""
+        """Steps of all names, actions and states alike."""
         return {**self.done, **self.held}
 
     @cached_property
     def beforehand(self) -> Mapping[str, Truth]:
-        """What can be asked as a step begins: each state as it is, and of each action whether it was done earlier."""
+        """Steps in which each state holds, or before which each action was done."""
         done = {name: Truth(earlier(value.sure), earlier(value.maybe)) for name, value in self.done.items()}
         return {**done, **self.held}
 
     def is_action(self, name: str) -> bool:
-        """Whether a name is that of an action."""
+        """Check whether a name is declared as an action."""
         return self.vocabulary.kind_of(name) is AtomKind.ACTION
 
 
 def timeline(steps: Sequence[Step], vocabulary: Vocabulary) -> Timeline:
-    """The trace by names, as :func:`read_step` or whoever else made it with this vocabulary."""
+    """Index a trace by name. The steps must have been read with this vocabulary."""
     done: dict[str, bytearray] = {}
     true: dict[str, bytearray] = {}
     unknown: dict[str, bytearray] = {}

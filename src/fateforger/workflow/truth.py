@@ -1,8 +1,9 @@
-"""Three-valued truth over all steps of a trace at once: a number whose bits are steps, the first step the highest bit.
+"""Three-valued truth over all steps of a trace at once.
 
-Of n steps, step i is bit n - 1 - i. So what a step knows of later ones flows from low bits to high ones, as carries of
-an addition do, and each operator of temporal logic is a few operations on whole numbers. Kleene's logic on known and
-unknown facts is two of these numbers: where something is surely so, and where it may be so.
+A set of steps is an integer: of n steps, step i is bit n - 1 - i, so the first step is the highest bit. Knowledge about
+later steps flows from low bits to high bits, as carries do in an addition, and each operator of temporal logic takes a
+few integer operations. Kleene's logic takes two integers: the steps at which something is certainly true, and those at
+which it may be.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from fateforger.workflow.expressions import And, Atom, Expression, Not, Or
 
 
 class Truth(NamedTuple):
-    """``maybe`` holds wherever ``sure`` does, and where nobody knows."""
+    """Truth of a name. ``maybe`` includes all steps of ``sure``, and those at which it is unknown."""
 
     sure: int
     maybe: int
@@ -25,8 +26,10 @@ NOWHERE = Truth(0, 0)
 
 
 def truth_of(expression: Expression, values: Mapping[str, Truth], full: int) -> Truth:
-    """The value of an expression in each step, from those of its names; a name without one holds nowhere. ``full`` has
-    the bits of all steps."""
+    """Evaluate an expression in each step from the values of its names.
+
+    A name without a value holds nowhere. ``full`` has the bits of all steps.
+    """
     match expression:
         case Atom(name):
             return values.get(name, NOWHERE)
@@ -49,42 +52,42 @@ def truth_of(expression: Expression, values: Mapping[str, Truth], full: int) -> 
 
 
 def negated(value: Truth, full: int) -> Truth:
-    """Where it is not so."""
+    """Return the negation."""
     return Truth(full & ~value.maybe, full & ~value.sure)
 
 
 def earlier(steps: int) -> int:
-    """The steps before which there is one of these (once, strictly)."""
+    """Return the steps before which there is one of these (once, strictly)."""
     return (1 << (steps.bit_length() - 1)) - 1 if steps else 0
 
 
 def later(steps: int, full: int) -> int:
-    """The steps after which there is one of these (eventually, strictly)."""
+    """Return the steps after which there is one of these (eventually, strictly)."""
     return full & ~(((steps & -steps) << 1) - 1) if steps else 0
 
 
 def now_or_later(steps: int, full: int) -> int:
-    """The steps in or after which there is one of these (eventually)."""
+    """Return the steps in or after which there is one of these (eventually)."""
     return full & ~((steps & -steps) - 1) if steps else 0
 
 
 def previous(steps: int) -> int:
-    """The steps whose predecessor is one of these (yesterday, strong)."""
+    """Return the steps whose predecessor is one of these (yesterday, strong)."""
     return steps >> 1
 
 
 def next_until(holding: int, goal: int, full: int, *, at_end: bool) -> int:
-    """The steps from whose successor on it is ``holding`` until a ``goal`` (next and until, strong). ``at_end`` counts
-    the end of the trace as a goal.
+    """Return the steps from whose successor on ``holding`` is true until a ``goal`` (next and until, strong).
 
-    A goal marks the step before it; a mark moves on through a run of holding steps as a carry does through ones.
+    ``at_end`` counts the end of the trace as a goal. A goal marks the step before it; a mark moves through a run of
+    holding steps as a carry moves through ones.
     """
     marks = (goal << 1) | at_end
     return ((((marks & holding) + holding) ^ holding) | marks) & full
 
 
 def steps_in(steps: int, numbers: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of these steps, in order; ``numbers`` are those of all steps, counted from 0."""
+    """Return the numbers of these steps, in order; ``numbers`` are those of all steps, counted from 0."""
     if not steps:
         return ()
     return tuple(compress(numbers, f"{steps:0{len(numbers)}b}".encode().translate(_DIGITS)))

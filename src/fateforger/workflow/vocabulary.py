@@ -1,4 +1,4 @@
-"""The names that rules may use: states, which hold or not as a step begins, and actions, which are done in it."""
+"""Names that rules may use: states, which hold or not as a step begins, and actions, which are done in it."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ class AtomKind(StrEnum):
 
 
 class Vocabulary(Protocol):
-    """Knows which names there are, and their kinds."""
+    """Declared names and their kinds."""
 
     def kind_of(self, name: str) -> AtomKind | None:
-        """``None`` for a name that is not declared."""
+        """Return the kind of a name, or ``None`` if it is not declared."""
         ...
 
     def near(self, name: str) -> tuple[str, ...]:
-        """Declared names that somebody who wrote this one may have meant, the likeliest first."""
+        """Return declared names that are similar to a misspelled one, the most likely first."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A vocabulary that lists its names."""
+    """Vocabulary that lists its names."""
 
     actions: frozenset[str]
     states: frozenset[str]
 
     def kind_of(self, name: str) -> AtomKind | None:
-        """See :meth:`Vocabulary.kind_of`."""
+        """Return the kind of a name. See :meth:`Vocabulary.kind_of`."""
         if name in self.actions:
             return AtomKind.ACTION
         return AtomKind.STATE if name in self.states else None
 
     def near(self, name: str) -> tuple[str, ...]:
-        """See :meth:`Vocabulary.near`."""
+        """Suggest similar names. See :meth:`Vocabulary.near`."""
         return tuple(get_close_matches(name, sorted(self.actions | self.states), n=3))
 
 
 def declared(actions: Iterable[str], states: Iterable[str]) -> Names:
-    """A vocabulary of these names. Raises :class:`BadInput` for a name that is none, or that is both."""
+    """Create a vocabulary. Raises :class:`BadInput` for an invalid name, or one that is both a state and an action."""
     names = Names(frozenset(actions), frozenset(states))
     for name in sorted(names.actions | names.states):
         if not is_name(name):
@@ -65,12 +65,12 @@ NAMING = "a name begins with a letter, goes on with letters, digits, “_”, �
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can be the name of a state or an action."""
+    """Check whether a text can be the name of a state or an action."""
     if not text or len(text) > MOST_LETTERS or text in KEYWORDS:
         return False
     return (text[0].isalpha() or text[0] == "_") and all(is_name_letter(letter) for letter in text[1:])
 
 
 def is_name_letter(letter: str) -> bool:
-    """Whether a letter can stand inside a name."""
+    """Check whether a character may occur inside a name."""
     return letter.isalnum() or letter in _INNER

@@ -1,4 +1,4 @@
-"""A workflow: rules, the names they speak of, and when they apply."""
+"""Workflow: rules, the names they use, and the situations they apply to."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from fateforger.workflow.vocabulary import Names
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """``rules`` are those it inherits, as far as it did not disable them, and then its own. Each predicate declares a
-    state."""
+    """Rules with the names they use.
+
+    ``rules`` holds the inherited rules that are not disabled, followed by the workflow's own. Each predicate declares a
+    state.
+    """
 
     name: str
     description: str
@@ -25,9 +28,9 @@ class Workflow:
 
     @property
     def vocabulary(self) -> Names:
-        """The names that its rules may use."""
+        """Names that the rules may use."""
         return Names(self.actions, frozenset(self.predicates))
 
     def applies(self, situation: Collection[str]) -> bool:
-        """Whether it is for a situation, of which those of its sentences are given that are true of it."""
+        """Check whether the workflow applies to a situation, given the sentences that are true of it."""
         return not set(self.applies_when).isdisjoint(situation) and set(self.not_when).isdisjoint(situation)
