@@ -1,4 +1,4 @@
-"""One turn of a session: a typed input in, a typed outcome out, one run of a graph in between. It does no IO."""
+"""One turn of a session: a typed input, one run of a graph, a typed outcome. No IO."""
 
 from fateforger.turn.run import run_turn, warm_up
 

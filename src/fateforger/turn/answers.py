@@ -1,4 +1,4 @@
-"""The JSON in what a model said: bare, in a fence, or with prose around it (S70)."""
+"""Extract the JSON from a model's answer: bare, fenced, or surrounded by prose (S70)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from typing import Any, NoReturn
 from unicodedata import category
 
 LONGEST = 200_000
-"""Characters of an answer that are looked at; nothing we ask for is near that long."""
+"""Longest answer accepted, in characters; expected answers are far shorter."""
 _FENCE = "```"
 _DECODER = json.JSONDecoder(
     object_hook=lambda found: {name: _legible(value) for name, value in found.items()},
     parse_constant=lambda name: _no(f"{name} is not a number that JSON knows"),
 )
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of what follows them, beyond the text they stand in."""
+"""Bidirectional control characters, which reorder the text that follows them."""
 
 
 def json_in(text: str) -> Any:
-    """The first JSON object or list in a model's answer. Raises ``ValueError`` with a sentence that the model can act
-    on. Which of several is right cannot be guessed, so nothing but blanks and words may follow it."""
+    """Parse the first JSON object or list in a model's answer.
+
+    Raises ``ValueError`` with a sentence that the model can act on. A second object is an error, because there is no
+    way to tell which one is right.
+    """
     if len(text) > LONGEST:
         _no("The answer is far too long")
     body = _unfenced(text.strip().lstrip("\ufeff"))
@@ -38,15 +41,17 @@ def json_in(text: str) -> Any:
 
 
 def _legible(value: Any) -> Any:
-    """A text without characters that nobody can see, and that a calendar or a database may refuse; any other value as
-    it is."""
+    """Strip invisible characters from a string, because a calendar or database may reject them.
+
+    Other values are returned unchanged.
+    """
     if not isinstance(value, str):
         return value
     return "".join(c for c in value if c in "\n\t" or (c not in _TURNING and category(c) not in {"Cc", "Cs"}))
 
 
 def _unfenced(text: str) -> str:
-    """What stands between the first pair of fences; the text itself when there is none."""
+    """Return the text inside the first pair of fences, or the whole text if there is none."""
     before, fence, rest = text.partition(_FENCE)
     if not fence or "{" in before or "[" in before:
         return text

@@ -1,4 +1,4 @@
-"""Asking a model for a value: text goes out, text comes in, and only what fits its type gets any further."""
+"""Ask a model for a typed value: retry until the answer validates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from fateforger.turn.answers import json_in
 
 T = TypeVar("T", bound=BaseModel)
 QUOTED = 4_000
-"""Characters of a wrong answer that are shown to the model again."""
+"""Length, in characters, to which a wrong answer is cut when it is sent back to the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[T]):
-    """``answer`` is the type that is wanted. ``seconds`` is for all tries together, ``tries`` how many there may be:
-    a wrong answer goes back with what is wrong about it. ``accept`` may refuse a well-formed answer by raising
-    ``UserError``; its sentence goes back too."""
+    """Question to a model, with the type of its answer.
+
+    ``seconds`` limits all tries together, ``tries`` their number; a wrong answer is sent back with its mistake.
+    ``accept`` may reject a well-formed answer by raising ``UserError``, whose message is sent back too.
+    """
 
     prompt: Prompt
     answer: type[T]
@@ -34,15 +36,18 @@ class Question(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[T]):
-    """The value, and every exchange that it took."""
+    """Value of the answer, with every exchange that led to it."""
 
     value: T
     exchanges: tuple[Completion, ...]
 
 
 async def ask(model: Model, question: Question[T]) -> Asked[T]:
-    """The model's answer as a value. Raises ``ModelUnusable`` when no try gave one; any other ``ModelError`` at once:
-    what the server refused will not get better by asking again, and its adapter has tried what may."""
+    """Ask a model and return its answer as a value.
+
+    Raises ``ModelUnusable`` if no try gave a usable answer. Any other ``ModelError`` is raised at once: the adapter has
+    already retried transient errors, and asking again would not help.
+    """
     prompt, mistake, exchanges = question.prompt, "", list[Completion]()
     try:
         async with asyncio.timeout(question.seconds) as deadline:
@@ -61,7 +66,7 @@ async def ask(model: Model, question: Question[T]) -> Asked[T]:
 
 
 def _read(text: str, question: Question[T]) -> T:
-    """The value in an answer. Raises ``ValueError`` with the one thing to mend."""
+    """Parse and validate an answer. Raises ``ValueError`` with the one mistake to fix."""
     try:
         value = question.answer.model_validate(json_in(text))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""A goal, broken into parts by a model; what it proposes has to be approved before anybody works on it (S168)."""
+"""Decompose a goal into parts with a model; the person approves the proposal before work begins (S168)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = 45.0
 
 
 async def decomposed(spec: TaskSpec, model: Model, *, now: datetime, tz: str) -> Parts:
-    """The parts that a model proposes for a goal. Raises ``ModelError``."""
+    """Ask a model to decompose a goal into parts. Raises ``ModelError``."""
     said = spec.title if not spec.context else f"{spec.title}\n\n{spec.context}"
     day = ("day", {"today": local_today(now, tz).isoformat()})
     prompt = prompt_for("decompose", Role.DRAFT, Parts, said, facts=(day,), words={"most": COARSE})

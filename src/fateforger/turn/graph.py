@@ -1,9 +1,9 @@
-"""The graph of one turn, built from the transitions table: its edges between stages are the table (S59).
+"""Graph of one turn. Its edges between stages are the transition table (S59).
 
     turn_init -> decision -> transition -> the session's stage -> (a move) another stage ... -> presenter
 
-AutoGen lives here and nowhere else. The graph is built for each turn and thrown away: durable state is the session.
-Between nodes travels a :class:`Step`; what is large in it is left out of the library's own copies for its logs.
+Only this module and the model adapter use AutoGen. The graph is built for each turn and discarded: durable state lives
+in the session. Nodes exchange a :class:`Step`; its large fields are excluded from the copies that the library logs.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transitio
 
 
 class Step(BaseModel):
-    """What one node tells the next: the stage that the session stands in, and the move to make from there. A message in
-    words may come to several commands: ``rest`` are those after the first; ``lines`` are to be said in the end."""
+    """Message from one node to the next: the current stage and the move to make from there.
+
+    A message in words may produce several commands: ``rest`` holds those after the first, and ``lines`` are shown at
+    the end.
+    """
 
     model_config = ConfigDict(frozen=True)
     stage: TimeboxingStage
@@ -64,7 +67,7 @@ T = TypeVar("T")
 
 
 class Node(BaseChatAgent):
-    """A function as a node. All are pure but the one that has a model read a message."""
+    """Graph node that runs a function. All functions are pure except the one that asks a model to read a message."""
 
     def __init__(self, name: str, work: Work) -> None:
         super().__init__(name, description=(work.__doc__ or name).strip())
@@ -83,16 +86,16 @@ class Node(BaseChatAgent):
         return Response(chat_message=Message(content=content, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        del cancellation_token  # a node remembers nothing
+        del cancellation_token  # A node keeps no state.
 
 
 def stage_node(stage: TimeboxingStage) -> str:
-    """The name of a stage's node."""
+    """Return the name of a stage's node."""
     return f"stage_{stage.value}"
 
 
 def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
-    """A fresh graph for one turn. ``model`` reads messages; without one they are not read."""
+    """Build a graph for one turn. Without a ``model``, messages are not read."""
     builder = DiGraphBuilder()
     works: dict[str, Work] = {TURN_INIT: _turn_init, DECISION: _deciding_with(model), TRANSITION: _transition}
     works |= {stage_node(stage): _in_thread for stage in TimeboxingStage}
@@ -114,14 +117,17 @@ def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
 
 
 def leading(stage: TimeboxingStage) -> dict[TimeboxingStage, frozenset[Move]]:
-    """The table of one stage by goal. A move that leads to the stage itself ends the turn there."""
+    """Return the moves from a stage, by the stage they lead to. A move to the stage itself ends the turn."""
     moves = {Move.STAY, *TRANSITIONS[stage]}
     goals = {target(stage, move) for move in moves} - {None}
     return {goal: frozenset(m for m in moves if target(stage, m) is goal) for goal in goals if goal is not None}
 
 
 async def run(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
-    """One run of the graph. Cancelling it ends what a node waits for: the library would let that finish first."""
+    """Run the graph once.
+
+    Cancellation also cancels the work a node waits for; the library alone would let it finish first.
+    """
     task = Message(content=Step(stage=turn.session.stage, turn=turn), source="coordinator")
     token = CancellationToken()
     running = asyncio.ensure_future(build_timeboxing_graphflow(model).run(task=task, cancellation_token=token))
@@ -158,7 +164,7 @@ def _makes_one_of(moves: frozenset[Move]) -> Callable[[Step], bool]:
 
 
 def _turn_init(step: Step) -> Step:
-    """Forget what was said, take in what the calendar shows."""
+    """Clear the last notice and apply the fresh readings to the session."""
     turn = _given(step.turn)
     first = StageInput(
         session=begun(turn),
@@ -180,13 +186,13 @@ def _turn_init(step: Step) -> Step:
 
 def _deciding_with(model: Model | None) -> Work:
     async def decision(step: Step) -> Step:
-        """Which move the command asks for. A message in words is read first."""
+        """Determine the move that a command asks for. A message in words is read by the model first."""
         given = _given(step.stage_input)
         if model is None or not isinstance(given.command, TimeboxingUserReply):
             return _asking(step, given, given.command)
         memory = given.memory or MemoryReading()
         listed = nameable(given.session, memory.versions, memory.near)
-        # A yes is about the card that the person had in view, whatever was found out since.
+        # A yes refers to the card that the person had in view, whatever has been found out since.
         turn = _given(step.turn)
         in_view = pending_questions(turn.session, turn.proposals)
         heard = await hear(given.command, given.session, model, listed, in_view)
@@ -217,19 +223,19 @@ def _refusing(step: Step, given: StageInput, notice: Notice) -> Step:
 
 
 def _transition(step: Step) -> Step:
-    """Whether that is possible here."""
+    """Refuse a command that is not allowed in the current stage."""
     given = _given(step.stage_input)
     no = None if step.refused or given.command is None else objection(given.session, given.command, given.asked)
     return step if no is None else _refusing(step, given, no)
 
 
 async def _in_thread(step: Step) -> Step:
-    """Let a stage do its work off the event loop: a draft takes a good part of a second of the processor."""
+    """Run the stage in a thread: drafting takes a good part of a second of CPU time."""
     return await asyncio.to_thread(_stage, step)
 
 
 def _stage(step: Step) -> Step:
-    """Let a stage do its work, command by command, and hand over to the next where a move leads."""
+    """Run the stage, command by command, and hand over to the next stage if a move leads there."""
     given = _given(step.stage_input)
     output = run_stage(given)
     done = {"effects": (*step.effects, *output.effects)}
@@ -247,7 +253,7 @@ def _stage(step: Step) -> Step:
     here = given.model_copy(update={"session": output.session})
     notice = output.session.notice
     held = output.session.held is not None and output.session.held.asked == given.cause
-    # What waits for a yes can get it in the same message; a move of it does not go on without what waits.
+    # A held change can be confirmed within the same message; a move does not proceed until it is answered.
     answer = held and bool(step.rest) and isinstance(step.rest[0], JUDGEMENTS)
     if not step.rest or (held and not answer) or (notice is not None and notice.refused and not held):
         return step.model_copy(update={**done, "move": Move.STAY, "rest": (), "stage_input": here})
@@ -258,7 +264,7 @@ def _stage(step: Step) -> Step:
 
 
 def _presenter(step: Step) -> Step:
-    """What the turn came to."""
+    """Build the outcome of the turn."""
     given = _given(step.stage_input)
     session = given.session
     if not isinstance(given.command, LOOKS):
@@ -274,8 +280,11 @@ def _presenter(step: Step) -> Step:
 
 
 def _leaves_standing(command: SessionCommand | None) -> bool:
-    """Check whether what was not done for the sake of a rule can still be answered after that: a look, a question, or
-    words that came to nothing, such as an answer that has to be asked for again."""
+    """Check whether a held change can still be answered after this command.
+
+    That is so after opening or closing a view, a question, or words without effect, such as an answer that has to be
+    asked for again.
+    """
     return isinstance(command, (*LOOKS, ExplainBlock, TimeboxingUserReply))
 
 

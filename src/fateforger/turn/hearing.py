@@ -1,4 +1,4 @@
-"""A message in the thread: what it wants, and which commands that makes (K4, S124). A model is asked twice at most."""
+"""Read a message in a thread and turn it into commands (K4, S124). At most two questions to a model."""
 
 from __future__ import annotations
 
@@ -56,17 +56,19 @@ REMEDY = "The buttons and forms on this card do the same."
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a message comes to: ``commands`` in order, and words of the model for the person. ``trouble`` says why it
-    could not be read, when it could not."""
+    """Result of reading a message.
+
+    ``commands`` are in order, ``lines`` are for the person, and ``trouble`` says why the message could not be read.
+    """
 
     commands: tuple[SessionCommand, ...] = ()
     lines: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
     spoken: str | None = None
-    """What of that the person may answer next in words; with ``asks`` it is a question, or a remark beside a change."""
+    """Text that the person may answer next in words; with ``asks`` it is a question, otherwise a remark."""
     asks: bool = True
     asks_back: bool = False
-    """What waited for an answer still does, and so do the last words before this message."""
+    """If true, the pending question and the last words stay as they are."""
 
 
 async def hear(
@@ -76,10 +78,13 @@ async def hear(
     nameable: Sequence[Version] = (),
     waiting: Sequence[PendingQuestion] | None = None,
 ) -> Heard:
-    """Read a message. Nothing is changed here, and nothing is raised for what a model does: a decision that fails or
-    takes too long counts as telling something, never as a move (S124). ``nameable`` are the constraints that it may be
-    about; ``waiting`` is what the person was asked and offered on the card that they had in view, else what the session
-    asks now. A yes or a no is about that and nothing else (:mod:`fateforger.turn.reading.answering`)."""
+    """Read a message. Changes nothing, and raises nothing for a failing model.
+
+    A classification that fails or times out counts as giving information, never as a move (S124). ``nameable`` are the
+    constraints that the message may refer to. ``waiting`` are the questions and offers on the card that the person had
+    in view; by default those of the session. A yes or no refers only to these (see
+    :mod:`fateforger.turn.reading.answering`).
+    """
     ear = _Ear(reply, session, model, nameable, pending_questions(session) if waiting is None else waiting)
     try:
         decision = await ear.decision()
@@ -122,7 +127,7 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
 
 
 class _Ear:
-    """One message, in one session."""
+    """Reader of one message in one session."""
 
     def __init__(
         self,
@@ -140,7 +145,7 @@ class _Ear:
         self._nameable = nameable
 
     async def decision(self) -> Decision:
-        """What the message wants."""
+        """Classify the message."""
         there = offered(self.session)
         possible = [intent.value for intent, move in meaning.MOVES.items() if move in there]
         return await self._ask(
@@ -163,12 +168,12 @@ class _Ear:
         )
 
     def _beside(self) -> list[Table]:
-        """The lists whose rows a message can name by number."""
+        """Return the lists whose rows the message can refer to by number."""
         tables = [facts.pending(self.waiting)] if self.waiting else []
         return [*tables, facts.history(self.session)] if self.session.history is not None else tables
 
     async def answered(self, decision: Decision) -> Heard:
-        """Answer what the card asks. What answers the last words is read together with them."""
+        """Answer the pending question. A message that answers the last words is read together with them."""
         answer = answered(self.reply, self.waiting, decision)
         if answer.in_words:
             return await self.told()
@@ -178,7 +183,7 @@ class _Ear:
         )
 
     async def answer(self) -> Heard:
-        """An answer to a question, from the tables alone; why a block is where it is, code says."""
+        """Answer a question from the tables alone. Code explains the position of a block."""
         kept = reminders(following(self.session), left_out=left_out(self.session))
         words = await self._ask(
             "ask",
@@ -200,7 +205,7 @@ class _Ear:
         return Heard((ExplainBlock(**meaning.envelope(self.reply), key=events[words.block].block_key),))
 
     async def remembered(self, *, also: bool) -> Heard:
-        """What the message wants of memory; the plan stays as it is (S24)."""
+        """Extract the change of memory that the message asks for; the plan is not touched (S24)."""
         words = await self._ask(
             "memory",
             Role.GATE,
@@ -211,7 +216,7 @@ class _Ear:
         return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())), spoken=words.question)
 
     async def course(self, *, also: bool) -> Heard:
-        """How the message says that the day goes."""
+        """Extract the progress of the day: delays, finished blocks, and blocks that are not for today."""
         words = await self._ask(
             "replan",
             Role.GATE,
@@ -224,7 +229,7 @@ class _Ear:
         return Heard(course_commands(self.reply, self.session, words), lines, spoken=words.question)
 
     async def told(self) -> Heard:
-        """What the message says for the step at hand."""
+        """Extract the values that the message gives for the current stage."""
         match self.session.stage:
             case Stage.DATE:
                 return await self._day("date", [facts.upcoming(self._now, self.session.tz), facts.tasks(self.session)])
@@ -239,7 +244,7 @@ class _Ear:
                 assert_never(self.session.stage)
 
     def _listed(self) -> list[Table]:
-        """What is to be done, and what could be as well."""
+        """Return the tasks of the day, and those that could be added."""
         more = [facts.left_over(self.session)] if self.session.offered else []
         return [facts.tasks(self.session), *more]
 
@@ -267,7 +272,7 @@ class _Ear:
             return heard
         try:
             more = memory_commands(self.reply, refining, asked.shown, asked.memory)
-        except BadInput as error:  # the plan is changed all the same
+        except BadInput as error:  # The change of the plan is still made.
             return replace(heard, lines=(*heard.lines, error.message), spoken=error.message)
         return replace(heard, commands=(*heard.commands, *more))
 

@@ -1,4 +1,4 @@
-"""What a model read in a message that wants no day planned, as a value that code can act on (S153)."""
+"""Convert a model's reading of a message outside any session into a value that code acts on (S153)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fateforger.workflow import shipped, shipped_names
 
 MOST_TASKS = 25
 OWN = "timeboxing"
-"""A workflow of the program itself; it is no task's."""
+"""Workflow of the program itself, which no task uses."""
 DECOMPOSE = "decompose"
 
 
 def hydrated(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> Hydrated | None:
-    """What the message comes to; ``None`` when there is nothing to do and nothing to say."""
+    """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
     path = path_of(words.wants, changes=words.changes)
     named = _named(words.number, queue)
     if words.wants is Purpose.WORK and words.work is not None and path is ExecutionPath.ENQUEUE:
@@ -35,7 +35,7 @@ def hydrated(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queu
             haste=words.work.haste,
         )
     if words.wants in _OF_ONE and words.number is not None and named is None:
-        # A task that is not there is no reason to begin, or end, another one: the queue is shown instead (S223).
+        # A task that does not exist must not start or end another one: the queue is shown instead (S223).
         return Hydrated(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
     if words.wants is Purpose.DONE and named is None:
         return None
@@ -49,7 +49,7 @@ _TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
 
 
 def queue_table(queue: Sequence[QueuedTask]) -> Table:
-    """A person's queue, numbered from 1."""
+    """Return a person's queue as a table, numbered from 1."""
     rows = [
         {
             "number": number,
@@ -63,7 +63,7 @@ def queue_table(queue: Sequence[QueuedTask]) -> Table:
 
 
 def workflow_table() -> Table:
-    """The workflows whose rules can apply to a task."""
+    """Return the workflows whose rules can apply to a task."""
     rows = [{"name": name, "for": "; ".join(shipped(name).applies_when)} for name in shipped_names() if name != OWN]
     return "workflows", rows, 0
 
@@ -75,7 +75,7 @@ def _named(number: int | None, queue: Sequence[QueuedTask]) -> str | None:
 
 
 def _spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
-    """The task; a part that cannot be used is left out rather than guessed."""
+    """Build the task. Values that cannot be used are left out rather than guessed."""
     work = _work(words)
     known = words.workflow if words.workflow in shipped_names() and words.workflow != OWN else None
     given = {

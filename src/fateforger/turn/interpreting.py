@@ -1,5 +1,7 @@
-"""What a message says about how a person's days should be: one structured reading of each reply, in any language (S1,
-S94, S101). What becomes of it is for others; nothing is stored here."""
+"""Extract constraints from a message: one structured reading of each reply, in any language (S1, S94, S101).
+
+Nothing is stored here.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ from fateforger.turn.reading.values import Clock, Spoken
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 MOST_CONSTRAINTS = 12
-"""Rules that one message can hold; nobody says more at once."""
+"""Limit on the constraints of one message."""
 
 
 class WindowWords(BaseModel):
@@ -87,8 +89,10 @@ class ConstraintInterpretation(BaseModel):
 
 
 async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) -> ConstraintInterpretation:
-    """Read a reply, never a request to start (S101). Every rule in the answer can be written down, or it was asked for
-    again. Raises ``ModelError``."""
+    """Read a reply. Requests to start are not read (S101).
+
+    Every rule in the answer is a valid record; if not, the model is asked again. Raises ``ModelError``.
+    """
     prompt = prompt_for(
         "rules",
         Role.EXTRACT,
@@ -106,9 +110,11 @@ async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) 
 
 
 def records(interpretation: ConstraintInterpretation, session: Session) -> tuple[ConstraintRecord, ...]:
-    """What was said as constraint records of the person, proposed until they are confirmed, each under its uid. Pure
-    (S5). Nothing when there was nothing to extract, or a secret in it. Raises ``BadInput`` for what cannot be written
-    down."""
+    """Convert an interpretation to constraint records, proposed until confirmed, each with its uid (S5).
+
+    Returns nothing if there was nothing to extract, or if the message holds a secret. Raises ``BadInput`` for an
+    invalid record.
+    """
     if not interpretation.should_extract or interpretation.holds_secret:
         return ()
     return tuple(_record(words, interpretation.scope, session) for words in interpretation.constraints)
@@ -137,7 +143,7 @@ def _record(words: ConstraintWords, scope: Scope, session: Session) -> Constrain
             "windows": [{"kind": w.kind, "start": w.start, "end": w.end} for w in words.windows],
             "day_rule": words.day_rule,
         },
-        # A rule over the order of the day says itself which blocks it is about.
+        # A rule for the order of the day names its blocks itself.
         "applies_event_types": () if words.day_rule else words.event_types,
         "aspect": aspect_of(words.slot, words.dimension, words.domain, words.rule_kind),
     }

@@ -1,4 +1,4 @@
-"""What goes into a turn and what comes out. Frozen, and as JSON and back without loss, so a turn can be replayed."""
+"""Input, output and effects of a turn. All values are frozen and survive JSON, so a turn can be replayed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
 class DayReading(BaseModel):
-    """A look at the calendar. Either a snapshot, or why there is none; ``plan`` is the session's plan with what the
-    person changed about our blocks on the calendar, and ``noticed`` says so in sentences (S202, S242). ``questions``
-    are those of the session as the look leaves them; ``None``: as they were."""
+    """Reading of the calendar: a snapshot, or the reason why there is none.
+
+    ``plan`` is the session's plan with the person's own edits of its calendar events; ``noticed`` describes them (S202,
+    S242). ``questions`` replace those of the session; ``None`` leaves them unchanged.
+    """
 
     model_config = _FROZEN
     snapshot: Snapshot | None = None
@@ -34,11 +36,13 @@ class DayReading(BaseModel):
 
 
 class MemoryReading(BaseModel):
-    """A look into the store of constraints: what the session is to know of them, or why that cannot be told; with both
-    it is from an earlier look, or not all of it. ``said`` is what of the session's own the store does not show yet.
-    ``versions`` are all versions of all of the person's, where a command may be about any of them; ``near`` are the
-    uids of those whose words are near to a message, when there are too many to show; ``wrote`` is what the deed that a
-    command wants to take back wrote, when it asks for that."""
+    """Reading of the constraint store: the recalled constraints, or an error.
+
+    If both are present, the constraints are from an earlier reading or incomplete. ``said`` holds the session's own
+    constraints that the store does not show yet. ``versions`` are all versions of all of the person's constraints,
+    given if a command may refer to any of them. If there are too many to show, ``near`` has the uids of those that are
+    similar to a message. ``wrote`` is what an action wrote that a command asks to undo.
+    """
 
     model_config = _FROZEN
     recalled: Recalled | None = None
@@ -50,12 +54,14 @@ class MemoryReading(BaseModel):
 
 
 class TurnInput(BaseModel):
-    """All that a turn knows (S108). ``reading`` is missing when the command needs no fresh look at the day, or when
-    the calendar did not answer in time; ``memory`` when nothing is remembered here. A message that was read before may
-    stand for several commands: ``rest`` are those after the first, ``lines`` are to be said in the end, and
-    ``last_words`` are what the person may answer next; ``proposals`` are those of agents that wait in the thread.
-    ``offered`` is what could be done on that day as well; ``None``: as the session knows it. ``offer_trouble`` says why
-    that is not all."""
+    """Everything a turn knows (S108).
+
+    ``reading`` is missing if the command needs no fresh calendar reading, or if the calendar did not answer in time;
+    ``memory`` is missing if nothing is remembered. A message that was read before may stand for several commands:
+    ``rest`` holds those after the first, ``lines`` are shown at the end, and ``last_words`` are what the person may
+    answer next. ``proposals`` are agents' proposals that wait in the thread. ``offered`` lists other things that could
+    be done that day (``None``: as the session knows it), and ``offer_trouble`` says why that list is incomplete.
+    """
 
     model_config = _FROZEN
     session: Session
@@ -75,7 +81,7 @@ class TurnInput(BaseModel):
 
 
 class ReadCalendar(BaseModel):
-    """Look at the day in the background. With ``wait`` the reply waits for it, but not for long."""
+    """Read the calendar in the background. With ``wait`` the reply waits for it, up to a limit."""
 
     model_config = _FROZEN
     kind: Literal["read_calendar"] = "read_calendar"
@@ -83,21 +89,21 @@ class ReadCalendar(BaseModel):
     tz: str
     wait: bool
     fresh: bool = False
-    """Do not be content with a reading that was made a moment ago."""
+    """Do not reuse a recent reading."""
 
 
 class WriteCalendar(BaseModel):
-    """Make the calendar show the session's plan."""
+    """Write the session's plan to the calendar."""
 
     model_config = _FROZEN
     kind: Literal["write_calendar"] = "write_calendar"
     group: str
     commit: bool
-    """Whether this is the Commit of Stage 5, and not one change of Stage 4."""
+    """True for the commit of Stage 5, false for a change in Stage 4."""
 
 
 class UndoUpdate(BaseModel):
-    """Take back the last change of Stage 4 on the calendar; ``transactions`` are those that wrote it, in order."""
+    """Undo the last change of Stage 4 on the calendar. ``transactions`` wrote it, in order."""
 
     model_config = _FROZEN
     kind: Literal["undo_update"] = "undo_update"
@@ -105,7 +111,7 @@ class UndoUpdate(BaseModel):
 
 
 class UndoGroup(BaseModel):
-    """Take back everything written since the group began."""
+    """Undo everything written since the group began."""
 
     model_config = _FROZEN
     kind: Literal["undo_group"] = "undo_group"
@@ -113,7 +119,7 @@ class UndoGroup(BaseModel):
 
 
 class ReadHistory(BaseModel):
-    """Open the history of the day, or list ``more`` of it. ``asked`` is the click that asked for it."""
+    """Open the history of the day, or show ``more`` of it. ``asked`` is the id of the command that asked."""
 
     model_config = _FROZEN
     kind: Literal["read_history"] = "read_history"
@@ -122,7 +128,7 @@ class ReadHistory(BaseModel):
 
 
 class GoBack(BaseModel):
-    """Take back a transaction of the day and what came after it, if ``newest`` is still the newest write."""
+    """Undo a transaction of the day and all later ones, if ``newest`` is still the newest write."""
 
     model_config = _FROZEN
     kind: Literal["go_back"] = "go_back"
@@ -132,7 +138,7 @@ class GoBack(BaseModel):
 
 
 class Preview(BaseModel):
-    """Find out what would be written now, and write nothing."""
+    """Compute what would be written now, without writing."""
 
     model_config = _FROZEN
     kind: Literal["preview"] = "preview"
@@ -141,8 +147,11 @@ class Preview(BaseModel):
 
 
 class DraftDay(BaseModel):
-    """Let a model draft the day, where there is one; our own draft is in the session already, and stays if it fails.
-    ``over`` is the plan that the draft takes the place of. ``another``: not one that was made before."""
+    """Ask a model for a draft of the day, if one is connected.
+
+    The solver's draft is in the session already and stays if the model fails. ``over`` is the plan that the draft
+    replaces. With ``another``, a draft that was made before is not reused.
+    """
 
     model_config = _FROZEN
     kind: Literal["draft_day"] = "draft_day"
@@ -151,8 +160,11 @@ class DraftDay(BaseModel):
 
 
 class WriteMemory(BaseModel):
-    """Write versions of constraints. ``expected`` is the ``seq`` of the newest version of each uid when that was
-    thought of; empty when the store could not be asked."""
+    """Write versions of constraints.
+
+    ``expected`` is the ``seq`` of the newest version of each uid when the change was made; empty if the store could not
+    be read.
+    """
 
     model_config = _FROZEN
     kind: Literal["write_memory"] = "write_memory"
@@ -161,7 +173,7 @@ class WriteMemory(BaseModel):
 
 
 class AnswerAgent(BaseModel):
-    """Let what an agent proposes be applied or denied, as its button does."""
+    """Apply or deny an agent's proposal, like its button."""
 
     model_config = _FROZEN
     kind: Literal["answer_agent"] = "answer_agent"
@@ -170,8 +182,7 @@ class AnswerAgent(BaseModel):
 
 
 class SearchMemory(BaseModel):
-    """Look for what is known by words, and show it on the memory card, which is open by then, beside the constraints
-    that are named there already."""
+    """Search the constraints, and show the matches on the open memory card in addition to those it already lists."""
 
     model_config = _FROZEN
     kind: Literal["search_memory"] = "search_memory"
@@ -195,9 +206,12 @@ Effect = Annotated[
 
 
 class StageInput(BaseModel):
-    """What a stage gets. ``asked`` is the move that the person wants, ``STAY`` when the command is something else.
-    ``command`` is ``None`` when an earlier stage of this turn dealt with it; ``arrived`` is the move that led here
-    within this turn. ``memory`` as in :class:`TurnInput`."""
+    """Input of a stage.
+
+    ``asked`` is the move that the person requested, ``STAY`` for any other command. ``command`` is ``None`` if an
+    earlier stage of this turn handled it; ``arrived`` is the move that led here within this turn. ``memory`` is the
+    same as in :class:`TurnInput`.
+    """
 
     model_config = _FROZEN
     session: Session
@@ -211,8 +225,10 @@ class StageInput(BaseModel):
 
 
 class StageOutput(BaseModel):
-    """What a stage gives: the session as it leaves it, effects to carry out, and where to go: ``STAY`` ends the turn.
-    ``command`` is handed on to the next stage."""
+    """Output of a stage: the session, effects to carry out, and the move to make; ``STAY`` ends the turn.
+
+    ``command`` is passed on to the next stage.
+    """
 
     model_config = _FROZEN
     session: Session
@@ -222,8 +238,10 @@ class StageOutput(BaseModel):
 
 
 class TurnOutcome(BaseModel):
-    """The session after the turn, before the effects; how its stage stands; and the effects, in order. ``heard`` are
-    the commands that a message in words came to, with what the model had to say to the person."""
+    """Outcome of a turn: the session before the effects, the result of its stage, and the effects in order.
+
+    ``heard`` holds the commands that a message in words produced, and ``lines`` the model's words to the person.
+    """
 
     model_config = _FROZEN
     session: Session

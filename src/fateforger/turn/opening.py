@@ -1,5 +1,4 @@
-"""A message outside of any session: does it want a day planned, and what does it say of that day; or what else does it
-want? A model is asked once."""
+"""Read a message outside any session: a request to plan a day, or something else. One question to a model."""
 
 from __future__ import annotations
 
@@ -22,8 +21,10 @@ from fateforger.turn.reading.values import StartWords
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a first message says of the day, as commands to the session that it begins; ``lines`` are for the person.
-    When it wants no day planned, ``hydrated`` is what it wants instead."""
+    """Result of a first message: commands for the session that it begins, and lines for the person.
+
+    If the message does not ask for a plan, ``hydrated`` is the request it makes instead.
+    """
 
     commands: Sequence[SessionCommand] = ()
     lines: tuple[str, ...] = ()
@@ -33,8 +34,10 @@ class Opened:
 async def hear_opening(
     reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
 ) -> Opened | None:
-    """Read a message to a ``session`` that would begin with it, by a person with that ``queue``; ``None`` when there is
-    nothing to do about it, or it cannot be read. Nothing is raised for what a model does."""
+    """Read a message that may begin ``session``, from a person with the given ``queue``.
+
+    Returns ``None`` if there is nothing to do, or if the message cannot be read. A failing model raises nothing.
+    """
     prompt = prompt_for(
         "start",
         Role.DECIDE,

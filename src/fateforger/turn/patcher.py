@@ -1,4 +1,4 @@
-"""A change of the plan, read out of words by a model and checked by code (S70-S72, S112, S114)."""
+"""Turn a message into a patch of the plan: proposed by a model, checked by code (S70-S72, S112, S114)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ from fateforger.turn.reading.values import PatchWords
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """A patch that fits, and what the model has to say or to ask about the rest of the message; what the message wants
-    of memory besides, with the constraints that were ``shown`` by number."""
+    """Patch that fits the plan, with the model's question or remark about the rest of the message.
+
+    ``memory`` is the change of memory that the message also asks for; ``shown`` are the constraints it refers to by
+    number.
+    """
 
     patch: Patch
     question: str | None
@@ -39,14 +42,17 @@ class Patched:
 
 
 class TimeboxPatcher:
-    """Asks for a patch, and again with what is wrong about it, until it can be applied to the plan."""
+    """Asks a model for a patch until it can be applied to the plan."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     async def patch(self, session: Session, message: str, *, cause: str, now: datetime) -> Patched:
-        """The patch that a message asks for, by keys. It has been applied once, so it fits; no op in it names anything
-        but the person's own blocks. Raises ``ModelError``; the plan is never touched here."""
+        """Return the patch that a message asks for, by block keys.
+
+        The patch has been applied once, so it fits; it names only the person's own blocks. The plan is never changed
+        here. Raises ``ModelError``.
+        """
         if session.stage is not TimeboxingStage.REFINE:
             raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
@@ -78,7 +84,7 @@ class TimeboxPatcher:
         told_off = False
 
         def fits(wire: TBPatch) -> None:
-            """A patch that overlaps something goes back once; then it is mended."""
+            """Reject an overlapping patch once; repair it the second time."""
             nonlocal told_off
             command = ApplyPatch(
                 command_id=cause,
@@ -97,15 +103,18 @@ class TimeboxPatcher:
 
 
 def patch_schema(answer: type[PatchWords] = PatchWords) -> dict[str, Any]:
-    """The schema of a patch as a model sees it: without keys, which are ours to give."""
+    """Return the schema of a patch as shown to a model. It has no keys, because code assigns them."""
     schema = answer.model_json_schema(by_alias=True)
     del schema["$defs"]["TBEvent"]["properties"]["key"]
     return schema
 
 
 def by_keys(plan: TBPlan, wire: TBPatch) -> Patch:
-    """The patch by keys of ours, whatever a model wrote there: new blocks get one that follows from what they are, and
-    a list that replaces the plan keeps the blocks that have the same title. Raises ``PatchInvalid``."""
+    """Convert a model's patch to block keys, ignoring any keys in it. Raises ``PatchInvalid``.
+
+    New blocks get a key derived from their content; a list that replaces the plan keeps the keys of blocks with the
+    same title.
+    """
     return to_keys(plan, TBPatch(ops=tuple(_ours(plan, op) for op in wire.ops)))
 
 

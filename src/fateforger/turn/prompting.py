@@ -1,4 +1,4 @@
-"""Prompts from templates: one job each, the data in tables and fenced off, the schema spelled out (S70, S92, S93)."""
+"""Prompts from templates: one task each, data as fenced tables, and the schema of the answer (S70, S92, S93)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ VERSIONS: Mapping[str, int] = {
     "rules": 5,
     "start": 6,
 }
-"""Counted up with each change of a template, of what it includes or of the tables it is given; recorded turns say which
-version they were made with."""
+"""Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
 LONGEST_MESSAGE = 6_000
-"""Characters of a person's message; Slack lets them write up to 40,000."""
+"""Longest message passed on, in characters; Slack allows 40,000."""
 
 
 def prompt_for(
@@ -46,8 +45,11 @@ def prompt_for(
     schema: Mapping[str, Any] | None = None,
     words: Row | None = None,
 ) -> Prompt:
-    """The prompt of a template. ``facts`` are single things, ``tables`` lists; ``words`` are what else the template
-    needs, never anything a person or a calendar wrote. ``schema`` is the answer's, unless another one is given."""
+    """Render the prompt of a template.
+
+    ``facts`` are single rows, ``tables`` lists. ``words`` are other values for the template, never text from a person
+    or a calendar. ``schema`` defaults to that of the answer.
+    """
     schema = answer.model_json_schema() if schema is None else schema
     data = "\n".join([encode({key: dict(row)}) for key, row in facts] + [_table(table) for table in tables])
     said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
@@ -59,14 +61,14 @@ def prompt_for(
 
 
 def _table(table: Table) -> str:
-    """``name[N]{a,b}:`` with a row a line (S92); what is not shown is said."""
+    """Encode a table as ``name[N]{a,b}:`` with one row per line (S92), and the number of rows that are not shown."""
     name, rows, more = table
     text = encode({name: [dict(row) for row in rows]})
     return f"{text}\n({more} more are not shown.)" if more else text
 
 
 def _mark(text: str) -> str:
-    """A line that the data cannot hold, because it follows from the data."""
+    """Return a delimiter that cannot occur in the data, because it is a hash of it."""
     return f"=== {hashlib.sha256(text.encode()).hexdigest()[:16]} ==="
 
 
@@ -77,7 +79,7 @@ def _template(name: str) -> Any:
 
 @cache
 def _environment() -> Environment:
-    # What is rendered is plain text for a model, no markup; escaping would only garble it.
+    # The output is plain text for a model, not markup; escaping would only garble it.
     loader = PackageLoader("fateforger.turn", "prompts")
     return Environment(
         loader=loader,

@@ -1,4 +1,4 @@
-"""The door of this room. AutoGen is imported with the first turn, so that a program that runs none starts quickly."""
+"""Entry point of this package. Imports AutoGen with the first turn, so that programs that run none start quickly."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from fateforger.turn.model import TurnInput, TurnOutcome
 
 
 async def run_turn(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
-    """Run one turn; ``model`` reads what is said in words. Raises ``TimeoutError`` when it takes longer than any turn
-    should."""
+    """Run one turn; ``model`` reads words. Raises ``TimeoutError`` after ``TURN_LIMIT`` seconds."""
     from fateforger.turn.graph import run  # noqa: PLC0415  heavy
 
     async with asyncio.timeout(TURN_LIMIT):

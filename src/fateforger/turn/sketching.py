@@ -1,5 +1,7 @@
-"""A draft of the day by a model, checked by code (S93, S120, S121). It answers in blocks and names tasks by number;
-keys are ours."""
+"""Draft of the day by a model, checked by code (S93, S120, S121).
+
+The model answers in blocks and refers to tasks by number; code assigns the keys.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,11 @@ async def sketched(
     instead_of: TBPlan | None = None,
     seconds: float = DRAFT_LIMIT,
 ) -> Sketch:
-    """A model's draft of the session's day; its blocks are moved where they break what must be followed, as few as can
-    be. ``instead_of`` is a draft that the person wants another one for. Raises ``ModelError`` when there is none in
-    time, ``BadInput`` when the frame is a mistake."""
+    """Ask a model for a draft of the session's day. Blocks that break a must are moved, as few as possible.
+
+    ``instead_of`` is a draft that the person wants replaced by another one. Raises ``ModelError`` if there is no draft
+    in time, ``BadInput`` if the frame is invalid.
+    """
     session = session.at_time(now)
     day, rules = day_of(session), told(session)
     ours = own_draft(session, steps=TRIAL_STEPS)
@@ -69,7 +73,7 @@ async def sketched(
         return taken_up(day, tuple(_proposed(session, words.blocks)), rules)
 
     def fits(words: DraftWords) -> None:
-        """A draft that breaks what must be followed goes back once; then it is mended."""
+        """Reject a draft that breaks a must once; repair it the second time."""
         nonlocal told_off
         plan = drawn(words).plan
         mistake = _broken(day, musts, plan) or _out_of_order(session, order, plan)
@@ -91,7 +95,7 @@ async def sketched(
 
 
 def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
-    """What is known in its place: why the model has no draft of this day."""
+    """Return a sketch without a draft, with the reason."""
     return Sketch(basis=basis(session), trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
 
 
@@ -121,14 +125,14 @@ def _proposed(session: Session, blocks: Sequence[BlockWords]) -> Iterator[Propos
 
 
 def _musts(session: Session, ours: Draft) -> tuple[Told, ...]:
-    """What must be followed and can be: what our own draft has to do without, no other draft has to follow."""
+    """Return the musts that can be followed: those that the solver's draft follows."""
     impossible = ours.relaxed
     rules = (rule for rule in told(session) if rule.constraint_record.necessity is Necessity.MUST)
     return tuple(rule for rule in rules if rule.id not in impossible)
 
 
 def _order(session: Session, ours: Draft) -> tuple[Applicable, ...]:
-    """The rules over the order of the day that must be kept, as far as our own draft keeps them."""
+    """Return the musts for the order of the day that the solver's draft follows."""
     items = (item for item in drafting(session).applicable if item.record.payload.day_rule is not None)
     musts = tuple(item for item in items if item.record.necessity is Necessity.MUST)
     if not musts:
@@ -138,13 +142,13 @@ def _order(session: Session, ours: Draft) -> tuple[Applicable, ...]:
 
 
 def _out_of_order(session: Session, order: Sequence[Applicable], plan: TBPlan) -> str | None:
-    """As :func:`_broken`, of rules over the order of the day."""
+    """Return the first violated rule for the order of the day, as :func:`_broken` does."""
     found = day_breaches(order, plan, day_meetings(session))
     return f"{found[0].sentence} It must be kept; put the blocks elsewhere." if found else None
 
 
 def _broken(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
-    """What a draft breaks although it must be followed, for the model to mend."""
+    """Return a sentence about the first must that a draft breaks, for the model to fix."""
     found = broken_by(plan, instance_of(day, musts)) if musts else ()
     if not found:
         return None
@@ -153,7 +157,7 @@ def _broken(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
 
 
 def _mended(day: Day, musts: Sequence[Told], plan: TBPlan) -> Mended | None:
-    """The draft, with what breaks a must out of its way; ``None`` where that cannot be had."""
+    """Move blocks that break a must; return ``None`` if that is not possible."""
     if _broken(day, musts, plan) is None:
         return Mended(plan)
     result = mended(plan, instance_of(day, musts))
@@ -166,5 +170,5 @@ def _moved_words(moved: Moved) -> str:
 
 
 def _clean(title: str) -> str:
-    """One line of what can be printed."""
+    """Return one line of printable characters."""
     return facts.cut("".join(c if c.isprintable() else " " for c in title), LONGEST_TITLE)

@@ -1,6 +1,8 @@
-"""The five tools over what a person told once (S26-S31, S118). Each takes arguments of a strict schema and the person's
-constraints, and gives one typed result. They look and think; what a change comes to is a command like that of a form,
-which its executor carries out."""
+"""The five memory tools (S26-S31, S118).
+
+Each takes arguments of a strict schema and the person's constraints, and returns a typed result. The tools have no side
+effects: a change is returned as a command, like that of a form, for the executor to carry out.
+"""
 
 from fateforger.turn.memorytools.calls import Called, Shelf, call, declaration, merged, patched
 from fateforger.turn.memorytools.schemas import (

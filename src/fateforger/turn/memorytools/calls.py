@@ -1,4 +1,4 @@
-"""What each tool does with its arguments and the person's constraints."""
+"""Implementation of the memory tools."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Shelf:
     followed: Answer
 
     def item(self, version: Version) -> MemoryConstraintItem:
-        """A constraint as tools give it."""
+        """Return a constraint in the form that the tools return."""
         record = version.record
         return MemoryConstraintItem(
             uid=version.uid,
@@ -60,14 +60,17 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What a call came to: the result, and the command that carries out the change, where there is one."""
+    """Outcome of a call: the result, and the command that makes the change, if any."""
 
     result: MemoryToolResult
     command: SessionCommand | None = None
 
 
 def call(tool: MemoryTool, arguments: Mapping[str, Any], shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
-    """Call a tool by its name. ``envelope`` is what every command carries. Nothing is raised for bad arguments."""
+    """Call a tool by name. Bad arguments raise nothing; they are reported in the result.
+
+    ``envelope`` holds the fields that every command carries.
+    """
     schema, work = _TOOLS[tool]
     try:
         read = schema.model_validate(dict(arguments))
@@ -78,7 +81,7 @@ def call(tool: MemoryTool, arguments: Mapping[str, Any], shelf: Shelf, envelope:
 
 
 def declaration(tool: MemoryTool) -> dict[str, Any]:
-    """Name, description and JSON schema of the arguments, as programs that offer tools declare them."""
+    """Return name, description and JSON schema of the arguments, in the form of a tool declaration."""
     schema, _ = _TOOLS[tool]
     described = schema.model_json_schema()
     return {"name": tool.value, "description": _SAID[tool], "strict": True, "parameters": described}
@@ -152,13 +155,15 @@ def _supersede(asked: SupersedeConstraint, shelf: Shelf, envelope: Mapping[str, 
 
 
 def patched(record: ConstraintRecord, patch: Mapping[str, Any]) -> ConstraintRecord:
-    """The record with the parts of a patch in their place; a group keeps what the patch does not name. The uid stays.
-    Raises ``BadInput``, also for a part that no record has."""
+    """Return the record with a patch applied. Groups keep the fields that the patch does not name, and the uid stays.
+
+    Raises ``BadInput``, also for a field that no record has.
+    """
     return read_record(merged(write_record(record), patch)).with_uid(record.uid)
 
 
 def merged(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A document with changes in it, group by group."""
+    """Merge changes into a document, group by group."""
     whole = dict(document)
     for name, value in changes.items():
         group = whole.get(name)

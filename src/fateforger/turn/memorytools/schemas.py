@@ -1,4 +1,4 @@
-"""What the tools take and what they give."""
+"""Arguments and results of the memory tools."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fateforger.constraints.record import Label, Uid
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 LISTED = 20
-"""Constraints that a list holds unless more are asked for."""
+"""Default length of a list."""
 
 
 class MemoryTool(StrEnum):
-    """The names of the tools."""
+    """Names of the tools."""
 
     LIST = "memory_list_constraints"
     GET = "memory_get_constraint"
@@ -27,8 +27,11 @@ class MemoryTool(StrEnum):
 
 
 class MemoryConstraintItem(BaseModel):
-    """A constraint as a tool gives it. ``description`` holds the person's own words, said on ``said_on``; ``seq`` is
-    the version that was looked at; ``when`` and ``times`` are empty if it is always."""
+    """Constraint as returned by a tool.
+
+    ``description`` holds the person's own words, said on ``said_on``; ``seq`` is the version that was read; ``when``
+    and ``times`` are empty if the constraint always applies.
+    """
 
     model_config = _CLOSED
     uid: str
@@ -49,7 +52,7 @@ class MemoryConstraintItem(BaseModel):
 
 
 class MemoryTrouble(BaseModel):
-    """Why a tool did nothing, with a sentence for the person."""
+    """Reason why a tool did nothing, with a sentence for the person."""
 
     model_config = _CLOSED
     kind: Literal["not_found", "bad_arguments", "bad_patch"]
@@ -57,8 +60,10 @@ class MemoryTrouble(BaseModel):
 
 
 class MemoryToolResult(BaseModel):
-    """What a tool came to. ``total`` counts all that a list could hold. When it is not ``ok``, nothing was changed and
-    ``trouble`` says why."""
+    """Result of a tool.
+
+    ``total`` counts all matches of a list. If not ``ok``, nothing was changed and ``trouble`` says why.
+    """
 
     model_config = _CLOSED
     tool: MemoryTool
@@ -69,8 +74,10 @@ class MemoryToolResult(BaseModel):
 
 
 class ListConstraints(BaseModel):
-    """All of those in force that fit; an empty filter selects nothing. ``text`` is looked for in name, words and
-    topics, whatever the case of its letters. ``statuses`` can ask for what was put away, too."""
+    """List the matching constraints; empty filters match everything.
+
+    ``text`` is searched in name, words and topics, ignoring case. ``statuses`` can include retired constraints.
+    """
 
     model_config = _CLOSED
     text: Annotated[str, Field(max_length=400)] | None = None
@@ -87,7 +94,7 @@ class GetConstraint(BaseModel):
 
 
 class UpdateConstraint(BaseModel):
-    """``patch`` is a JSON object with the parts of the record that shall be different, group by group."""
+    """Change a constraint. ``patch`` is a JSON object with the changed fields of the record, by group."""
 
     model_config = _CLOSED
     uid: Uid
@@ -101,7 +108,7 @@ class ArchiveConstraint(BaseModel):
 
 
 class SupersedeConstraint(BaseModel):
-    """``record`` is a JSON object: the whole record that takes the place of the old one."""
+    """Replace a constraint. ``record`` is a JSON object: the whole record that replaces the old one."""
 
     model_config = _CLOSED
     uid: Uid

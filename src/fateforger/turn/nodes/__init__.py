@@ -1,1 +1,1 @@
-"""What each node of a turn's graph does, as pure functions. The graph wraps them; nothing here knows AutoGen."""
+"""Nodes of a turn's graph as pure functions, independent of AutoGen."""

@@ -1,4 +1,4 @@
-"""What can be asked for at every stage: the history of the day, a preview, when to write, and what is remembered."""
+"""Commands that are available in every stage: history, preview, calendar write setting, and memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOKS = (
     commands.ShowMemory,
     commands.HideMemory,
 )
-"""Commands that only open or close something beside the plan."""
+"""Commands that only open or close a view."""
 PLAN_LEFT = "I left the plan as it is, and your rule counts."
 CALENDAR_LEFT = "I wrote nothing, and your calendar stays as it is. Try again asks you once more."
 PASSED_ON = "I took your answer to what the agent proposes; its card says what came of it."
@@ -32,7 +32,7 @@ _CHOSEN: dict[CalendarWrite, str] = {
 
 
 def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
-    """What such a command does; ``None`` for any other, which is the stage's own."""
+    """Handle such a command; return ``None`` for any other, which the stage handles."""
     session = stage.session
     match command:
         case commands.ShowHistory(older=older):
@@ -67,7 +67,7 @@ def _explained(session: Session, key: str) -> StageOutput:
 
 
 def _left_as_is(session: Session, about: commands.LeftAsIs) -> StageOutput:
-    """Take the no to a question. What a write would do is asked again when it is tried again."""
+    """Handle a no to a question. What a write would do is asked again at the next try."""
     match about:
         case "held" if session.held is not None:
             changes: dict[str, object] = {"held": None, "notice": Notice(lines=(PLAN_LEFT,))}
@@ -79,7 +79,7 @@ def _left_as_is(session: Session, about: commands.LeftAsIs) -> StageOutput:
 
 
 def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite) -> StageOutput:
-    """A committed day that is not there as committed any more is being refined again (S53)."""
+    """Undo or redo a write. A committed day whose commit is undone returns to Refine (S53)."""
     if stage.session.stage is TimeboxingStage.REVIEW_COMMIT:
         return StageOutput(session=stage.session, move=Move.BACK, command=command)
     redo = isinstance(command, commands.RedoWrite)
@@ -88,7 +88,7 @@ def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite
 
 
 def _writing(stage: StageInput, when: CalendarWrite) -> StageOutput:
-    """The choice, and what follows from it at once: a plan that is Okay already goes where it was wished."""
+    """Change when plans are written, and apply the choice at once: a plan that is Okay already is written if wished."""
     changes = {"calendar_write": when, "calendar_write_chosen": when, "notice": Notice(lines=(_CHOSEN[when],))}
     session = stage.session.model_copy(update=changes)
     refining = session.stage is TimeboxingStage.REFINE

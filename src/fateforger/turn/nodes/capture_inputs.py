@@ -1,4 +1,4 @@
-"""Stage 2: what is to be done, and which of it matters most (S43)."""
+"""Stage 2: tasks, and the one that matters most (S43)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fateforger.turn.nodes.facts import told
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Change the list, or move on. Tasks that come with the wish to draft right away do both."""
+    """Change the list or move on. Tasks that come with the wish to draft right away do both."""
     session = stage.session
     after = told(session, stage.command)
     if after is not None:

@@ -1,4 +1,4 @@
-"""Stage 1: what is fixed already, and the frame of the day (S40-S42)."""
+"""Stage 1: fixed events and the frame of the day (S40-S42)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fateforger.turn.nodes.facts import told
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Take what is told about the day, or move on; on the way in, look at the calendar."""
+    """Apply what the person says about the day, or move on. On entry, read the calendar."""
     session = stage.session
     after = told(session, stage.command)
     if after is not None:

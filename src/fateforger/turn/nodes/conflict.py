@@ -1,4 +1,4 @@
-"""An answer to what the person and the plan both changed; the same in Stage 4 and Stage 5 (S201)."""
+"""Answer conflicts between the person's changes and the plan's, in Stage 4 and Stage 5 (S201)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ ASKED_ANEW = "Your calendar or the plan changed again since that card, so I ask 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The session with the answer in it, and whether something is to be written for it."""
+    """Session with the answer applied. ``to_write`` tells whether the calendar has to be written."""
 
     session: Session
     to_write: bool = False
 
 
 def resolved(session: Session, command: ResolveConflict, *, at_once: bool) -> Resolved:
-    """Let one side have it, in a way that can be taken back. ``at_once`` tells whether the plan's side is written now
-    or at the next commit. An answer to a question that has changed since it was asked changes nothing."""
+    """Apply an answer, in a way that can be undone.
+
+    ``at_once`` tells whether the plan's side is written now or at the next commit. An answer to a question that has
+    changed since it was asked changes nothing.
+    """
     waiting = open_questions(session)
     chosen = tuple(q for q in waiting if command.key is None or matter(q) == (command.key, command.topic))
     if not chosen:

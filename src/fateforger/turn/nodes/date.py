@@ -1,4 +1,4 @@
-"""Stage 0: which day, in which zone (S39)."""
+"""Stage 0: day and time zone (S39)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ FARTHEST = timedelta(days=366)
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Take another day or zone, and what is told of the day already, or go on. Each choice starts reading that day in
-    the background."""
+    """Change the day or zone, apply what the person says about the day, or go on.
+
+    Each choice starts reading that day in the background.
+    """
     session = stage.session
     if stage.asked is Move.PROCEED:
         return StageOutput(session=session, move=Move.PROCEED)
@@ -32,8 +34,10 @@ def run(stage: StageInput) -> StageOutput:
 
 
 def chosen(session: Session, command: ChooseDate) -> Session:
-    """The session on another day or in another zone: tasks and frame stay, what belonged to the old day goes.
-    Raises :class:`BadInput`."""
+    """Move the session to another day or zone. Tasks and frame stay; everything else of the old day is dropped.
+
+    Raises :class:`BadInput`.
+    """
     try:
         tz = session.tz if command.tz is None else zone(command.tz).key
     except ValueError as error:

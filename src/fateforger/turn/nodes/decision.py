@@ -1,5 +1,7 @@
-"""What a command means for the stage machine. Words are read by a language model or not at all (K4): without one, a
-message is no move and changes nothing (S124)."""
+"""Map commands to stages and moves.
+
+Words are read by a language model or not at all (K4): without one, a message is no move and changes nothing (S124).
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,12 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
 
 
 def home_of(command: SessionCommand) -> TimeboxingStage | None:
-    """The stage that a command belongs to; ``None`` for those that fit anywhere."""
+    """Return the stage that a command belongs to, or ``None`` if it fits any stage."""
     return _HOME.get(type(command))
 
 
 def asked_of(command: SessionCommand) -> Move:
-    """The move that a command asks for; ``STAY`` when it is something for the stage itself."""
+    """Return the move that a command asks for; ``STAY`` if the stage itself handles it."""
     match command:
         case commands.StageAction(move=move):
             return move

@@ -1,5 +1,4 @@
-"""Commands that change what a day is made from. They are taken until the plan is refined, whichever of the steps before
-that is at hand."""
+"""Commands that change the inputs of a day. Every stage before Refine accepts them."""
 
 from __future__ import annotations
 
@@ -29,9 +28,11 @@ WAITS = "“{title}” waits for another day; I offer it again when you plan one
 
 
 def told(session: Session, command: SessionCommand | None) -> Session | None:
-    """The session with what a command tells about the day; ``None`` when it tells nothing. Raises ``UserError``.
-    Whether a frame makes sense is for the gate to say, so that nothing is lost while one end is changed after the
-    other. What the card of the step at hand does not show is said."""
+    """Apply what a command says about the day; return ``None`` if it says nothing.
+
+    Raises ``UserError``. The gate checks the frame, so that changing one end after the other loses nothing. A change
+    that the current card does not show is mentioned in a notice.
+    """
     after = _taken(session, command)
     home = None if command is None else home_of(command)
     if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:

@@ -1,4 +1,4 @@
-"""The gates: what a stage is about to do is held against the rules of the session first (S56, S139)."""
+"""Check the steps of a stage against the rules of the session (S56, S139)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASKED = {Move.UNDO_LAST_UPDATE: "undo_change", Move.UNDO_SYNC: "undo_all", Move
 
 
 def stopped(stage: StageInput) -> StageOutput | None:
-    """The refusal of a move that a rule stands against, by its name and with what to do; ``None`` for any other."""
+    """Return the refusal of a move that a rule forbids, with its name and remedy; ``None`` for any other move."""
     asked = _asked(stage)
     no = () if asked is None else objections(stage.session, asked)
     if not no:
@@ -26,7 +26,10 @@ def stopped(stage: StageInput) -> StageOutput | None:
 
 
 def guarded(stage: StageInput, output: StageOutput) -> StageOutput:
-    """The output with what it does remembered. When a rule stands against that, the session as it was, and why."""
+    """Record the output's actions in the session's trace.
+
+    If a rule forbids them, return the session as it was before, and the reason.
+    """
     if output.session.notice is not None and output.session.notice.refused:
         return output
     asked = _asked(stage)
@@ -44,8 +47,10 @@ def guarded(stage: StageInput, output: StageOutput) -> StageOutput:
 
 
 def _musts_kept(session: Session) -> bool:
-    """Check whether nothing stands against writing the plan that the person has not said yes to. Of a plan without
-    times another rule speaks."""
+    """Check whether the plan breaks no must and double-books no meeting without the person's consent.
+
+    A plan without times is left to another rule.
+    """
     try:
         return not unkept_musts(session) and not double_bookings(session)
     except PlanInvalid:
@@ -53,12 +58,12 @@ def _musts_kept(session: Session) -> bool:
 
 
 def _asked(stage: StageInput) -> str | None:
-    """The action that the person's move is."""
+    """Return the action of the move that the person asked for."""
     return FORWARD.get(stage.session.stage) if stage.asked is Move.PROCEED else _ASKED.get(stage.asked)
 
 
 def _actions(stage: StageInput, output: StageOutput) -> tuple[str, ...]:
-    """What is done beyond the move that was asked for."""
+    """Return the actions beyond the move that was asked for."""
     asked = _asked(stage)
     onward = FORWARD.get(stage.session.stage) if output.move is Move.PROCEED is not stage.asked else None
     return tuple(name for name in (onward, *map(_action, output.effects)) if name not in {None, asked})

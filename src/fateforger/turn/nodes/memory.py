@@ -1,4 +1,4 @@
-"""What a person says about their constraints, at any stage: plan and stage stay as they are (S24)."""
+"""Commands about constraints, in any stage; plan and stage stay as they are (S24)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from fateforger.turn.nodes.turn_init import with_memory
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
 MAY_OVERLAP = "This plan may overlap the meetings that came to your calendar."
 SAME_MOMENT = timedelta(milliseconds=1)
-"""Versions of one message are microseconds apart; what was said later is more than this later."""
+"""Versions of one message are microseconds apart; a larger difference means that something was said later."""
 DECLINED_BEFORE = "You did not want that rule before, so I leave it out; under Your rules you can bring it back."
 
 
 def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
-    """What a command about constraints does; ``None`` for any other. Input that cannot be used becomes a sentence."""
+    """Handle a command about constraints; return ``None`` for any other. Invalid input becomes a notice."""
     session = stage.session
     match command:
         case commands.ShowMemory(more=more, uids=uids, search=queries):
@@ -63,8 +63,11 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
 def understood(
     session: Session, reading: MemoryReading | None, heard: Understood
 ) -> tuple[Session, tuple[Effect, ...]]:
-    """The session with what was understood of a reply in the background (S2). What the reply itself wrote, by its
-    commands, is not written again, and what the person did not want is not proposed in the same words."""
+    """Apply the constraints that were extracted from a reply in the background (S2).
+
+    Whatever the commands of the reply itself wrote is not written again, and a constraint that the person declined is
+    not proposed again in the same words.
+    """
     taken = Taken(memory_of(session, reading, heard))
     mine = [v for write in session.memory_writes if write.cause == heard.of for v in write.versions]
     done = {content_key(v.record) for v in mine} | {_asked_for(v) for v in mine}
@@ -90,14 +93,14 @@ def understood(
 
 
 def _no_longer_at_a_loss(session: Session, heard: Understood) -> Session:
-    """A reply that only told a rule was answered before the rule was found in it."""
+    """Clear the notice that nothing was found: the reply stated a rule, which was extracted only later."""
     last = session.handled[-1:] == (heard.of,)
     lost = session.notice is not None and session.notice.lines == (NOTHING,)
     return session.model_copy(update={"notice": None}) if last and lost else session
 
 
 def news_of_memory(before: Session, after: Session) -> bool:
-    """Whether the person has something new to see, after what happened in the background."""
+    """Check whether background work changed something that the person has not seen."""
     kept = {"said", "set_aside", "memory_writes", "memory_questions", "notice"}
     return any(getattr(before, name) != getattr(after, name) for name in kept)
 
@@ -105,7 +108,7 @@ def news_of_memory(before: Session, after: Session) -> bool:
 def put_in(
     session: Session, taken: Taken, reading: MemoryReading | None, *, cause: str
 ) -> tuple[Session, tuple[Effect, ...]]:
-    """The session with what a deed came to, and what is to be written for it: what is to last."""
+    """Apply a change of constraints to the session, and return it with the write of those that last."""
     write = MemoryWrite(
         cause=cause,
         lines=taken.lines,
@@ -132,7 +135,7 @@ def put_in(
 
 
 def _recalling_anew(session: Session, reading: MemoryReading | None, taken: Taken) -> Session:
-    """What was replaced before may apply again, and the other way round."""
+    """Recall the constraints again: one that was replaced may apply now, and the other way round."""
     if reading is None or reading.error is not None or not taken.versions:
         return session
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
@@ -141,7 +144,7 @@ def _recalling_anew(session: Session, reading: MemoryReading | None, taken: Take
 
 
 def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | Understood) -> Memory:
-    """All that is known of the person when a command is carried out."""
+    """Return everything known about the person at the time of a command."""
     stored = () if reading is None else reading.versions
     return Memory(
         user_id=session.user_id,
@@ -174,12 +177,12 @@ def _taken(stage: StageInput, command: SessionCommand) -> Taken:
 
 
 def _is_yes(held: Held | None, uid: str) -> TypeGuard[Held]:
-    """Check whether setting that aside answers the question of what is held, which may be about more than one rule."""
+    """Check whether setting the rule aside answers the held question, which may be about more than one rule."""
     return held is not None and held.writes is not None and held.uid == uid
 
 
 def _let_go(taken: Taken, held: Held, seen: int | None) -> Taken:
-    """What one yes lets go for the day: each rule that the plan breaks, and the meetings that it runs into."""
+    """Set aside, for the day, each rule that the held plan breaks, and allow the meetings it overlaps."""
     aside: tuple[str, ...] = ()
     for uid in (held.uid, *held.also):
         if uid != MEETINGS:
@@ -190,21 +193,24 @@ def _let_go(taken: Taken, held: Held, seen: int | None) -> Taken:
 
 
 def _unwanted(version: Version, record: ConstraintRecord) -> bool:
-    """Whether the person did not want it, in these words; what is merely over can be said again."""
+    """Check whether the person declined this constraint in the same words.
+
+    A constraint that has merely expired may be stated again.
+    """
     if not version.retired or content_key(version.record) != content_key(record):
         return False
     return version.event.action is Action.DECLINE or version.event.reason == judging.TAKEN_BACK
 
 
 def _decided_since(memory: Memory, record: ConstraintRecord, heard: Understood) -> bool:
-    """Check whether the person said something about the same constraint after the reply, which was read late."""
+    """Check whether the person changed the same constraint after the reply, which was read late."""
     uid = record.lifecycle.uid or uid_for(record, memory.user_id, memory.session_id)
     known = memory.newest.get(uid) or alike_in(memory, record)
     return known is not None and known.updated_at - heard.at > SAME_MOMENT
 
 
 def _taken_back(taken: Taken, stage: StageInput, cause: str) -> Taken:
-    """What was written from here, or what the store says that a deed wrote, by new versions."""
+    """Undo, with new versions, what this session wrote, or what the store says that an action wrote."""
     write = next((w for w in stage.session.memory_writes if w.cause == cause), None)
     if write is not None:
         before = {version.uid: version for version in write.before}
@@ -222,7 +228,7 @@ def _taken_back(taken: Taken, stage: StageInput, cause: str) -> Taken:
 
 
 def _without(session: Session, command: SessionCommand) -> Session:
-    """The session without the write that is being taken back, or the question that is being answered."""
+    """Remove the write that is being undone, or the question that is being answered."""
     match command:
         case commands.UndoMemory(write=cause):
             writes = tuple(write for write in session.memory_writes if write.cause != cause)
@@ -245,7 +251,7 @@ def _shown(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Session:
 
 
 def _with(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
-    """Several commands of one message are taken back together."""
+    """Add a write. Several commands of one message are undone together."""
     if not writes or writes[-1].cause != write.cause:
         return (*writes, write)[-MOST_UNDO:]
     last = writes[-1]
@@ -263,7 +269,7 @@ def _with(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWr
 
 
 def _open(session: Session, taken: Taken) -> tuple[MemoryQuestion, ...]:
-    """The questions that are still questions: of two in force that were not decided about just now."""
+    """Return the open questions: those between two active constraints that were not decided just now."""
     now = taken.memory.newest
     written = {version.uid for version in taken.versions}
     asked = {question.uids: question for question in (*session.memory_questions, *taken.questions)}

@@ -1,4 +1,4 @@
-"""The last node: what a turn came to."""
+"""Last node: build the outcome of a turn."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from fateforger.turn.model import DraftDay, Effect, TurnOutcome, WriteMemory
 
 
 def presented(session: Session, effects: tuple[Effect, ...]) -> TurnOutcome:
-    """The outcome of the turn: where the session stands, how ready its stage is, what is still to be done. What the
-    turn has answered or made pointless is asked no more."""
+    """Return the outcome of the turn: session, readiness of its stage, and effects.
+
+    Questions that the turn has answered or made obsolete are dropped.
+    """
     session = settled(session)
     drafts = [effect for effect in effects if isinstance(effect, DraftDay)]
-    # What was told in several steps is drafted once, as it is in the end.
+    # A turn of several steps is drafted only once, in its final state.
     kept = tuple(e for e in effects if not isinstance(e, DraftDay) or e is drafts[-1])
     return TurnOutcome(session=session, gate=gate(session), effects=written_once(kept))
 
 
 def written_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
-    """What several commands of one message write into memory is written as one."""
+    """Merge the memory writes of several commands of one message into one."""
     writes = [effect for effect in effects if isinstance(effect, WriteMemory)]
     if len(writes) < 2:
         return effects

@@ -1,4 +1,4 @@
-"""Stage 4: each change is said, graded, written when so set, and can be taken back (S49-S51, S55, K1)."""
+"""Stage 4: each change is described, graded, written if so configured, and can be undone (S49-S51, S55, K1)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ JUDGEMENTS = (commands.JudgeConstraint, commands.ReviseConstraint, commands.Sett
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Carry out a change or a move of this stage. What is written is decided here; it is done by the coordinator."""
+    """Carry out a change or a move of this stage. Writes are decided here and done by the coordinator."""
     session = stage.session
     if isinstance(stage.command, BlockCommand):
         return _change(stage, stage.command)
@@ -85,7 +85,7 @@ def run(stage: StageInput) -> StageOutput:
 
 
 def _moved(stage: StageInput, session: Session) -> StageOutput:
-    """A move of this stage, or the arrival here by one."""
+    """Handle a move of this stage, or the arrival here by one."""
     if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
         group = session.write_group
         return StageOutput(session=session, effects=() if group is None else (UndoGroup(group=group),))
@@ -115,8 +115,10 @@ def _moved(stage: StageInput, session: Session) -> StageOutput:
 
 
 def by_itself(stage: StageInput, session: Session) -> StageOutput:
-    """The plan written without a commit, where the person chose that for a plan that is Okay (S210). Not before the
-    calendar was read: meetings that nobody knows of make no plan Okay."""
+    """Write the plan without a commit, if the person chose that for a plan that is Okay (S210).
+
+    Waits for the calendar to be read: without knowledge of the meetings no plan is Okay.
+    """
     quality = session.quality
     if session.calendar_write != "okay" or quality is None or session.snapshot is None or not at_once(session):
         return StageOutput(session=session)
@@ -134,7 +136,7 @@ def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
 
 
 def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan) -> StageOutput:
-    """The change, unless it goes against what must be followed: then it waits for the person's word."""
+    """Make a change, or hold it for the person's confirmation if it breaks a must."""
     broken = against(session, step.plan_before, after, Necessity.MUST)
     if broken:
         return StageOutput(session=_held(stage, session, step, after, broken[0]))
@@ -151,14 +153,16 @@ def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
             "held": None,
         }
     )
-    # On what the person saw, their change comes first; what arrived meanwhile moves it like anything else.
+    # The person's change applies to the plan they saw; events that arrived meanwhile are then handled as usual.
     changed = follow_arrivals(graded(with_put_in_past(session, changed, stage.now)), stage.now)
     return write(stage, changed) if at_once(changed) else StageOutput(session=changed)
 
 
 def _refitted(stage: StageInput, refit: Refit) -> StageOutput:
-    """The rest of the day as it fits now: one change, with the facts behind it. On a committed day it is written at
-    once, whenever else changes are."""
+    """Apply a refit of the rest of the day as one change, with the facts behind it.
+
+    On a committed day it is written at once, regardless of when other changes are.
+    """
     before = stage.session
     plan_before = before.plan or TBPlan(date=before.date, tz=before.tz)
     step = RefineUpdate(
@@ -189,7 +193,7 @@ def _held(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
 
 
 def resumed(stage: StageInput, output: StageOutput) -> StageOutput:
-    """What the person said about their constraints, and what waited for it, if it can be done now."""
+    """Return the output, continued with the held change or write if the person's answer allows it now."""
     session, held = output.session, output.session.held
     if held is None or not isinstance(stage.command, JUDGEMENTS) or session.stage is not TimeboxingStage.REFINE:
         return output
@@ -208,7 +212,7 @@ def resumed(stage: StageInput, output: StageOutput) -> StageOutput:
 
 
 def _written_after_all(stage: StageInput, output: StageOutput, session: Session, held: Held) -> StageOutput:
-    """The commit or the write that waited, once nothing stands against it; the question again while something does."""
+    """Resume the held commit or write if nothing is against it any more; otherwise ask again."""
     command = stage.command
     if session.plan != held.plan_after or held.writes is None:
         return output
@@ -226,7 +230,7 @@ def _written_after_all(stage: StageInput, output: StageOutput, session: Session,
 
 
 def relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
-    """Where the person lets a rule go for the day that left something without a place: the day fitted anew."""
+    """Refit the day after the person set aside a rule that kept something from being placed."""
     session = output.session
     if output.move is not Move.STAY:
         return output
@@ -240,8 +244,10 @@ def relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
 
 
 def mended(stage: StageInput, output: StageOutput) -> StageOutput:
-    """Return the output with the plan mended for a rule that was told beside it. What is on the calendar already
-    follows at once where changes do."""
+    """Return the output with the plan repaired for a rule that was stated in the same message.
+
+    A plan that is already on the calendar is written at once if changes are.
+    """
     if output.session.stage is not TimeboxingStage.REFINE or output.move is not Move.STAY:
         return output
     session, effects = with_arrivals(output.session, stage.now, cause=stage.cause)
@@ -249,8 +255,11 @@ def mended(stage: StageInput, output: StageOutput) -> StageOutput:
 
 
 def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
-    """Return the session as :func:`follow_arrivals` does, and the write that follows from it: of a plan that is on the
-    calendar already, where changes go there at once and nothing has to be asked first."""
+    """Return the session as :func:`follow_arrivals` does, and the write that follows.
+
+    Only a plan that is already on the calendar is written, if changes are written at once and nothing has to be asked
+    first.
+    """
     after = follow_arrivals(session, at)
     if after.plan == session.plan or after.written is None or not at_once(after) or _against(after):
         return after, ()
@@ -259,9 +268,11 @@ def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Sessio
 
 
 def follow_arrivals(session: Session, at: datetime) -> Session:
-    """Return the session with its plan mended, by the fewest moves, for musts and meetings that arrived since it was
-    made; that is one change, and the card says it. Where moving does not mend it, the card says what is in the way.
-    What began before ``at`` stays (K9)."""
+    """Repair the plan, with the fewest moves, for musts and meetings that arrived since it was made.
+
+    The repair is one change, and the card describes it. If moving blocks is not enough, the card names the obstacles.
+    Blocks that began before ``at`` stay (K9).
+    """
     if session.plan is None:
         return session
     now = weighed_now(session)
@@ -272,7 +283,7 @@ def follow_arrivals(session: Session, at: datetime) -> Session:
     try:
         return _following(session, found, at)
     except PlanInvalid:
-        return session  # the gates let nobody commit a plan without times
+        return session  # The gates do not let a plan without times be committed.
 
 
 def _following(session: Session, found: Arrivals, at: datetime) -> Session:
@@ -302,8 +313,10 @@ def _following(session: Session, found: Arrivals, at: datetime) -> Session:
 
 
 def asked_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:
-    """Return the session with one question, when its plan breaks a must that is in force or runs into a meeting that
-    came upon it: it reaches the calendar only with the person's yes (K9). ``None`` when there is nothing to ask."""
+    """Return the session with a question if its plan needs the person's consent; ``None`` otherwise.
+
+    Consent is needed if the plan breaks an active must, or overlaps a meeting that arrived later (K9).
+    """
     found = _against(session)
     if not found or session.plan is None:
         return None
@@ -335,11 +348,11 @@ def asked_first(stage: StageInput, session: Session, writes: Literal["commit", "
 
 
 def _against(session: Session) -> tuple[tuple[Breach, ...], tuple[tuple[Resolved, Meeting], ...]] | None:
-    """The musts that the plan breaks and the meetings that it runs into without a yes; ``None`` for none of either."""
+    """Return the musts and meetings that the plan violates without consent; ``None`` if there are none."""
     try:
         broken, booked = unkept_musts(session), double_bookings(session)
     except PlanInvalid:
-        return None  # the gates let nobody write a plan without times
+        return None  # The gates do not let a plan without times be written.
     return (broken, booked) if broken or booked else None
 
 
@@ -350,23 +363,23 @@ def _why_against(breach: Breach, plan: TBPlan) -> str:
 
 
 def _blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
-    """``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
+    """List blocks, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
     return listed([f"“{b.event.name}” ({span(b.start, b.end)})" for b in by_time(plan) if b.key in keys])
 
 
 def saying(session: Session, *lines: str) -> Session:
-    """Return the session that says these lines after what it says already."""
+    """Add lines to the session's notice."""
     said = () if session.notice is None else session.notice.lines
     return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
-    """The session with its plan on the way to the calendar, or with a question that has to be answered first."""
+    """Return the session with a write of its plan, or with a question that has to be answered first."""
     asking = asked_first(stage, session, "change")
     if asking is not None:
         return StageOutput(session=asking)
     group = session.write_group or minted("g", session.id, stage.cause)
-    # Only trying again is a yes to what stopped the last write.
+    # Only trying again confirms what the safety checks stopped.
     brakes = session.brakes if stage.asked is Move.RETRY else ()
     session = session.model_copy(update={"write_group": group, "brakes": brakes})
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
@@ -380,7 +393,7 @@ def _take_back(session: Session) -> StageOutput:
 
 
 def taken_back(session: Session) -> Session:
-    """The session with the last change gone: the plan as it was before."""
+    """Undo the last change: restore the plan from before it."""
     last = session.refine_undo[-1]
     rest = session.refine_undo[:-1]
     plan = session.plan or last.plan_before

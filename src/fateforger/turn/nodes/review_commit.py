@@ -1,4 +1,4 @@
-"""Stage 5: the plan on the calendar, what it took, and taking it back (S51-S53, S85)."""
+"""Stage 5: the committed plan, its cost, and its undo (S51-S53, S85)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fateforger.turn.nodes.refine import SEEN_FIRST, asked_first, follow_arrival
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Commit on arrival and again when asked to; a correction goes to Refine within the same turn (S52)."""
+    """Commit on arrival and on request; send a correction to Refine within the same turn (S52)."""
     session = stage.session
     if isinstance(stage.command, BlockCommand | Replan | WayOut):
         return StageOutput(session=session, move=Move.BACK, command=stage.command)
     if isinstance(stage.command, ResolveConflict):
-        # What the commit left open belongs to it: the answer completes it.
+        # An open question belongs to the commit; its answer completes it.
         answered = resolved(session, stage.command, at_once=True)
         return _write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
     if stage.asked in {Move.BACK, Move.UNDO_SYNC}:
@@ -31,9 +31,11 @@ def run(stage: StageInput) -> StageOutput:
 
 
 def _write(stage: StageInput, session: Session) -> StageOutput:
-    """Commit the plan. Go back to Refine instead, where something arrived that the plan had to be changed for, or that
-    the person has to say yes to first (K9). A plan that is on the calendar stays as it is when it is only looked at
-    again."""
+    """Commit the plan.
+
+    Goes back to Refine if the plan had to change for something that arrived, or needs the person's consent (K9). A
+    committed plan that is only refreshed stays as it is.
+    """
     if stage.asked is not Move.REDO or not committed(session):
         followed = follow_arrivals(session, stage.now)
         if followed.plan != session.plan:
@@ -43,7 +45,7 @@ def _write(stage: StageInput, session: Session) -> StageOutput:
     if asking is not None:
         return StageOutput(session=asking, move=Move.BACK)
     group = session.write_group or minted("g", session.id, stage.cause)
-    # Only trying again is a yes to what stopped the last write.
+    # Only trying again confirms what the safety checks stopped.
     brakes = session.brakes if stage.asked is Move.RETRY else ()
     session = session.model_copy(update={"write_group": group, "brakes": brakes})
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=True),))

@@ -1,6 +1,6 @@
-"""Stage 3: a first draft to look at (S45, S46, S48). It cannot fail on validation: drafting makes valid plans only.
+"""Stage 3: a first draft (S45, S46, S48). Validation cannot fail: drafting makes valid plans only.
 
-The node drafts by our own rules and asks for a model's draft as an effect, so there is a plan whatever becomes of that.
+The node drafts with the solver and requests a model's draft as an effect, so there is always a plan.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ANEW = "I redrafted your day. To get your previous plan back, use Undo last upda
 
 
 def run(stage: StageInput) -> StageOutput:
-    """Draft when there is no draft, when what it was made from changed, or when asked to; otherwise keep it."""
+    """Draft if there is no draft, if its inputs changed, or on request; otherwise keep the plan."""
     session = stage.session
     if stage.asked is Move.PROCEED:
         return _onward(session)
@@ -48,7 +48,7 @@ def run(stage: StageInput) -> StageOutput:
 
 
 def _onward(session: Session) -> StageOutput:
-    """Go on to Refine with a draft that is still good; with another one only once the person has seen it (S46)."""
+    """Go on to Refine with a current draft. A changed draft is shown to the person first (S46)."""
     fresh = redrafted(session)
     if session.plan is None or fresh.plan == session.plan:
         return StageOutput(session=fresh, move=Move.PROCEED)
@@ -57,8 +57,7 @@ def _onward(session: Session) -> StageOutput:
 
 
 def renewed(output: StageOutput) -> StageOutput:
-    """Return the output with the day drafted again, where a rule or a meeting came, changed or went while its draft is
-    on the card (K9, S46)."""
+    """Return the output with the day redrafted if a rule or meeting has changed while its draft is shown (K9, S46)."""
     fresh = redrafted(output.session)
     over = output.session.plan
     if over is None or fresh is output.session:
@@ -68,8 +67,10 @@ def renewed(output: StageOutput) -> StageOutput:
 
 
 def redrafted(session: Session) -> Session:
-    """Return the session with its draft made again by our own rules, and why, where what it was made from has changed;
-    else the session as it is. Where that gives the same plan, nothing is said."""
+    """Return the session with a new solver draft and the reason for it, if the inputs of its draft changed.
+
+    Otherwise the session is returned unchanged. If the new draft is the same plan, no reason is given.
+    """
     if session.stage is not TimeboxingStage.SKELETON or session.plan is None:
         return session
     if fingerprint(session) in {None, session.draft_basis}:
@@ -86,7 +87,7 @@ def redrafted(session: Session) -> Session:
 
 
 def redrawn(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
-    """The session with a model's draft in the place of our own; with our own, and why, when there is none."""
+    """Replace the solver's draft by a model's; without one, keep the solver's draft and say why."""
     if session.draft_basis != sketch.basis:
         return session
     lines = () if session.notice is None else session.notice.lines
@@ -108,8 +109,11 @@ def _saying(session: Session, lines: tuple[str, ...]) -> Session:
 
 
 def _anew(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -> Session:
-    """A fresh draft. A plan that was refined or written before can be brought back; when our own draft took its place
-    a moment ago, it is that plan all the same."""
+    """Return the session with a new draft.
+
+    A plan that was refined or written before can be restored; if the solver's draft replaced it a moment ago, the same
+    step is reused.
+    """
     fresh = drafted(session, sketch)
     fresh = fresh.model_copy(update={"weighed": weighed_now(fresh), "overrun": ()})
     if over is None:

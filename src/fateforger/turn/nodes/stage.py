@@ -1,4 +1,4 @@
-"""What all stages have in common."""
+"""Dispatch to the stages, and what they have in common."""
 
 from __future__ import annotations
 
@@ -34,21 +34,25 @@ STAGES: Mapping[TimeboxingStage, Stage] = {
 
 
 def run_stage(stage: StageInput) -> StageOutput:
-    """Let the session's stage deal with its input. Input that cannot be used becomes a sentence on the card and changes
-    nothing; so do Cancel, and what a rule of the session stands against, everywhere."""
+    """Run the session's stage.
+
+    Invalid input becomes a notice and changes nothing. Cancel and the rules of the session apply in every stage.
+    """
     return guarding.stopped(stage) or guarding.guarded(stage, _out_of_the_past(stage, _run(stage)))
 
 
 def _out_of_the_past(stage: StageInput, output: StageOutput) -> StageOutput:
-    """Move what is not on the calendar and would begin in the past, when a draft is accepted or a plan is written, and
-    say so (K11)."""
+    """Move blocks that are not on the calendar and would begin in the past, and say so (K11).
+
+    This happens when a draft is accepted or a plan is written.
+    """
     accepted = stage.session.stage is TimeboxingStage.SKELETON and output.move is Move.PROCEED
     if not accepted and not any(isinstance(effect, WriteCalendar) for effect in output.effects):
         return output
     try:
         refit = moved_from_past(output.session, stage.now)
     except PlanInvalid:
-        return output  # the gates say what is wrong with it
+        return output  # The gates say what is wrong with it.
     except UserError as error:
         return refused(stage.session, error.message)
     if refit is None:
@@ -74,5 +78,5 @@ def _run(stage: StageInput) -> StageOutput:
 
 
 def refused(session: Session, *lines: str) -> StageOutput:
-    """The session as it is, with the reason why nothing happened."""
+    """Return the session unchanged, with the reason for the refusal."""
     return StageOutput(session=session.model_copy(update={"notice": Notice(lines=lines, refused=True)}))

@@ -1,4 +1,4 @@
-"""Whether a command may go on from here: the one place that says no, with a sentence (S56)."""
+"""Check whether a command is allowed in the current stage (S56)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUT_OF_DATE = "That card was out of date, so I did nothing. This is where we are
 
 
 def objection(session: Session, command: SessionCommand, asked: Move) -> Notice | None:
-    """Why nothing is done about this command; ``None`` when its stage may have it."""
+    """Return the refusal of a command, or ``None`` if its stage accepts it."""
     if isinstance(command, commands.TimeboxingUserReply):
         return Notice(lines=(NO_MODEL,))
     if isinstance(command, commands.StageAction) and command.seen not in {None, seen(session, asked)}:
@@ -33,9 +33,12 @@ def objection(session: Session, command: SessionCommand, asked: Move) -> Notice 
 
 
 def _reaches(stage: TimeboxingStage, home: TimeboxingStage, command: SessionCommand) -> bool:
-    """A way out for what has no room is there while the plan is refined. A correction of the committed plan is carried
-    out in Refine within the same turn (S52). What the day is made from can be told at any step until the plan is
-    refined. Another day can be chosen while its frame is at hand."""
+    """Check whether a stage accepts a command of another stage.
+
+    An option for a task without room works from Refine on. A correction of the committed plan is carried out in Refine
+    within the same turn (S52). Inputs of the day are accepted until the plan is refined. Another day can be chosen
+    while its frame is shown.
+    """
     if isinstance(command, WayOut) and stage.number >= TimeboxingStage.REFINE.number:
         return True
     if isinstance(command, commands.ChooseDate) and stage is TimeboxingStage.COLLECT_CONSTRAINTS:

@@ -1,4 +1,4 @@
-"""The session as a turn begins: what was said is forgotten, what the calendar shows now is known."""
+"""First node: clear the last notice and apply the fresh readings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fateforger.turn.model import DayReading, MemoryReading, TurnInput
 
 
 def begun(turn: TurnInput) -> Session:
-    """The session with the last notice gone, and the fresh readings, if there are any, taken in."""
+    """Return the session without its last notice, with the fresh readings applied."""
     session = with_memory(turn.session.model_copy(update={"notice": None, "now": turn.now}), turn.memory, turn.now)
     aged = tuple(write.model_copy(update={"fresh": False}) for write in session.memory_writes)
     session = session.model_copy(update={"memory_writes": aged})
@@ -23,8 +23,11 @@ def begun(turn: TurnInput) -> Session:
 
 
 def with_memory(session: Session, reading: MemoryReading | None, now: datetime) -> Session:
-    """A look into the store of constraints put into the session. What it shows need not be kept as said any more; a
-    failed look keeps what was recalled before, and says why it failed."""
+    """Apply a reading of the constraint store to the session.
+
+    Constraints that the store shows need not be kept in the session any more. A failed reading keeps the last recalled
+    constraints and its reason.
+    """
     if reading is None:
         return session
     recalled, own = reading.recalled, reading.said
@@ -36,7 +39,10 @@ def with_memory(session: Session, reading: MemoryReading | None, now: datetime) 
 
 
 def taken_in(session: Session, reading: DayReading) -> Session:
-    """A look at the calendar put into the session. A failed look keeps the last good one, and says why it failed."""
+    """Apply a calendar reading to the session.
+
+    A failed reading keeps the last good one, and records why it failed.
+    """
     if reading.snapshot is None:
         return session.model_copy(update={"snapshot_error": reading.error})
     changes: dict[str, object] = {"snapshot": reading.snapshot, "snapshot_error": None}

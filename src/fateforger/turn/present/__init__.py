@@ -1,4 +1,4 @@
-"""What the person reads, one file per stage: pure functions from a session to a card (S48, S54, S61, S213)."""
+"""Cards, one module per stage: pure functions from a session to a card (S48, S54, S61, S213)."""
 
 from fateforger.turn.present.card import stage_card
 from fateforger.turn.present.ended import ended_card, ended_reply, not_yours

@@ -1,4 +1,4 @@
-"""What would make the plan better, and buttons that do it."""
+"""Suggestions that improve the plan, with buttons."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from fateforger.session.model import Session
 from fateforger.session.pending import fix_option
 
 MOST_FINDINGS = 3
-"""Findings listed beside the next step; the others are counted."""
+"""Findings listed after the next step; the others are only counted."""
 
 
 def better(session: Session) -> tuple[Part, ...]:
-    """The findings after the first, which is the next step, and the changes that were tried."""
+    """Return the findings after the first, which is the next step, and buttons for the fixes that were tried."""
     return (*_findings(session), *_buttons(session))
 
 

@@ -1,4 +1,4 @@
-"""Stage 2: what is to be done."""
+"""Card of Stage 2: the tasks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EMPTY = "Nothing on your list yet. Leave the minutes open where you do not know 
 
 
 def card(session: Session) -> Card:
-    """The list, each task with its menu."""
+    """Return the card: the tasks, each with its menu."""
     tasks = session.inputs.tasks
     add = Button(label="Add tasks", action="form.tasks", style="default" if tasks else "primary")
     question = f"What do you want to get done on {day_words(session.date)}?"

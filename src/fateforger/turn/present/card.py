@@ -1,4 +1,4 @@
-"""The one card of a session's stage."""
+"""Card of a session's stage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CARDS: Mapping[TimeboxingStage, Callable[[Session], Card]] = {
 
 
 def stage_card(session: Session) -> Card:
-    """What the thread shows for a session as it stands."""
+    """Return the card that the thread shows for a session."""
     if session.status is SessionStatus.CANCELLED:
         return ended_card(session)
     return CARDS[session.stage](session)

@@ -1,4 +1,4 @@
-"""Missed days: what is open of them, with a form to settle all of it at once, and the way back."""
+"""Missed days: their open tasks, with a form to settle them all and a button to undo that."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from fateforger.session.days import day_words, weekday
 from fateforger.session.model import CaughtUp, Session
 
 MOST_DAYS = 3
-"""Days that are named one by one."""
+"""Days that are listed by name."""
 MOST_NAMED = 5
 _WEEK = timedelta(days=7)
 
 
 def catch_up(session: Session) -> tuple[Part, ...]:
-    """One line and one button for all missed days together, and one line for the step that caught up with some."""
+    """Return a line with a button for all missed days, and a line for those that were caught up with."""
     things = open_of_missed(session)
     done = () if session.caught_up is None else (_caught_up(session, session.caught_up),)
     if not things:
@@ -42,7 +42,7 @@ def _things(count: int) -> str:
 
 
 def _days(session: Session, days: Iterable[date]) -> str:
-    """``Wednesday and Thursday``; a day that is a week away or more with its date."""
+    """List days, such as ``Wednesday and Thursday``; a day a week or more ago appears with its date."""
     missed = sorted(set(days))
     if len(missed) > MOST_DAYS:
         return f"{len(missed)} days since {day_words(missed[0])}"

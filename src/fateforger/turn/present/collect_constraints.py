@@ -1,4 +1,4 @@
-"""Stage 1: what is fixed, and the frame of the day."""
+"""Card of Stage 1: fixed events, and the frame of the day."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_LISTED = 25
 
 
 def card(session: Session) -> Card:
-    """The calendar as it is, then the frame with its controls."""
+    """Return the card: the calendar, then the frame with its controls."""
     frame = session.frame
     return Card(
         text=f"{day_words(session.date)}: what is fixed, and when does your day start and end?",
@@ -65,7 +65,7 @@ def card(session: Session) -> Card:
 
 
 def calendar_parts(session: Session) -> tuple[Part, ...]:
-    """What is on the calendar, or why that is not known; never an empty day taken for granted."""
+    """Return the calendar events, or the reason why they are not known; an unread day is never shown as empty."""
     if session.snapshot is None:
         if session.snapshot_error is None:
             return (Note(text="Your calendar is still loading; it appears here as soon as it answers. You can go on."),)
@@ -101,13 +101,13 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
 
 
 def _line(session: Session, meeting: Meeting) -> str:
-    """A meeting, with a word that it is over when it is."""
+    """Return the line of a meeting, marked if it is over."""
     over = session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
     return f"{meeting_line(meeting, session.date)}{' (over)' if over else ''}"
 
 
 def _begun(session: Session) -> tuple[Part, ...]:
-    """What the clock means for the frame: nothing for a day that has not begun."""
+    """Return a note on the current time within the frame; nothing for a day that has not begun."""
     if day_ended(session):
         return (Controls(items=(_next_day(session), *_later_ends(session))),)
     if not is_under_way(session):
@@ -116,7 +116,7 @@ def _begun(session: Session) -> tuple[Part, ...]:
 
 
 def _next_day(session: Session) -> Button:
-    assert session.now is not None  # noqa: S101  a day that has ended ended by the clock
+    assert session.now is not None  # noqa: S101  an ended day has a clock
     day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
     if ended(day, session.tz, session.frame, session.now):
         day += timedelta(days=1)
@@ -124,7 +124,7 @@ def _next_day(session: Session) -> Button:
 
 
 def _later_ends(session: Session) -> Iterator[Button]:
-    """Ends that leave a few hours, on the hour, as far as they are ends of this day."""
+    """Yield later ends of the day, on the hour, as far as they belong to this day."""
     assert session.now is not None  # noqa: S101  as above
     local = session.now.astimezone(zone(session.tz)).replace(minute=0, second=0, microsecond=0)
     for hours in (2, 4):
@@ -139,7 +139,7 @@ def _later_ends(session: Session) -> Iterator[Button]:
 
 
 def free_minutes(session: Session) -> int | None:
-    """Minutes without meetings in what is left of the frame; ``None`` while frame or calendar are not known."""
+    """Return the minutes without meetings in the rest of the frame; ``None`` if frame or calendar are not known."""
     if session.snapshot is None or frame_mistake(session) is not None:
         return None
     start, end = frame_of(session)

@@ -1,4 +1,4 @@
-"""The commitment on the card of a committed day (S209)."""
+"""Commitment on the card of a committed day (S209)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fateforger.session.days import weekday
 from fateforger.session.model import Session
 
 MOST = 5
-"""Big items that are said one by one."""
+"""Big tasks that are listed one by one."""
 
 
 def commitment(session: Session) -> tuple[Part, ...]:
-    """What the person commits to, in the first person, with what makes each of it a success."""
+    """Return the person's commitments, in the first person, with their success criteria."""
     kept = promises(session)
     if not kept:
         return ()
@@ -23,7 +23,7 @@ def commitment(session: Session) -> tuple[Part, ...]:
 
 
 def asking(session: Session) -> tuple[Part, ...]:
-    """A word to the person that a big item has no measure of success yet."""
+    """Return a note that a big task has no success criteria yet."""
     tasks = untold(session)
     if not tasks:
         return ()
@@ -33,7 +33,7 @@ def asking(session: Session) -> tuple[Part, ...]:
 
 
 def done_when(criteria: tuple[str, ...]) -> str:
-    """``Done when: the figures are checked; the draft is sent``."""
+    """Format success criteria, such as ``Done when: the figures are checked; the draft is sent``."""
     return f"Done when: {'; '.join(plain(each, 200) for each in criteria)}"
 
 

@@ -1,4 +1,4 @@
-"""Stage 0: which day."""
+"""Card of Stage 0: the day."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fateforger.turn.present.rules import noted
 
 
 def card(session: Session) -> Card:
-    """The day and the zone, to be changed or confirmed."""
+    """Return the card: day and time zone, to change or confirm."""
     day = day_words(session.date)
     plan_it = Button(label="Plan this day", action="commit_date", style="primary")
     change_zone = Button(label="Change time zone", action="form.zone")

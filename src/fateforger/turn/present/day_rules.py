@@ -1,5 +1,4 @@
-"""Rules over the order of the day, on a card: which of them the plan does not keep, and which were read out of words
-that may mean something else."""
+"""Rules for the order of the day on a card: those that the plan violates, and those that need confirmation."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ _MARKS = {Necessity.MUST: "⚠️ Not kept, and it must be:", Necessity.SHOULD: 
 
 
 def unkept_rules(session: Session) -> tuple[Part, ...]:
-    """What the plan breaks as it stands, what to do about it, and the way to let the rule go for this day."""
+    """Return the rules that the plan violates, each with its remedy and a button to set it aside for the day."""
     broken = unkept(session)
     more = len(broken) - MOST_SHOWN
     return (
@@ -26,14 +25,13 @@ def unkept_rules(session: Session) -> tuple[Part, ...]:
 
 
 def clashing_rules(session: Session) -> tuple[Part, ...]:
-    """Rules for this day that cannot be kept together, wherever they come from, and which of them counts; but for what
-    is asked already."""
+    """Return the rules for this day that contradict each other, with a choice; without those already asked about."""
     asked = clash_questions(session)
     return tuple(part for each in asked for part in (Prose(text=plain(each.sentence, 900)), choices(each)))
 
 
 def unsure_rules(session: Session) -> tuple[Part, ...]:
-    """What is to be confirmed: the rule in plain words and as it is written, with its answers."""
+    """Return the rules to confirm: in plain words and as written, with the possible answers."""
     return tuple(part for question in unsure_questions(session) for part in _asked(question))
 
 

@@ -1,4 +1,4 @@
-"""Which of two rules counts: the buttons that ask, and what they say."""
+"""Buttons that ask which of two rules counts, and the payload they carry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fateforger.session.pending import PendingQuestion, Settled, settling
 
 
 def choice(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> Controls:
-    """A button for each of the two, and one for both if that has a label."""
+    """Return a button for each of two rules, and one for both if ``both`` is its label."""
     return Controls(items=tuple(option.button() for option in settling(uids, names, both=both)))
 
 
@@ -22,7 +22,7 @@ def choices(question: PendingQuestion) -> Controls:
 
 
 def settled(target: str) -> dict[str, Any]:
-    """What a button says about two rules. Raises :class:`BadInput` for one that is none of ours."""
+    """Parse the payload of a button about two rules. Raises :class:`BadInput` if it is not valid."""
     try:
         return Settled.model_validate_json(target).model_dump()
     except ValidationError:

@@ -1,4 +1,4 @@
-"""After the end: nothing can be pressed any more, and what was written stays."""
+"""Cards after the end of a session: no action is left, and what was written stays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AGAIN = Controls(items=(Button(label="Plan a day", action="start", style="primar
 
 
 def ended_card(session: Session) -> Card:
-    """The last card of a session."""
+    """Return the last card of a session."""
     day = day_words(session.date)
     closed = session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None
     title = f"{day} is planned" if closed else f"Planning {day} has ended"
@@ -20,19 +20,19 @@ def ended_card(session: Session) -> Card:
 
 
 def ended_reply(session: Session) -> Card:
-    """The answer to a click or a message after the end (S57)."""
+    """Return the answer to a click or message after the end (S57)."""
     text = f"This session has ended, so nothing more happens here. {stays(session)}"
     return Card(text=text, parts=(Prose(text=text), AGAIN))
 
 
 def not_yours() -> Card:
-    """The answer to somebody else's click."""
+    """Return the answer to a click by another person."""
     text = "This planning session is somebody else's; only they can change it."
     return Card(text=text, parts=(Prose(text=text),))
 
 
 def stays(session: Session) -> str:
-    """What of the session is on the calendar."""
+    """Describe what remains of the session on the calendar."""
     if session.written is None:
         return "Nothing of it is on your calendar."
     return "What I put on your calendar stays there."

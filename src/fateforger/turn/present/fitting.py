@@ -1,4 +1,4 @@
-"""What a draft has no room for and what it cannot keep, with a button for each way out."""
+"""Tasks without room and rules that cannot be kept, with a button for each option."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fateforger.session.recall import drafting
 from fateforger.turn.present.parts import left_out
 
 MOST_CHOICES = 5
-"""Tasks with buttons of their own; the others are named."""
+"""Tasks with buttons of their own; the others are only named."""
 
 
 def choices(session: Session) -> tuple[Part, ...]:
-    """What did not fit, each with what can be done about it."""
+    """Return the tasks that did not fit, each with its options."""
     known = {item.uid: item for item in drafting(session).applicable}
     parts: list[Part] = []
     plainly: list[Unplaced] = []
@@ -35,7 +35,7 @@ def choices(session: Session) -> tuple[Part, ...]:
 
 
 def clashing(session: Session) -> tuple[Part, ...]:
-    """Rules that contradict each other, or the day, in the person's words, each with a button that sets it aside."""
+    """Return the rules that contradict each other or the day, each with a button that sets it aside."""
     if session.clash is None:
         return ()
     items = {item.uid: item for item in drafting(session).applicable}
@@ -55,7 +55,7 @@ def clashing(session: Session) -> tuple[Part, ...]:
 
 
 def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
-    """The command that makes room; ``None`` for a rule that does not count any more."""
+    """Return the button of an option; ``None`` for a rule that no longer applies."""
     title = f" “{unplaced.title[:40]}”"
     match offer.way:
         case "defer":

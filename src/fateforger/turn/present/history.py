@@ -1,4 +1,4 @@
-"""The history of a day: what was written when, by which click, with a button for each that can be taken back."""
+"""Card of the day's history: each write with its time and command, and a button if it can be undone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOVED = "History: further down in this thread."
 
 
 def card(session: Session, view: HistoryView) -> Card:
-    """The newest write first; those that do not stand any more take one line."""
+    """Return the card, newest write first. Writes that are no longer in effect take one line."""
     title = f"What I wrote for {day_words(session.date)}"
     rows = [_row(row, view, session) for row in view.rows] or [Prose(text=NOTHING)]
     return Card(
@@ -33,13 +33,13 @@ def card(session: Session, view: HistoryView) -> Card:
 
 
 def closed_card(session: Session, view: HistoryView) -> Card:
-    """What is left when it was closed."""
+    """Return the card after it was closed."""
     line = f"History of {day_words(session.date)}: {_count(view.total)}."
     return Card(text=line, parts=(Note(text=line),))
 
 
 def moved_card() -> Card:
-    """What stays where it was, when it is shown again at the end of the thread."""
+    """Return the note that is left behind when the card is shown again at the end of the thread."""
     return Card(text=MOVED, parts=(Note(text=MOVED),))
 
 
@@ -69,7 +69,7 @@ def _button(row: HistoryRow, view: HistoryView, when: str) -> Button | None:
 
 
 def _when(row: HistoryRow, newest: HistoryRow, session: Session) -> str:
-    """The local time; with the day when it is another one than that of the newest row."""
+    """Format the local time, with the day if it differs from that of the newest row."""
     local = row.at.astimezone(zone(session.tz))
     same_day = local.date() == newest.at.astimezone(zone(session.tz)).date()
     return f"{local:%H:%M}" if same_day else f"{day_words(local.date())}, {local:%H:%M}"

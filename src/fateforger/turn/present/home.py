@@ -1,4 +1,4 @@
-"""Outside of any session: a welcome, and the App Home."""
+"""Cards outside any session: the welcome and the App Home."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ KEPT = (Divider(), Note(text=YOURS), Controls(items=(EXPORT, ERASE)))
 
 
 def welcome_card() -> Card:
-    """What is said to a message that belongs to no session."""
+    """Return the answer to a message that belongs to no session."""
     return Card(text=HELLO, parts=(Prose(text=HELLO), Controls(items=(START, ADD_TASK))))
 
 
 def refused_home_card(why: str) -> Card:
-    """Return the App Home of a person who cannot plan here: why, and what is kept about them."""
+    """Return the App Home of a person who cannot plan here: the reason, and the controls for their data."""
     return Card(text=why, parts=(Prose(text=why), *KEPT))
 
 
 def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
-    """The start button, the person's sessions, the last touched first, their ``queue``, and what is kept about them."""
+    """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data."""
     parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES, ADD_DAY))]
     if sessions:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]

@@ -1,4 +1,4 @@
-"""What the card of a stage becomes when the session has moved on: one line that says how it ended."""
+"""Line that replaces the card of a stage once the session has moved on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_TASKS = 6
 
 
 def left_card(session: Session, left: TimeboxingStage) -> Card:
-    """The line for stage ``left`` of a session that is at another stage now."""
+    """Return the line for stage ``left`` of a session that is now at another stage."""
     line = _back(session) if session.stage.number < left.number else _done(session, left)
     return Card(text=line.replace("**", ""), parts=(Prose(text=line),))
 

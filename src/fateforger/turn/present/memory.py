@@ -1,4 +1,4 @@
-"""The memory card: what is known of the person, the first rules one by one, and what only they can decide (S32-S36)."""
+"""Memory card: a summary of the person's rules, the first ones in detail, and questions to decide (S32-S36)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fateforger.turn.present.deciding import choice
 from fateforger.turn.present.rules import ADD, ADD_DAY, REVIEW, about, marks, undo_button
 
 MOST_ASKED = 3
-"""Questions and offers with buttons of their own; the next come up when these are answered."""
+"""Questions and offers with buttons of their own; the others follow once these are answered."""
 EMPTY = "I know no rules of yours yet. Add one, and I keep to it when I plan your days."
 NONE_SUCH = "I know no rule of yours about that any more."
 MOVED = "Your rules: further down in this thread."
@@ -22,7 +22,7 @@ WHAT = "Deny / Edit opens one rule: confirm it, change it, or tell me not to use
 
 
 def card(session: Session, view: MemoryView) -> Card:
-    """A summary, what was just done with its Undo, what is to be decided, then the first rules."""
+    """Return the card: the last change with its Undo, a summary, open questions, and the first rules."""
     title = f"Your rules for {day_words(session.date)}"
     rows = [part for row in view.rows for part in _row(row)]
     return Card(
@@ -45,13 +45,13 @@ def card(session: Session, view: MemoryView) -> Card:
 
 
 def closed_card(view: MemoryView) -> Card:
-    """What is left when it was closed."""
+    """Return the card after it was closed."""
     line = f"Your rules: {count_words(view)}."
     return Card(text=line, parts=(Note(text=line),))
 
 
 def moved_card() -> Card:
-    """What stays where it was, when it is shown again at the end of the thread."""
+    """Return the note that is left behind when the card is shown again at the end of the thread."""
     return Card(text=MOVED, parts=(Note(text=MOVED),))
 
 
@@ -60,7 +60,7 @@ def count_words(view: MemoryView) -> str:
 
 
 def summary(view: MemoryView) -> str:
-    """How many there are, how many shape the day, how many are to be confirmed: ``5 rules: 2 used for this day.``"""
+    """Summarize the number of rules, of those in use, and of those to confirm: ``5 rules: 2 used for this day.``"""
     if view.only:
         return f"**{count_words(view)}** of yours about that."
     used = "1 is used" if view.used == 1 else f"{view.used} are used" if view.used else "none is used"
@@ -69,7 +69,7 @@ def summary(view: MemoryView) -> str:
 
 
 def _asked_words(session: Session, view: MemoryView) -> str:
-    """For a notification and a screen reader: how many questions are open; empty when none is."""
+    """Return the number of open questions, for notifications and screen readers; empty if there are none."""
     asked = len(session.memory_questions) + len(view.offers)
     return f" {asked} question{'' if asked == 1 else 's'} to answer." if asked else ""
 

@@ -1,4 +1,4 @@
-"""What earlier days left open, and what is left for another day, each with a way to do it on this one."""
+"""Tasks left from earlier days, from the queue and from TickTick, each with a way to add it to this day."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_OUTSIDE = 5
 
 
 def left_over(session: Session) -> tuple[Part, ...]:
-    """The leftovers of earlier days, but for missed ones: one button for all of them, and a form for some."""
+    """Return the leftovers of earlier days, except missed ones: a button for all, and a form to choose some."""
     missed = open_of_missed(session)
     offered = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
     if not offered:
@@ -32,7 +32,7 @@ def left_over(session: Session) -> tuple[Part, ...]:
 
 
 def from_queue(session: Session) -> tuple[Part, ...]:
-    """What stands in the person's queue: a button for each of the next, one for all of them, and a form for some."""
+    """Return the person's queue: a button for each of the next tasks, one for all, and a form to choose some."""
     queued = [each for each in session.offered if each.source == "queue"]
     if not queued:
         return ()
@@ -44,8 +44,10 @@ def from_queue(session: Session) -> tuple[Part, ...]:
 
 
 def from_outside(session: Session) -> tuple[Part, ...]:
-    """What stands in TickTick: a button for each of the next, and a form for more. A list that cannot be read is a
-    sentence."""
+    """Return the TickTick tasks: a button for each of the next, and a form for more.
+
+    If the list cannot be read, a note says so.
+    """
     listed = [each for each in session.offered if each.source == "ticktick"]
     rows = tuple(_row("In TickTick", each) for each in listed[:MOST_OUTSIDE])
     more = len(listed) - MOST_OUTSIDE
@@ -60,7 +62,7 @@ def _row(where: str, each: OfferedInput) -> Prose:
 
 
 def waiting(session: Session) -> tuple[Part, ...]:
-    """What was left for another day, while that can be changed."""
+    """Return the tasks deferred to another day, while that can still be changed."""
     parts = [_waits(task) for task in session.deferred[:MOST_WAITING]]
     more = len(session.deferred) - MOST_WAITING
     return (*parts, *((Note(text=f"{more} more wait for another day."),) if more > 0 else ()))

@@ -23,13 +23,16 @@ LABELS: dict[Move, str] = {
 }
 KEEPS = "Your calendar keeps what is on it now. End this session?"
 _LONGEST = 2_800
+"""Characters of one paragraph; Slack accepts 3,000."""
 _MOST_NAMED = 3
 _BEST = 4
-"""Characters of one paragraph; Slack takes 3,000."""
 
 
 def move_button(session: Session, move: Move, label: str | None = None, *, primary: bool = False) -> Button:
-    """The button of a move. It carries which card it belongs to, and asks before it leaves written blocks behind."""
+    """Return the button of a move.
+
+    It carries the version of its card, and asks for confirmation before it leaves written blocks behind.
+    """
     confirm = KEEPS if move is Move.CANCEL and session.written is not None else None
     style = "primary" if primary else "danger" if move is Move.UNDO_SYNC else "default"
     return Button(
@@ -38,7 +41,7 @@ def move_button(session: Session, move: Move, label: str | None = None, *, prima
 
 
 def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra: Control) -> Controls:
-    """The moves that the session offers now, in the given order, the way forward highlighted; then other controls."""
+    """Return the moves that are possible now, in the given order, with Proceed highlighted, and further controls."""
     possible = offered(session)
     moves = [
         move_button(session, move, label, primary=move is Move.PROCEED) for move, label in order if move in possible
@@ -47,7 +50,7 @@ def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra:
 
 
 def said(session: Session) -> tuple[Part, ...]:
-    """What the last turn has to say. A refusal comes in full size, news in small print."""
+    """Return the notice of the last turn. A refusal is marked with a warning sign."""
     notice = session.notice
     if notice is None:
         return ()
@@ -58,7 +61,7 @@ def said(session: Session) -> tuple[Part, ...]:
 
 
 def missing(session: Session) -> tuple[Part, ...]:
-    """What the stage still needs, before anything else (S61); nothing when a refusal says so already."""
+    """Return what the stage still needs (S61); nothing if a refusal already says so."""
     standing = gate(session)
     if standing.ready or (session.notice is not None and session.notice.refused):
         return ()
@@ -66,7 +69,7 @@ def missing(session: Session) -> tuple[Part, ...]:
 
 
 def paragraphs(text: str) -> tuple[Prose, ...]:
-    """A long text as paragraphs that fit, split between lines."""
+    """Split a long text between lines into paragraphs that fit."""
     chunks: list[str] = [""]
     for line in text.split("\n"):
         if chunks[-1] and len(chunks[-1]) + len(line) > _LONGEST:
@@ -76,7 +79,7 @@ def paragraphs(text: str) -> tuple[Prose, ...]:
 
 
 def warnings(session: Session) -> tuple[Part, ...]:
-    """Blocks that run into meetings: allowed, but said."""
+    """Return warnings for blocks that overlap meetings, which is allowed."""
     hits = collisions(session)
     lines = [
         f"⚠️ “{plain(block.event.name)}” runs into “{plain(meeting.title)}”, {meeting.start:%H:%M}–{meeting.end:%H:%M}."
@@ -88,7 +91,7 @@ def warnings(session: Session) -> tuple[Part, ...]:
 
 
 def left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Part, ...]:
-    """What did not fit, and why; without a heading when there is more of it above."""
+    """Return the tasks that did not fit, with reasons; without a heading if ``also`` is true."""
     if not unplaced:
         return ()
     lines = "\n".join(f"- {plain(u.title)}: {plain(u.reason, 200)}" for u in unplaced)
@@ -96,7 +99,10 @@ def left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Par
 
 
 def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, ...]:
-    """The level and the next step; advice, never a hurdle (S50). Once it is ``done``, nobody is told to commit it."""
+    """Return the level and the next step, as advice only (S50).
+
+    With ``done``, a plan of the best level gets no next step.
+    """
     if quality is None:
         return ()
     step = "" if done and quality.level == _BEST else f" {plain(quality.next_step, 200)}"
@@ -104,7 +110,7 @@ def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, 
 
 
 def unread_note(session: Session) -> tuple[Part, ...]:
-    """A plan that was made without knowing the calendar, or all of it, says so."""
+    """Return a warning if the plan was made without the calendar, or without all of it."""
     if session.snapshot is not None and session.snapshot_error is None:
         return left_out_note(session)
     if session.snapshot_error is not None:
@@ -118,7 +124,7 @@ def unread_note(session: Session) -> tuple[Part, ...]:
 
 
 def left_out_note(session: Session) -> tuple[Part, ...]:
-    """Events of the calendar that could not be worked out are named; the day is planned without them."""
+    """Return a warning that names calendar events that could not be expanded; the day is planned without them."""
     titles = () if session.snapshot is None else session.snapshot.left_out
     if not titles:
         return ()

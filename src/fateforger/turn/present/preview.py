@@ -1,4 +1,4 @@
-"""What would be written to the calendar, in words, before anything is (S212)."""
+"""Card of the preview: the writes that a commit would make, in words (S212)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ MOVED = "Preview: further down in this thread."
 
 
 def offered(session: Session) -> bool:
-    """Whether there may be something to be written: not while each change goes to the calendar and did, nor for an
-    empty plan."""
+    """Check whether there may be something to write.
+
+    That is not the case if each change is written at once and has been, or if the plan is empty.
+    """
     if not (session.written or (session.plan and session.plan.events)):
         return False
     waiting = session.problem is not None or not at_once(session)
@@ -29,7 +31,7 @@ def offered(session: Session) -> bool:
 
 
 def card(session: Session, view: PreviewView) -> Card:
-    """The writes first, then what is left alone, what there is to say, and what needs a yes."""
+    """Return the card: writes, what is left alone, notes, and safety checks that need confirmation."""
     day, when = day_words(session.date), _when(session, view)
     if view.stale:
         line = f"Preview of {when}: out of date, because something changed since."
@@ -47,13 +49,13 @@ def card(session: Session, view: PreviewView) -> Card:
 
 
 def closed_card(session: Session, view: PreviewView) -> Card:
-    """What is left when it was closed."""
+    """Return the card after it was closed."""
     line = f"Preview of {_when(session, view)}, closed."
     return Card(text=line, parts=(Note(text=line),))
 
 
 def moved_card() -> Card:
-    """What stays where it was, when it is shown again at the end of the thread."""
+    """Return the note that is left behind when the card is shown again at the end of the thread."""
     return Card(text=MOVED, parts=(Note(text=MOVED),))
 
 

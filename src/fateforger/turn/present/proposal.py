@@ -1,4 +1,4 @@
-"""What another agent proposes, and how it ended. All that comes from the agent goes into the card as quoted text."""
+"""Card of an agent's proposal. Text from the agent is always quoted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LONGEST_REASON = 500
 _TURNS = dict.fromkeys(
     [0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A)],
 )
-"""Characters that turn the direction of what follows them, so that it reads as something else."""
+"""Bidirectional control characters, which can make text read as something else."""
 
 
 def proposal_card(proposal: Proposal) -> Card:
-    """As long as it waits with its buttons; then in one line how it ended."""
+    """Return the card: with its buttons while it is pending, otherwise one line with the outcome."""
     match proposal.state:
         case ProposalState.PENDING:
             return _asking(proposal)

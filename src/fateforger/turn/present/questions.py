@@ -1,4 +1,4 @@
-"""What the person and the plan both changed, asked with two buttons each, and one pair for all (S201)."""
+"""Conflicts between the person's and the plan's changes, each with two buttons, and a pair for all (S201)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fateforger.sync.conflicts import question as in_words
 
 KEEP_CALENDAR, KEEP_PLAN = "conflict.keep_calendar", "conflict.keep_plan"
 MOST_ASKED = 5
-"""Questions with buttons of their own; more are answered together, or once these are."""
+"""Questions with buttons of their own; the others are answered together, or follow once these are answered."""
 STAYS = "Until you choose, your calendar stays as it is; everything else goes on as usual."
 
 
 def questions(session: Session) -> tuple[Part, ...]:
-    """Each open question as a line with its buttons, then what stays meanwhile; nothing when there is none."""
+    """Return a line and buttons for each open question, and a closing note; nothing if there are none."""
     waiting = open_questions(session)
     if not waiting:
         return ()
@@ -33,7 +33,7 @@ def questions(session: Session) -> tuple[Part, ...]:
 
 
 def questions_words(session: Session) -> str:
-    """For a notification and a screen reader: how many are open; empty when none is."""
+    """Return the number of open questions, for notifications and screen readers; empty if there are none."""
     count = len(open_questions(session))
     return f" {count} question{'' if count == 1 else 's'} to answer." if count else ""
 

@@ -1,4 +1,4 @@
-"""Stage 4: the plan, block by block."""
+"""Card of Stage 4: the plan, block by block."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from fateforger.turn.present.rules import adding, rules
 
 MOST_MEETINGS = 12
 MOST_ASKED = 100
-"""Choices that a select has room for."""
+"""Choices that fit into a select."""
 ORDER = (
     (Move.UNDO_LAST_UPDATE, None),
     (Move.PROCEED, "Commit to calendar"),
@@ -48,7 +48,7 @@ ORDER = (
 
 
 def card(session: Session) -> Card:
-    """Each block with its menu, meetings beside them, and where plan and calendar stand."""
+    """Return the card: blocks with their menus, meetings, and the state of plan and calendar."""
     day = day_words(session.date)
     chain = by_time(session.plan) if session.plan else ()
     rows = tuple(
@@ -92,7 +92,7 @@ def card(session: Session) -> Card:
 
 
 def _when_written(session: Session) -> tuple[Part, ...]:
-    """Nobody should be surprised by what happens to their calendar (K1)."""
+    """Return the setting for when changes are written, with its effect, so that no write is a surprise (K1)."""
     if session.problem is not None:
         return ()
     return (Prose(text=_when_words(session), control=_when_choice(session)),)
@@ -129,7 +129,10 @@ def _when_choice(session: Session) -> Select:
 
 
 def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose:
-    """Slack's small menu has room for five choices; trading places with the block before covers every pair."""
+    """Return the row of a block.
+
+    Slack's small menu has room for five choices; swapping with the block before covers every pair.
+    """
     choices = [
         Choice(label="Edit…", value="form.edit_block"),
         Choice(label="15 min earlier", value="block.earlier"),
@@ -157,8 +160,10 @@ def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
 
 
 def _held(session: Session) -> tuple[Part, ...]:
-    """What was not done can be done all the same: then the rule in its way does not count for this day. It is said
-    once more on a card after the one that said so first."""
+    """Return the buttons to confirm or drop the held change.
+
+    Confirming sets the rule that blocks it aside for this day. The question is repeated on every card after the first.
+    """
     question = held_question(session)
     if session.held is None or question is None:
         return ()
@@ -168,7 +173,7 @@ def _held(session: Session) -> tuple[Part, ...]:
 
 
 def _explaining(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
-    """The way to the reasons behind the place of each block; the small menus beside the blocks are full."""
+    """Return a select that explains the position of a block; the menus of the blocks have no room for it."""
     choices = tuple(_named(block) for block in chain[:MOST_ASKED])
     return (Select(action="block.why", placeholder="Why here?", choices=choices),) if choices else ()
 

@@ -1,4 +1,4 @@
-"""How the day goes so far: ways to say it, after which the rest is fitted anew."""
+"""Controls to report how the day is going; the rest of the day is then refitted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fateforger.session.placing import by_time
 
 LATE = ((0, "What is on now begins only now"), (15, "15 min"), (30, "30 min"), (45, "45 min"), (60, "1 h"))
 MOST_ASKED = 100
-"""Choices that a select has room for."""
+"""Choices that fit into a select."""
 
 
 def course(session: Session) -> tuple[Part, ...]:
-    """Running late, done already, not today; once the day is under way, or its plan is on the calendar."""
+    """Return the controls, once the day is under way or its plan is on the calendar: running late, done, not today."""
     mine = own(session)[:MOST_ASKED]
     if not mine or not (session.written or session.touched_at >= mine[0].start):
         return ()
@@ -34,17 +34,17 @@ def course(session: Session) -> tuple[Part, ...]:
 
 
 def refit(session: Session) -> tuple[Part, ...]:
-    """Where blocks that are still to come run into meetings: a way to make room."""
+    """Return a button to make room if upcoming blocks overlap meetings."""
     question = refit_question(session)
     return () if question is None else (Controls(items=tuple(option.button() for option in question.answers)),)
 
 
 def own(session: Session) -> tuple[Resolved, ...]:
-    """The blocks that can be late, done or left."""
+    """Return the blocks that can be late, done or dropped."""
     chain = by_time(session.plan) if session.plan else ()
     return tuple(block for block in chain if block.event.type not in {ET.BACKGROUND, ET.MEETING})
 
 
 def named(block: Resolved) -> Choice:
-    """A block as a choice among others."""
+    """Return a block as a choice."""
     return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)

@@ -1,4 +1,4 @@
-"""Stage 5: what is on the calendar now."""
+"""Card of Stage 5: the committed plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STILL_THERE = "Nothing was written this time; what is there from before is still
 
 
 def card(session: Session) -> Card:
-    """The summary, the day, and the ways on; or exactly what went wrong."""
+    """Return the card: summary, day, and possible moves, or exactly what went wrong."""
     report = session.last_sync or SyncReport(status="unchanged")
     day = day_words(session.date)
     title = {
@@ -62,26 +62,26 @@ def card(session: Session) -> Card:
 
 
 def _refusing(session: Session) -> tuple[Button, ...]:
-    """The no beside the yes to a write that stopped."""
+    """Return the no to a write that stopped for confirmation."""
     question = write_question(session)
     return () if question is None or question.no is None else (question.no.button(),)
 
 
 def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
-    """Counts first, then sentence by sentence what is worth knowing (S51, S85)."""
+    """Return the counts, then sentences worth knowing (S51, S85)."""
     if report.status == "failed":
         head, sentences = f"⚠️ {UNWRITTEN if session.written is None else STILL_THERE}", report.sentences
     elif report.status == "partial":
         known = ", as far as I know" if report.unsure else ""
         head, sentences = f"**{counts_words(report)}{known}**", report.sentences
     else:
-        # The first sentence says the counts in words.
+        # The first sentence only repeats the counts.
         head, sentences = f"**{counts_words(report)}**", report.sentences[1:]
     return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in sentences)))))
 
 
 def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
-    """What earlier changes wrote, when this commit was not the first write; Undo takes all of it back."""
+    """Return what earlier changes wrote if this commit was not the first write; Undo covers all of it."""
     written = session.written
     if written is None or (written.created, written.updated, written.deleted) == _counts(report):
         return ()
@@ -94,7 +94,7 @@ def _counts(report: SyncReport) -> tuple[int, int, int]:
 
 
 def counts_words(report: SyncReport) -> str:
-    """``4 created, 1 updated, 0 deleted, 2 unchanged``."""
+    """Format counts, such as ``4 created, 1 updated, 0 deleted, 2 unchanged``."""
     counts = (
         f"{report.created} created, {report.updated} updated, {report.deleted} deleted, {report.unchanged} unchanged"
     )

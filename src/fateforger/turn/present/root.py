@@ -1,4 +1,4 @@
-"""The first message of a session: one line that says which day, and where it stands."""
+"""First message of a session: one line with the day and its state."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fateforger.stages import TimeboxingStage
 
 
 def root_card(session: Session) -> Card:
-    """The line as a message."""
+    """Return the line as a message."""
     line = root_line(session)
     return Card(text=line.replace("**", ""), parts=(Prose(text=line),))
 
 
 def root_line(session: Session) -> str:
-    """``Planning **Monday 2 March**: refining, 5 blocks``."""
+    """Return the line, such as ``Planning **Monday 2 March**: refining, 5 blocks``."""
     day = f"**{day_words(session.date)}**"
     if session.status is SessionStatus.CANCELLED:
         kept = ", on your calendar" if session.written is not None else ""

@@ -1,4 +1,4 @@
-"""The person's rules on a card: which of them shape the day, in one short part, and one rule in words."""
+"""The person's rules on a card: a short summary of those that shape the day, and the description of one rule."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ _KNOWN = {
 
 
 def rules(session: Session) -> tuple[Part, ...]:
-    """What was just noted, what is to be confirmed, and which rules shape the day; nothing when there is none."""
+    """Return recent changes, rules to confirm, and the rules that shape the day; nothing if there are none."""
     return (*noted(session), *clashing_rules(session), *unsure_rules(session), *_shaping(session))
 
 
 def adding(session: Session) -> tuple[Button, ...]:
-    """The way to the first rule, where there is none to be shown."""
+    """Return the button that adds a rule, if no rules are shown."""
     return () if _shaping(session) else (ADD,)
 
 
 def undo_button(cause: str) -> Button:
-    """Takes back what a command wrote into memory."""
+    """Return the button that undoes what a command wrote into memory."""
     return Button(label="Undo", action="undo_memory", target=cause, spoken="Undo what was just noted")
 
 
 def how(necessity: Necessity) -> str:
-    """How binding a rule is, as a word at the beginning of a line."""
+    """Return the binding force of a rule, capitalized for the beginning of a line."""
     return HOW[necessity].capitalize()
 
 
 def about(row: MemoryRow) -> str:
-    """How binding a rule is, when it holds and what it asks for: ``Must · Monday · avoid 09:00–10:00``."""
+    """Describe a rule: binding force, days and times, such as ``Must · Monday · avoid 09:00–10:00``."""
     when = f"on {row.when}" if row.when else ""
     return " · ".join(plain(text, 160) for text in (how(row.necessity), when, row.times) if text)
 
 
 def marks(row: MemoryRow) -> str:
-    """What is known about a rule, in words: whether the person should confirm it, whether it shapes the day."""
+    """Describe the state of a rule: whether it needs confirmation, and whether it shapes the day."""
     known = (
         CONFIRM if row.unsure and not row.retired else "",
         "used for this day" if row.used else (row.why_not or "").rstrip("."),
@@ -64,12 +64,12 @@ def marks(row: MemoryRow) -> str:
 
 
 def since(row: MemoryRow) -> str:
-    """Where a rule comes from: ``said on 2 March 2026``."""
+    """Describe the origin of a rule, such as ``said on 2 March 2026``."""
     return f"{_KNOWN[row.source]} {day_words(row.said_on)}"
 
 
 def noted(session: Session) -> tuple[Part, ...]:
-    """What was just written into memory, each with its Undo."""
+    """Return recent memory writes, each with its Undo."""
     return tuple(
         Prose(text=plain(" ".join(write.lines), 600), control=undo_button(write.cause))
         for write in session.memory_writes
@@ -101,7 +101,7 @@ def _shaping(session: Session) -> tuple[Part, ...]:
 
 
 def _put_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
-    """The rules that the person set aside for the day, once that is no news any more."""
+    """Return the rules set aside for the day, once no recent write mentions them."""
     aside = [item.version.record for item in answer.excluded if item.why is Why.SET_ASIDE]
     if not aside or any(write.fresh for write in session.memory_writes):
         return ()

@@ -1,4 +1,4 @@
-"""Stage 3: a first draft to look at."""
+"""Card of Stage 3: a first draft."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER = ((Move.PROCEED, "Refine"), (Move.BACK, None), (Move.REDO, None), (Move.C
 
 
 def card(session: Session) -> Card:
-    """The day in time order, and what is not in it."""
+    """Return the card: the day in time order, and what did not fit."""
     day = day_words(session.date)
     return Card(
         text=f"A first draft of {day}: {block_words(session)}.",

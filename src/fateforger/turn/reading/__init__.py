@@ -1,2 +1,4 @@
-"""What a message says, read by a model into typed values, and what those mean as commands (K4). Nothing here looks at
-words itself."""
+"""Typed values that a model reads from a message, and the commands they stand for (K4).
+
+Nothing here inspects the words themselves.
+"""

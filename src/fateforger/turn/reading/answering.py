@@ -1,15 +1,15 @@
-"""What a yes or a no in words means: the answer to what the card asks, as its button says it, and nothing else (S214).
+"""Meaning of a yes or a no in words: the answer to the card's question, the same as its button (S214).
 
-The rule, in one place:
+The rules:
 
-- A yes or a no is about the row that it names. Without one it is about the only question; where nothing is asked, about
-  the only offer. Otherwise the person is asked which one they mean, and nothing is done.
+- A yes or a no refers to the row that it names. Without one it refers to the only question, or, if nothing is asked,
+  to the only offer. Otherwise the person is asked which one they mean, and nothing is done.
 - A question that needs a choice ("keep calendar or keep plan?") has no yes; the choices are named.
-- Going on (``proceed``) is never an answer. While a question stands that a yes or a no answers, words that go on are
-  not carried out either: they may have been that yes, and a commit without what was asked for is not what it meant.
-  The button of the step goes on all the same, because nobody presses it by way of an answer. What needs a choice or is
-  only offered holds nothing up, by button or in words; nor do the last words of the bot, which may ask nothing.
-- Trying again (``retry``) is no yes to a write that stopped to ask.
+- ``proceed`` is never an answer. While a question waits for a yes or a no, a message to proceed is not carried out
+  either: it may have been meant as that yes, and must not become a commit without the confirmation. The button of the
+  step still works, because nobody presses it as an answer. Choices and offers block nothing, neither by button nor in
+  words; nor do the bot's last words, which may ask nothing.
+- ``retry`` does not confirm a write that stopped to ask.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ STAYS_OPEN = "All right, I left it open. Nothing changes until you choose."
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a yes or a no comes to: a command, or sentences for the person. With ``in_words`` it answers what the bot
-    said, so the message has to be read together with that; with ``asks_back`` the person still has to answer."""
+    """Result of a yes or a no: a command, or lines for the person.
+
+    With ``in_words`` it answers the bot's last words, so the message has to be read together with them. With
+    ``asks_back`` the person still has to answer.
+    """
 
     command: SessionCommand | None = None
     lines: tuple[str, ...] = ()
@@ -44,7 +47,7 @@ class Answered:
 
 
 def answered(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], decision: Decision) -> Answered:
-    """Return what a yes or a no means. Raises ``BadInput`` for a row that is not there."""
+    """Return the meaning of a yes or a no. Raises ``BadInput`` for a row that does not exist."""
     if not waiting:
         return Answered(lines=(NOTHING_PENDING,))
     question = the_one(waiting) if decision.number is None else numbered(waiting, decision.number)
@@ -56,7 +59,7 @@ def answered(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], dec
 
 
 def held_up(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ...]:
-    """Return what the person has to answer before such a wish is carried out; nothing when it may be."""
+    """Return the questions to answer before this intent is carried out; nothing if it may be carried out."""
     match intent:
         case Intent.PROCEED:
             unanswered = [question for question in waiting if question.awaits_yes]
@@ -68,7 +71,7 @@ def held_up(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ..
 
 
 def row_of(waiting: Sequence[PendingQuestion], number: int, kind: PendingKind) -> PendingQuestion:
-    """Return the row with that number. Raises ``BadInput`` when there is none, or it is about something else."""
+    """Return the row with this number. Raises ``BadInput`` if there is none, or if it has another kind."""
     question = numbered(waiting, number)
     if question.kind is not kind:
         raise BadInput(f"Number {number} is another question: {question.sentence}")
@@ -76,7 +79,7 @@ def row_of(waiting: Sequence[PendingQuestion], number: int, kind: PendingKind) -
 
 
 def named(waiting: Sequence[PendingQuestion]) -> tuple[str, ...]:
-    """Return a line for each question, with its number."""
+    """Return a numbered line for each question."""
     return tuple(f"{number}. {question.sentence}" for number, question in enumerate(waiting, 1))
 
 

@@ -1,5 +1,4 @@
-"""Wishes about what stands beside the plan, as their buttons say them: the history and the preview, when to write, and
-what both the person and the plan changed."""
+"""Commands for requests outside the plan itself: history, preview, write setting, suggestions, and conflicts."""
 
 from __future__ import annotations
 
@@ -34,8 +33,10 @@ _SIDES: Mapping[Intent, commands.Side] = {Intent.KEEP_CALENDAR: "calendar", Inte
 def besides_of(
     reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion] = ()
 ) -> SessionCommand | None:
-    """What a decision asks for beside the plan; ``None`` when it is about the plan. Raises ``BadInput`` for a row that
-    is not there."""
+    """Return the command for such a request; ``None`` if the request is about the plan.
+
+    Raises ``BadInput`` for a row that does not exist.
+    """
     intent = decision.intent
     if intent is Intent.CLOSE_HISTORY and session.history is None:
         _not_open("history")
@@ -60,7 +61,10 @@ def _not_open(what: str) -> NoReturn:
 
 
 def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Decision) -> SessionCommand:
-    """The button beside a row. Which row is meant can only be said with the list in view, so it is opened first."""
+    """Return the command of a row's button.
+
+    If the history is not in view, it is opened first, so that the person can name a row.
+    """
     view, head = session.history, envelope(reply)
     if view is None or decision.number is None:
         return commands.ShowHistory(**head)
@@ -76,7 +80,7 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
 def _offered(
     reply: TimeboxingUserReply, session: Session, number: int | None, waiting: Sequence[PendingQuestion]
 ) -> SessionCommand:
-    """The button of a suggestion; the first one helps most."""
+    """Return the command of a suggestion. The first suggestion helps most and is the default."""
     if not session.fixes:
         raise BadInput("I have no change to suggest just now; say what you would like to be different.")
     if number is None:
@@ -88,7 +92,7 @@ def _offered(
 def _kept(
     reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion]
 ) -> SessionCommand:
-    """The answer to one open question or to all. One that no card has shown yet is asked first."""
+    """Return the answer to one open question or to all. A question that no card has shown yet is asked first."""
     keep = _SIDES[decision.intent]
     if decision.number is not None:
         calendar, plan = row_of(waiting, decision.number, PendingKind.CALENDAR).answers

@@ -1,4 +1,4 @@
-"""How a day goes, as it was said: the same commands that the controls of the card make."""
+"""Commands for the progress of a day stated in words, identical to those of the card's controls."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ LONGEST = 12 * 60
 
 
 def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanWords) -> tuple[SessionCommand, ...]:
-    """What a message says of the day so far, and ways out for what has no room. When it says nothing of either, the
-    rest of the day is fitted anew. Raises ``BadInput``."""
+    """Return the commands for the progress of the day, and options for tasks without room.
+
+    If the message states neither, the rest of the day is refitted. Raises ``BadInput``.
+    """
     head = envelope(reply)
     if words.late is not None and not 0 <= words.late <= LONGEST:
         raise BadInput(f"A day can be up to {LONGEST // 60} hours late, not {words.late} minutes.")

@@ -1,5 +1,7 @@
-"""What a model gets to see of a session: short tables, never an id (S92, S108, S111). Each table has its budget, and
-says what was left out."""
+"""Tables that describe a session to a model, without ids (S92, S108, S111).
+
+Each table has a size limit and states how many rows were left out.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +20,22 @@ MOST_TASKS = 60
 MOST_BLOCKS = 60
 MOST_FINDINGS = 12
 LONGEST_TEXT = 160
-"""Characters of one title or note."""
+"""Longest title or note, in characters."""
 DAYS_AHEAD = 14
 
 Row = Mapping[str, object]
 Table = tuple[str, Sequence[Row], int]
-"""Its name, its rows, and how many more there are that are not shown."""
+"""Name, rows, and the number of rows that are not shown."""
 
 
 def cut(text: str, limit: int = LONGEST_TEXT) -> str:
-    """One line of at most that many characters."""
+    """Collapse a text to one line and cut it to ``limit`` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def day_facts(session: Session, now: datetime) -> Row:
-    """Which day, which zone, what day it is; and what time it is, when the planned day is that day or is under way."""
+    """Return the planned day, zone and today's date; also the time of day unless the planned day is in the future."""
     today = local_today(now, session.tz)
     facts = {
         "planned_day": f"{session.date.isoformat()} {weekday(session.date)}",
@@ -46,7 +48,7 @@ def day_facts(session: Session, now: datetime) -> Row:
 
 
 def frame_facts(session: Session) -> Row:
-    """The frame of the day as it stands."""
+    """Return the frame of the day."""
     frame = session.frame
     return {
         "day_start": f"{shown_start(session):%H:%M}",
@@ -57,14 +59,14 @@ def frame_facts(session: Session) -> Row:
 
 
 def upcoming(now: datetime, tz: str) -> Table:
-    """The days from today on, so that a model need not count weekdays."""
+    """Return the next days with their weekdays, so that a model need not count."""
     today = local_today(now, tz)
     days = [today + timedelta(days=n) for n in range(DAYS_AHEAD)]
     return "days", [{"date": d.isoformat(), "weekday": weekday(d)} for d in days], 0
 
 
 def meetings(session: Session) -> Table:
-    """What is on the calendar already and cannot be moved."""
+    """Return the events that are on the calendar and cannot be moved."""
     timed = on_calendar(session).timed
     rows = [
         {"from": f"{m.start:%H:%M}", "to": f"{m.end:%H:%M}", "title": cut(m.title), "busy": "yes" if m.busy else "no"}
@@ -74,7 +76,7 @@ def meetings(session: Session) -> Table:
 
 
 def taken(session: Session, fixed: Sequence[Resolved]) -> Table:
-    """What no block of a draft may overlap: busy meetings, and what is ``fixed`` besides."""
+    """Return the times that no block of a draft may overlap: busy meetings and ``fixed`` blocks."""
     stands = [(m.start, m.end, m.title) for m in busy_meetings(session)]
     stands += [(block.start, block.end, block.event.name) for block in fixed]
     stands.sort(key=lambda each: each[0].astimezone(UTC))
@@ -83,7 +85,7 @@ def taken(session: Session, fixed: Sequence[Resolved]) -> Table:
 
 
 def tasks(session: Session) -> Table:
-    """What is to be done, numbered from 1."""
+    """Return the tasks, numbered from 1."""
     rows = [
         {
             "number": number,
@@ -98,7 +100,7 @@ def tasks(session: Session) -> Table:
 
 
 def no_room(session: Session) -> Table:
-    """What found no place in the plan, numbered from 1."""
+    """Return the tasks that did not fit, numbered from 1."""
     rows = [
         {"number": number, "title": cut(each.title), "why": cut(each.reason)}
         for number, each in enumerate(session.unplaced, 1)
@@ -107,12 +109,12 @@ def no_room(session: Session) -> Table:
 
 
 def clock(session: Session, now: datetime) -> Row:
-    """What time it is for the person."""
+    """Return the person's local time."""
     return {"now": f"{now.astimezone(zone(session.tz)):%Y-%m-%d %H:%M}"}
 
 
 def left_over(session: Session) -> Table:
-    """What earlier days left open and could be done on this one, numbered from 1."""
+    """Return the offered tasks of earlier days, numbered from 1."""
     rows = [
         {
             "number": number,
@@ -126,7 +128,7 @@ def left_over(session: Session) -> Table:
 
 
 def blocks(session: Session) -> Table:
-    """The plan as it is, by the positions that a patch names, from 0."""
+    """Return the blocks of the plan, by the indexes that a patch uses, from 0."""
     resolved = sorted(resolve(session.plan), key=lambda b: b.index) if session.plan is not None else []
     rows = [
         {
@@ -143,7 +145,7 @@ def blocks(session: Session) -> Table:
 
 
 def quality_facts(session: Session) -> Row:
-    """How good the plan is, and what lifts it."""
+    """Return the quality of the plan, and the next step to improve it."""
     quality = session.quality
     if quality is None:
         return {"level": "", "next_step": ""}
@@ -151,14 +153,14 @@ def quality_facts(session: Session) -> Row:
 
 
 def findings(session: Session) -> Table:
-    """What would make the plan better, the most important first."""
+    """Return the findings that would improve the plan, the most important first."""
     found = () if session.quality is None else session.quality.findings
     rows = [{"for_level": finding.level, "finding": cut(finding.text)} for finding in found[:MOST_FINDINGS]]
     return "findings", rows, len(found) - len(rows)
 
 
 def history(session: Session) -> Table:
-    """The writes that the person has in view, numbered from 1, the newest first."""
+    """Return the writes in view, numbered from 1, newest first."""
     rows = () if session.history is None else session.history.rows
     listed = [
         {
@@ -175,7 +177,7 @@ def history(session: Session) -> Table:
 
 
 def pending(waiting: Sequence[PendingQuestion]) -> Table:
-    """What the card asks and offers, numbered from 1, with what a yes and a no do."""
+    """Return the questions and offers of the card, numbered from 1, with the effect of a yes and a no."""
     rows = [
         {
             "number": number,
@@ -198,5 +200,5 @@ def _if_yes(question: PendingQuestion) -> str:
 
 
 def last_words(words: LastWords) -> Row:
-    """What the person was told or asked last."""
+    """Return the bot's last words."""
     return {"you": cut(words.bot, 400)}

@@ -1,4 +1,4 @@
-"""What was read, as the very commands that buttons and forms make (S214). Numbers of a list become keys here."""
+"""Convert a model's reading to the commands that buttons and forms make (S214). List numbers become keys here."""
 
 from __future__ import annotations
 
@@ -49,13 +49,15 @@ T = TypeVar("T")
 
 
 def envelope(reply: TimeboxingUserReply) -> dict[str, Any]:
-    """What every command that comes of a reply carries: the reply's own id, so that it is carried out once."""
+    """Return the fields common to all commands of a reply: its own id, so that it is carried out once."""
     return reply.model_dump(include={"command_id", "user_id", "at", "session_id"})
 
 
 def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> SessionCommand:
-    """A wish to go somewhere, as its button says it. Where no single change can be taken back, "undo" means all; beside
-    the list it means the catching up with missed days."""
+    """Return the command of a move.
+
+    "Undo" means all if there is no single change to undo, and in Stage 2 it means the last catch-up, if there was one.
+    """
     move = MOVES[intent]
     possible = offered(session)
     if intent is Intent.UNDO and session.stage is TimeboxingStage.CAPTURE_INPUTS and session.caught_up is not None:
@@ -68,8 +70,10 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
 
 
 def day_commands(reply: TimeboxingUserReply, session: Session, words: DayWords) -> tuple[SessionCommand, ...]:
-    """All that a message says of the day. The day itself comes last: what else was said is kept, whether or not the
-    day can be changed. Raises ``BadInput``."""
+    """Return all commands for what a message says about the day. Raises ``BadInput``.
+
+    The change of the day itself comes last, so the rest is kept whether or not the day can be changed.
+    """
     return (
         *frame_commands(reply, session, words.frame),
         *input_commands(reply, session, words.inputs),
@@ -78,7 +82,7 @@ def day_commands(reply: TimeboxingUserReply, session: Session, words: DayWords) 
 
 
 def date_commands(reply: TimeboxingUserReply, session: Session, words: PlannedDateResult) -> tuple[SessionCommand, ...]:
-    """Another day or zone, if the message names one."""
+    """Return the command for another day or zone, if the message names one."""
     if (words.date or session.date, words.tz or session.tz) == (session.date, session.tz):
         return ()
     return (ChooseDate(**envelope(reply), date=words.date, tz=words.tz),)
@@ -87,8 +91,10 @@ def date_commands(reply: TimeboxingUserReply, session: Session, words: PlannedDa
 def frame_commands(
     reply: TimeboxingUserReply, session: Session, words: FrameWords | None
 ) -> tuple[SessionCommand, ...]:
-    """The frame with what the message says about it: its start and end as the pickers say them, with lunch as the form
-    does. Raises ``BadInput``."""
+    """Return the change of the frame: its ends as the pickers set them, or with lunch as the form sets it.
+
+    Raises ``BadInput``.
+    """
     if words is None:
         return ()
     ends = {name: value for name in ("day_start", "day_end") if (value := getattr(words, name)) is not None}
@@ -108,7 +114,10 @@ def frame_commands(
 def input_commands(
     reply: TimeboxingUserReply, session: Session, words: InputWords | None
 ) -> tuple[SessionCommand, ...]:
-    """Changes of the list, removals last, each about the list as the person sees it. Raises ``BadInput``."""
+    """Return the changes of the task list, removals last. Numbers refer to the list that the person sees.
+
+    Raises ``BadInput``.
+    """
     if words is None:
         return ()
     tasks, head = session.inputs.tasks, envelope(reply)
@@ -139,8 +148,10 @@ def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
 
 
 def _changes(tasks: Sequence[Task], words: Sequence[TaskChange]) -> list[tuple[Task, Task]]:
-    """Each task that changes, before and after. The one that matters most comes last, because the mark goes from any
-    other to it."""
+    """Return each changed task, before and after.
+
+    The most important task comes last, because marking it removes the mark from any other.
+    """
     after: dict[int, Task] = {}
     for change in words:
         after[change.number] = _changed(after.get(change.number) or numbered(tasks, change.number), change)
@@ -174,7 +185,7 @@ def _minutes(minutes: int | None) -> int | None:
 
 
 def numbered(items: Sequence[T], number: int) -> T:
-    """The row of a list that was shown with numbers from 1. Raises ``BadInput``."""
+    """Return a row of a list that was shown with numbers from 1. Raises ``BadInput``."""
     if not 1 <= number <= len(items):
         there = f"1 to {len(items)}" if items else "none, the list is empty"
         raise BadInput(f"There is no number {number} in the list; the numbers are {there}.")

@@ -1,4 +1,4 @@
-"""What a model gets to see of what the person told the planner once: two sections of reminders, and the list of all."""
+"""Constraints as shown to a model: two tables of reminders, and the list of all."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from fateforger.turn.reading.facts import Row, Table, cut
 
 MOST_CONSIDERED = 30
 LONGEST_CONSIDERED = 6_000
-"""Reminders to consider: how many, and how many characters of them together. What must be followed is never cut."""
+"""Limit on the characters of all reminders to consider. Those that must be followed are never cut."""
 
 
 def reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
-    """What the person told earlier, in their own words, with the day they said it (S92, S174, S195, S196), numbered
-    through both tables; none when there is nothing. ``left_out`` is how many more the answer does not hold."""
+    """Return the constraints in the person's own words, with the day they were stated (S92, S174, S195, S196).
+
+    They are numbered through both tables; without constraints there are no tables. ``left_out`` is the number of
+    constraints that the answer does not hold.
+    """
     told = sections(answer)
     if not (told.must_follow or told.consider):
         return ()
@@ -33,14 +36,14 @@ def reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
 
 
 def shown(answer: Answer) -> tuple[Version, ...]:
-    """The constraints of :func:`reminders` in the order of their numbers."""
+    """Return the constraints of :func:`reminders` in the order of their numbers."""
     told = sections(answer)
     by_uid = {item.uid: item.version for item in answer.applicable}
     return tuple(by_uid[reminder.uid] for reminder in (*told.must_follow, *told.consider))
 
 
 def memory(versions: Sequence[Version], answer: Answer) -> Table:
-    """Constraints that a message may name, numbered from 1; ``applies`` tells which the day at hand follows."""
+    """Return the constraints that a message may refer to, numbered from 1; ``applies`` marks those in force."""
     followed = {item.uid for item in answer.applicable}
     rows = [
         {

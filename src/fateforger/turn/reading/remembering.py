@@ -1,5 +1,7 @@
-"""What a message wants of memory, as the very commands that the memory card and its forms make (S214). Numbers of the
-list become uids here, and the tools are called by code: a model only says what is wanted (K3)."""
+"""Convert a request about memory to the commands that the memory card and its forms make (S214).
+
+List numbers become uids here, and code calls the tools: a model only states what is wanted (K3).
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,11 @@ _VERDICTS: Mapping[MemoryWish, Verdict] = {
 def memory_commands(
     reply: TimeboxingUserReply, session: Session, listed: Sequence[Version], words: MemoryWords
 ) -> tuple[SessionCommand, ...]:
-    """What a message wants of memory; ``listed`` is the table that it was read with. Nothing when it only asks back.
-    Raises ``BadInput`` for a row that is not there and for a rule that cannot be written down."""
+    """Return the commands for a request about memory; none if the model only asks back.
+
+    ``listed`` is the table that the request was read with. Raises ``BadInput`` for a row that does not exist and for an
+    invalid rule.
+    """
     head = envelope(reply)
     match words.wish:
         case MemoryWish.LIST | MemoryWish.GET:
@@ -69,7 +74,7 @@ def memory_commands(
 
 
 def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
-    """A rule that is told in so many words, so it is confirmed. Raises ``BadInput``."""
+    """Return the record of a rule that was stated explicitly, and is therefore confirmed. Raises ``BadInput``."""
     if rule is None or rule.description is None:
         raise BadInput("I did not understand what to remember; please say the rule once more.")
     document = {
@@ -84,13 +89,13 @@ def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
 
 
 def changes_of(rule: RuleWords) -> dict[str, Any]:
-    """The parts of a record that the words speak of, group by group."""
+    """Return the fields of a record that the words mention, by group."""
     scalars = _said(duration_min=rule.minutes_min, duration_max=rule.minutes_max)
     when = _said(start_date=rule.start_date, end_date=rule.end_date, days_of_week=rule.days_of_week)
     windows = None if rule.windows is None else [_window(window.model_dump(mode="json")) for window in rule.windows]
     payload = _said(rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None, day_rule=rule.day_rule)
     core = _said(name=rule.name, description=rule.description, necessity=rule.necessity, scope=rule.scope)
-    # A rule over the order of the day says itself which blocks it is about.
+    # A rule for the order of the day names its blocks itself.
     routing = _said(topics=rule.topics, applies_event_types=() if rule.day_rule else rule.event_types)
     aspect: dict[str, Any] = dict(aspect_of(rule.slot, rule.dimension, rule.domain, rule.rule_kind))
     groups = {"applicability": when, "payload": payload, "aspect_classification": aspect}
@@ -98,7 +103,7 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
 
 
 def _called(words: MemoryWords, version: Version, shelf: Shelf, head: Mapping[str, Any]) -> SessionCommand:
-    """The command that a tool came to. Raises ``BadInput`` with why it did nothing."""
+    """Return the command that a tool call results in. Raises ``BadInput`` with the reason if it did nothing."""
     arguments: dict[str, Any] = {"uid": version.uid}
     if words.wish is MemoryWish.ARCHIVE:
         arguments["reason"] = words.reason
@@ -124,7 +129,7 @@ def _meant(listed: Sequence[Version], words: MemoryWords) -> Sequence[Version]:
 
 
 def _decided(session: Session, meant: Sequence[Version], head: Mapping[str, Any]) -> SessionCommand:
-    """The answer to the question that names all that is meant; all of two means both."""
+    """Return the answer to the question about these constraints; naming both of them keeps both."""
     uids = {version.uid for version in meant}
     question = next((each for each in session.memory_questions if uids <= set(each.uids)), None)
     if question is None:
@@ -140,7 +145,7 @@ def _last_write(session: Session) -> str:
 
 
 def _as_new(record: ConstraintRecord) -> dict[str, Any]:
-    """The old record as the beginning of a new one: what the person says now is confirmed, and lives on its own."""
+    """Return the old record as the base of a new one, which is confirmed and has its own uid."""
     document = record.model_dump(mode="json", by_alias=True, exclude={"lifecycle", "confidence"})
     return {**document, "status": "locked", "source": "user"}
 
@@ -157,6 +162,6 @@ def _window(window: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said(**values: Any) -> dict[str, Any]:
-    """What was said, as JSON writes it."""
+    """Return the values that are given, as JSON."""
     given = {name: value for name, value in values.items() if value is not None}
     return {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in given.items()}

@@ -1,5 +1,7 @@
-"""What a model may answer about what is remembered: which of the listed constraints is meant, and what shall become of
-it (S23-S25, S94). Every field is named; ``null`` means "it does not say"."""
+"""Answers of a model about memory: the constraints that are meant, and the change to make (S23-S25, S94).
+
+Every field is named; ``null`` means "not stated".
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,9 @@ class MemoryWish(StrEnum):
     SET_ASIDE = "set_aside"
     USE_AGAIN = "use_again"
     KEEP = "keep"
-    """Answers which of two contradicting ones counts, or that both do."""
+    """Answer to which of two contradicting constraints counts, or that both do."""
     UNDO = "undo"
-    """Take back what was last written into memory."""
+    """Undo the last write into memory."""
 
 
 class WindowSaid(BaseModel):
@@ -76,7 +78,7 @@ class RuleWords(BaseModel):
 def aspect_of(
     slot: Slot | None, dimension: Dimension | None, domain: Domain | None, rule_kind: RuleKind | None
 ) -> dict[str, str]:
-    """The fields of an aspect that these say; empty when none does. A bedtime is one whatever else it is called."""
+    """Return the given fields of an aspect. A fixed bedtime without a slot gets the bedtime slot."""
     if slot is None and rule_kind is RuleKind.FIXED_BEDTIME:
         slot = Slot.BEDTIME
     said = {"aspect_id": slot, "frame_slot": slot, "dimension": dimension, "category": domain}

@@ -1,5 +1,7 @@
-"""What a model may answer, for each thing it is asked. Every field is named and required, so that servers which
-enforce a schema can; ``null`` means "it does not say"."""
+"""Answers of a model, one type for each question.
+
+Every field is named and required, so that servers can enforce the schema; ``null`` means "not stated".
+"""
 
 from __future__ import annotations
 
@@ -31,57 +33,57 @@ Clock = Annotated[
 ]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Spoken = Annotated[str, Field(max_length=1200)]
-"""Words for the person, in the language they write in."""
+"""Text for the person, in the language they write in."""
 
 
 class Intent(StrEnum):
     """What a message wants."""
 
     ANSWER = "answer"
-    """It tells something for the step at hand, or wants something changed there. Also whatever is unclear (S124)."""
+    """Gives information for the current stage, or asks for a change there. Also anything unclear (S124)."""
     ACCEPT_PENDING = "accept_pending"
-    """It agrees to something that the card asks or offers."""
+    """Agrees to something that the card asks or offers."""
     REFUSE_PENDING = "refuse_pending"
-    """It does not want something that the card asks or offers."""
+    """Refuses something that the card asks or offers."""
     PROCEED = "proceed"
-    """It says that it wants to go on. Agreeing to what the card asks is not going on."""
+    """Asks to go on. Agreeing to what the card asks does not count."""
     BACK = "back"
     REDO = "redo"
     UNDO = "undo"
-    """Take back the last change."""
+    """Undo the last change."""
     UNDO_ALL = "undo_all"
-    """Take everything of this plan off the calendar."""
+    """Remove everything of this plan from the calendar."""
     RETRY = "retry"
     CANCEL = "cancel"
     HISTORY = "history"
-    """What was written to the calendar; also when one write of it is meant and the list is not open."""
+    """Show the writes to the calendar; also if one write is meant and the history is not open."""
     OLDER_HISTORY = "older_history"
     CLOSE_HISTORY = "close_history"
     UNDO_WRITE = "undo_write"
-    """Take back one write of the history, and what came after it."""
+    """Undo one write of the history, and all later ones."""
     REDO_WRITE = "redo_write"
-    """Take back one undo of the history."""
+    """Undo one undo of the history."""
     PREVIEW = "preview"
-    """What would be written now."""
+    """Show what would be written now."""
     CLOSE_PREVIEW = "close_preview"
     WRITE_AT_ONCE = "write_at_once"
-    """From now on each change is to reach the calendar at once."""
+    """Write each change to the calendar at once from now on."""
     WRITE_ONCE_OKAY = "write_once_okay"
-    """From now on a plan is to reach the calendar by itself once it is Okay."""
+    """Write a plan to the calendar by itself once it is Okay, from now on."""
     WRITE_ON_COMMIT = "write_on_commit"
-    """From now on nothing is to reach the calendar before the commit."""
+    """Write nothing to the calendar before the commit, from now on."""
     MEMORY = "memory"
-    """It asks what is known of the person, or wants something done about a rule of theirs; nothing about this plan."""
+    """Asks what is known about the person, or for a change of a rule; not about this plan."""
     CLOSE_MEMORY = "close_memory"
     FIX = "fix"
-    """One of the changes that the card offers to make the plan better."""
+    """Accepts one of the changes that the card suggests."""
     KEEP_CALENDAR = "keep_calendar"
     KEEP_PLAN = "keep_plan"
-    """What both the person and the plan changed stays as the plan has it."""
+    """Resolves a conflict in favor of the plan."""
     REPLAN = "replan"
-    """It says how the day goes: late, something done already, or not today; the rest is to be fitted anew."""
+    """Reports progress: late, something done already, or not today; the rest is then refitted."""
     ASK = "ask"
-    """It asks something, and wants nothing changed."""
+    """Asks a question, and wants no change."""
 
 
 class Decision(BaseModel):
@@ -100,7 +102,7 @@ class PlannedDateResult(BaseModel):
     model_config = _CLOSED
     date: Date | None
     tz: str | None
-    """IANA name, only when the person speaks of another zone."""
+    """IANA name; only if the person mentions another zone."""
     question: Spoken | None
 
 
@@ -154,9 +156,9 @@ class InputWords(BaseModel):
     change: tuple[TaskChange, ...]
     remove: tuple[int, ...]
     later: tuple[int, ...]
-    """What is kept for another day."""
+    """Tasks to defer to another day."""
     bring: tuple[int, ...]
-    """Numbers of what is offered from earlier days."""
+    """Numbers of the tasks offered from earlier days."""
 
 
 class DayWords(PlannedDateResult):

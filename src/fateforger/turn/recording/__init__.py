@@ -1,1 +1,1 @@
-"""Turns as values to be kept and run again: what went in, what a model was asked, what came out."""
+"""Recorded turns, as values that can be stored and replayed: input, prompts, and output."""

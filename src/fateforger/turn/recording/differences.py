@@ -1,4 +1,4 @@
-"""Two JSON values side by side, field by field."""
+"""Compare two JSON values field by field."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 NOTHING: Final = None
-"""What stands for a field or an entry that one side does not have."""
+"""Value of a field or item that one side does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``part`` is session, plan, effects, outcome or prompts; ``where`` a path within it like ``events[1].n``; ``was``
-    and ``now`` are JSON, ``None`` for what is not there."""
+    """Difference between two JSON values.
+
+    ``part`` is session, plan, effects, outcome or prompts; ``where`` is a path within it, such as ``events[1].n``;
+    ``was`` and ``now`` are JSON, ``None`` if absent.
+    """
 
     part: str
     where: str
@@ -22,7 +25,7 @@ class Difference:
 
 
 def differences(part: str, was: Any, now: Any, where: str = "") -> Iterator[Difference]:
-    """Every place where two JSON values differ, the deepest that tells them apart."""
+    """Yield every difference between two JSON values, as deep as possible."""
     if isinstance(was, dict) and isinstance(now, dict):
         for name in (*was, *(name for name in now if name not in was)):
             path = f"{where}.{name}" if where else str(name)

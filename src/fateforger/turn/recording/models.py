@@ -1,4 +1,4 @@
-"""Two models around a turn: one that listens in while it is recorded, one that answers from a recording."""
+"""Wrappers of a model: one records a turn, the other answers from a recording."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from fateforger.turn.recording.values import CANCELLED, Exchange, Failure
 
 
 class ListeningModel:
-    """Passes everything on, and keeps what was asked and answered in the order in which answers came. ``prompts`` are
-    the requests themselves, one for each exchange."""
+    """Model that records requests and answers, in the order of the answers.
+
+    ``prompts`` are the requests themselves, one for each exchange.
+    """
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -20,7 +22,7 @@ class ListeningModel:
         self.prompts: list[Prompt] = []
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
-        """See :meth:`fateforger.ports.Model.complete`."""
+        """Complete a prompt and record the exchange. See :meth:`fateforger.ports.Model.complete`."""
         try:
             completion = await self._model.complete(prompt, seconds=seconds)
         except ModelError as error:
@@ -33,7 +35,7 @@ class ListeningModel:
         return completion
 
     async def aclose(self) -> None:
-        """The model outlives the turn."""
+        """Do nothing: the model outlives the turn."""
 
     def _keep(self, prompt: Prompt, *, completion: Completion | None = None, failure: Failure | None = None) -> None:
         self.prompts.append(prompt)
@@ -41,19 +43,21 @@ class ListeningModel:
 
 
 class AnsweringModel:
-    """Says what was said before to the same kind of request, in order; asks nobody. ``missed`` are requests that no
-    answer was recorded for, ``left`` the answers that nothing asked for (yet)."""
+    """Model that gives the recorded answers to requests with the same purpose, in order.
+
+    ``missed`` holds requests without a recorded answer, ``left`` the answers that have not been used.
+    """
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self.left = list(exchanges)
         self.answered: list[tuple[Exchange, Exchange]] = []
-        """Each recorded exchange with the request that it answered now."""
+        """Each recorded exchange with the request that it now answered."""
         self.missed: list[Exchange] = []
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
-        """See :meth:`fateforger.ports.Model.complete`."""
-        del seconds  # what is recorded is there at once
-        await asyncio.sleep(0)  # and gives way to others, as anything that waits for a server does
+        """Return the recorded answer. See :meth:`fateforger.ports.Model.complete`."""
+        del seconds  # A recorded answer is available at once.
+        await asyncio.sleep(0)  # Yield to other tasks, as waiting for a server would.
         now = Exchange.of(prompt)
         then = next((e for e in self.left if purpose(e.name) == purpose(now.name)), None)
         if then is None:
@@ -66,11 +70,11 @@ class AnsweringModel:
         return then.completion
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def purpose(name: str) -> str:
-    """``decide/2`` and ``decide/3`` are two versions of the same request."""
+    """Return the name of a request without its version: ``decide/2`` and ``decide/3`` have the same purpose."""
     return name.partition("/")[0]
 
 

@@ -1,4 +1,4 @@
-"""Words in place of words: the same for the same, of the same length and shape, and not to be turned back."""
+"""Replace words by pseudonyms of the same length and shape, consistently and irreversibly."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ CONSONANTS, VOWELS = "bcdfghjklmnprstvwz", "aeiou"
 
 
 class Pseudonyms:
-    """Letters and digits are replaced word by word; what stands between them stays, so that a text is cut, quoted and
-    laid out like the one it stands for. Without the ``key``, which is never kept, words cannot be guessed and tried."""
+    """Replaces letters and digits word by word.
+
+    Everything between words stays, so that a text is cut, quoted and laid out as before. The ``key`` is never stored;
+    without it, a pseudonym cannot be confirmed by guessing words.
+    """
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -20,14 +23,14 @@ class Pseudonyms:
         self._taken: set[str] = set()
 
     def text(self, text: str) -> str:
-        """The text in pseudonyms."""
+        """Replace the words of a text."""
         return "".join(
             self._word("".join(part)) if wordlike else "".join(part) for wordlike, part in groupby(text, _is_wordlike)
         )
 
     def _word(self, word: str) -> str:
         plain = word.lower()
-        if len(plain) != len(word):  # a letter whose lower case is two; then the case is left alone
+        if len(plain) != len(word):  # The lower case of some letters has two characters; such a word keeps its case.
             plain = word
         if plain not in self._given:
             self._given[plain] = self._minted(plain)
@@ -35,7 +38,7 @@ class Pseudonyms:
         return "".join(c.upper() if old.isupper() else c for old, c in zip(word, self._given[plain], strict=True))
 
     def _minted(self, word: str) -> str:
-        """Two words never share a pseudonym, unless there are more of that length than pseudonyms."""
+        """Create a pseudonym. Two words share one only if there are more words of that length than pseudonyms."""
         tries = range(200) if len(word) < 3 else count()
         made = ""
         for attempt in tries:

@@ -1,5 +1,8 @@
-"""A run in pseudonyms, made so that it can still be run again: what people wrote is replaced where it comes in, in the
-input and in the answers of the model, and the rest follows from running the turn once more."""
+"""Redact a recorded run so that it can still be replayed.
+
+Text written by people is replaced in the input and in the model's answers; everything else follows from running the
+turn again.
+"""
 
 from __future__ import annotations
 
@@ -65,25 +68,27 @@ KEPT = frozenset(
         ),
     }
 )
-"""Fields that no person fills with words: ids, names of ours, zones. Every other text is hidden, but for literals."""
+"""Fields that never hold a person's words, such as ids and zones. All other texts except literals are redacted."""
 OURS = frozenset({"ffu", "ffg", "ffd", "ffo"})
-"""The private properties of an event that are ours."""
+"""Private event properties that this program writes."""
 
 
 def hidden_input(turn: TurnInput, hide: Hide) -> TurnInput:
-    """The input of a turn with everything that a person wrote hidden."""
+    """Redact the input of a turn."""
     hidden, session = _model(turn, hide), _session(turn.session, hide)
     command = hidden.command
     if isinstance(command, ResolveConflict) and command.seen is not None:
         command = command.model_copy(update={"seen": _seen_anew(command.seen, turn.session, session)})
-    # What was changed by hand is checked as if it had just come in.
+    # Validate the changed input as if it had just come in.
     hidden = hidden.model_copy(update={"session": session, "command": command})
     return TurnInput.model_validate_json(hidden.model_dump_json())
 
 
 def hidden_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: Hide) -> AnyRun:
-    """The run with its input and the model's answers hidden; ``schemas`` are those of the answers. What came of it is
-    to be made anew from that."""
+    """Redact the input and the model's answers of a run. ``schemas`` are those of the answers.
+
+    The results have to be recomputed from them.
+    """
     answers = [hidden_answer(e, schema, hide) for e, schema in zip(run.exchanges, schemas, strict=True)]
     changes: dict[str, Any] = {"exchanges": tuple(answers)}
     match run:
@@ -103,8 +108,10 @@ def hidden_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: H
 
 
 def hidden_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hide) -> Exchange:
-    """An exchange whose answer is hidden, but for what the schema of the answer fixes. Its prompt is the one that was
-    asked: it is to be replaced by the prompt that is asked in pseudonyms."""
+    """Redact an answer except for the values that its schema fixes.
+
+    The exchange keeps its original prompt, which the caller has to replace with the prompt of the redacted run.
+    """
     if exchange.completion is None:
         return exchange
     text = _answer(exchange.completion.text, frozenset(_fixed(schema or {})), hide)
@@ -122,7 +129,7 @@ def _model(value: M, hide: Hide) -> M:
 
 @cache
 def _open_fields(kind: type[BaseModel]) -> tuple[str, ...]:
-    """The fields that may hold something that a person wrote."""
+    """Return the fields that may hold text written by a person."""
     return tuple(
         name
         for name, field in kind.model_fields.items()
@@ -131,7 +138,7 @@ def _open_fields(kind: type[BaseModel]) -> tuple[str, ...]:
 
 
 def _is_literal(annotation: Any) -> bool:
-    """One of a few names of ours, or nothing."""
+    """Check whether a field holds a literal or nothing."""
     if get_origin(annotation) in {Union, UnionType}:
         return all(part is NoneType or _is_literal(part) for part in get_args(annotation))
     return get_origin(annotation) is Literal
@@ -156,11 +163,11 @@ def _value(name: str, value: Any, hide: Hide) -> Any:
 
 
 def _with_basis(session: Session, original: Session) -> Session:
-    """A draft that was fresh is fresh in pseudonyms, too."""
+    """Keep a draft current: its basis is recomputed from the redacted session."""
     try:
         was, now = basis(original), basis(session)
     except UserError:
-        return session  # a frame that is a mistake is no basis of anything
+        return session  # An invalid frame has no basis.
     if session.draft_basis == was:
         session = session.model_copy(update={"draft_basis": now})
     if session.sketch is not None and session.sketch.basis == was:
@@ -169,7 +176,7 @@ def _with_basis(session: Session, original: Session) -> Session:
 
 
 def _seen_anew(seen: str, original: Session, session: Session) -> str:
-    """The mark of the questions that a button was about, in pseudonyms."""
+    """Return the token of the questions that a button referred to, for the redacted session."""
     pairs = list(zip(original.questions, session.questions, strict=True))
     opened = [pair for pair in pairs if pair[0].answer is None]
     for group in ([pair] for pair in pairs), [opened], [pairs]:
@@ -184,11 +191,11 @@ def _sides(pairs: Sequence[tuple[Question, Question]]) -> tuple[list[Question], 
     return [was for was, _ in pairs], [now for _, now in pairs]
 
 
-# --- what a model said ---
+# --- answers of a model ---
 
 
 def _answer(text: str, fixed: frozenset[str], hide: Hide) -> str:
-    """JSON stays JSON of the same build; anything around it, and what is none, is hidden like any text."""
+    """Redact an answer. JSON keeps its structure; text around it, or text that is not JSON, is redacted as a whole."""
     try:
         value = json_in(text)
     except ValueError:
@@ -207,7 +214,7 @@ def _said(value: Any, fixed: frozenset[str], hide: Hide) -> Any:
 
 
 def _fixed(schema: Any) -> Iterator[str]:
-    """The names and values that a schema itself spells out."""
+    """Yield the names and values that a schema contains."""
     if isinstance(schema, list):
         for part in schema:
             yield from _fixed(part)
@@ -221,7 +228,7 @@ def _fixed(schema: Any) -> Iterator[str]:
 
 
 def _is_day_rule(text: str) -> bool:
-    """A rule over the order of the day, which is made of our own names and nothing else."""
+    """Check whether a text is a rule for the order of the day, which consists of fixed names only."""
     try:
         read_day_rule(text)
     except BadInput:
@@ -230,7 +237,7 @@ def _is_day_rule(text: str) -> bool:
 
 
 def _is_of_a_fixed_form(text: str) -> bool:
-    """A time, a date, a duration or a zone."""
+    """Check whether a text is a time, a date, a duration or a zone."""
     if len(text) > 64 or not text.isascii():
         return False
     if ":" in text or "-" in text:

@@ -1,4 +1,4 @@
-"""A recorded turn, run again with the answers that were recorded. Nothing outside of this process is touched."""
+"""Replay a recorded turn with its recorded answers. Nothing outside this process is touched."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from fateforger.turn.sketching import sketched
 
 
 async def rerun(run: AnyRun) -> AnyRun:
-    """The run as it goes now, in the words of the recorded answers."""
+    """Run a recorded run again, with the recorded answers."""
     return (await _again(run))[0]
 
 
 async def replay(recorded: RecordedTurn) -> tuple[Difference, ...]:
-    """What is different now, field by field; nothing when the turn goes as it went."""
+    """Replay a turn and return the differences, field by field; none if nothing has changed."""
     found: list[Difference] = []
     for number, run in enumerate(recorded.runs):
         prefix = f"run {number + 1}: " if len(recorded.runs) > 1 else ""
@@ -43,7 +43,7 @@ async def _again(run: AnyRun) -> tuple[AnyRun, AnsweringModel]:
     try:
         came_to = await _run(run, listening)
     except (FateforgerError, RuntimeError, TimeoutError):
-        # It broke off; whether it did when it was recorded is for the caller to compare.
+        # The run failed; the caller compares that with the recording.
         came_to = None
     changes = {"exchanges": tuple(listening.exchanges), _RESULTS[run.kind]: came_to}
     return run.model_copy(update=changes), answering
@@ -66,7 +66,7 @@ _JSON: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def _asked(model: AnsweringModel) -> Iterator[Difference]:
-    """Prompts that read otherwise, are new, or are not asked any more."""
+    """Yield prompts that differ, are new, or are no longer asked."""
     for place, (then, now) in enumerate(model.answered):
         yield from differences("prompts", _text(then), _text(now), f"[{place}] {purpose(then.name)}")
     for now in model.missed:
@@ -97,7 +97,7 @@ def _came_out(run: AnyRun, again: AnyRun) -> Iterator[Difference]:
 
 
 def alike(these: Sequence[AnyRun], those: Sequence[AnyRun]) -> bool:
-    """Whether runs took the same way, whatever the words: the same stages, commands, effects and questions."""
+    """Check whether runs took the same path, whatever their texts: the same stages, commands, effects and questions."""
     return [_way(run) for run in these] == [_way(run) for run in those]
 
 

@@ -1,4 +1,4 @@
-"""A recorded turn. Everything in it is a value, so that it can be run again without a model, a calendar or a clock."""
+"""Recorded turn. It holds values only, so it can be replayed without a model, a calendar or a clock."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 CANCELLED = "cancelled"
-"""How a request ended that nobody waited for any longer."""
+"""Failure of a request that was cancelled."""
 
 
 class Failure(BaseModel):
-    """Why there is no answer: the kind of a ``ModelError``, or ``cancelled``."""
+    """Reason why there is no answer: the kind of a ``ModelError``, or ``cancelled``."""
 
     model_config = _FROZEN
     kind: str
@@ -34,12 +34,14 @@ class Failure(BaseModel):
 
 
 class Exchange(BaseModel):
-    """One request to a model, without the schema, which is spelled out in ``system`` as well; and the answer, or why
-    there is none."""
+    """One request to a model with its answer, or the reason why there is none.
+
+    The schema is not stored separately, because ``system`` contains it.
+    """
 
     model_config = _FROZEN
     name: str
-    """What for, and which version of the text, like ``decide/1``."""
+    """Purpose and version of the prompt, such as ``decide/1``."""
     role: Role
     system: str
     user: str
@@ -49,7 +51,7 @@ class Exchange(BaseModel):
 
     @classmethod
     def of(cls, prompt: Prompt, *, completion: Completion | None = None, failure: Failure | None = None) -> Exchange:
-        """The exchange that a prompt led to."""
+        """Build the exchange of a prompt."""
         return cls(
             name=prompt.name,
             role=prompt.role,
@@ -62,7 +64,7 @@ class Exchange(BaseModel):
 
 
 class Run(BaseModel):
-    """One run of the graph. ``model`` tells whether there was one to ask. Without an ``outcome`` it broke off."""
+    """One run of the graph. ``model`` tells whether a model was connected. Without an ``outcome`` the run failed."""
 
     model_config = _FROZEN
     kind: Literal["turn"] = "turn"
@@ -74,8 +76,10 @@ class Run(BaseModel):
 
 
 class OpeningRun(BaseModel):
-    """A first message was read, for a ``session`` that would begin with it, of a person with that ``queue``. Without an
-    ``opened`` there was nothing to do about it, or it could not be read."""
+    """Reading of a first message, for the ``session`` that it would begin and a person with this ``queue``.
+
+    Without ``opened`` there was nothing to do, or the message could not be read.
+    """
 
     model_config = _FROZEN
     kind: Literal["opening"] = "opening"
@@ -88,8 +92,10 @@ class OpeningRun(BaseModel):
 
 
 class DraftRun(BaseModel):
-    """A model was asked for a draft of the session's day, for another one than ``instead_of`` if that is given. Without
-    a ``sketch`` it had none."""
+    """Request for a draft of the session's day, other than ``instead_of`` if that is given.
+
+    Without a ``sketch`` the model had none.
+    """
 
     model_config = _FROZEN
     kind: Literal["draft"] = "draft"
@@ -105,8 +111,10 @@ AnyRun = Run | OpeningRun | DraftRun
 
 
 class EffectResult(BaseModel):
-    """What an effect came to on the calendar, in counts; ``status`` is ``None`` when it wrote nothing there.
-    ``trouble`` tells that the person was told of a problem."""
+    """Result of an effect on the calendar, in counts.
+
+    ``status`` is ``None`` if it wrote nothing there; ``trouble`` tells that the person was told about a problem.
+    """
 
     model_config = _FROZEN
     kind: str
@@ -119,31 +127,33 @@ class EffectResult(BaseModel):
 
     @property
     def ops(self) -> int:
-        """Calendar ops that were carried out."""
+        """Number of calendar operations that were carried out."""
         return self.created + self.updated + self.deleted
 
 
 class RecordedTurn(BaseModel):
-    """A turn as it went, or a draft. A first message is read, and then run; and there are two runs when what a message
-    came to contradicts what the person has changed on the calendar: then they are asked. ``ended`` is ``done``, or the
-    name of the error that ended it."""
+    """Recording of a turn or a draft.
+
+    A first message is read and then run. A turn has two runs if the result of a message conflicts with the person's own
+    calendar changes: the second run asks about that. ``ended`` is ``done``, or the name of the error that ended it.
+    """
 
     model_config = _FROZEN
     version: int = VERSION
     program: str
-    """Version of the program that recorded it."""
+    """Version of the program that recorded the turn."""
     began_at: datetime
     seconds: float
     ended: str
     titles: Literal["kept", "redacted"]
     alike: bool = True
-    """Whether the turn, told in pseudonyms, went the way it really did."""
+    """True if the redacted turn took the same path as the original."""
     runs: tuple[Annotated[AnyRun, Field(discriminator="kind")], ...]
     effects: tuple[EffectResult, ...] = ()
 
 
 def recorded_turn(document: Any, source: str) -> RecordedTurn:
-    """The recording in a JSON document. Raises ``BadInput`` when it is none, or one of a newer program."""
+    """Parse a recording. Raises ``BadInput`` if it is not valid, or was made by a newer program."""
     found = document.get("version") if isinstance(document, Mapping) else None
     if not isinstance(found, int) or "runs" not in document:
         raise BadInput("This is no recorded turn.", where=source)
