@@ -1,1 +1,1 @@
-"""The chat side: Slack payload in, command out; card in, Block Kit out. ``app.open_room`` puts it together."""
+"""Slack transport: payload in, command out; card in, Block Kit out. ``app.open_room`` wires it together."""

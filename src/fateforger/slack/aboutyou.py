@@ -1,4 +1,4 @@
-"""What a person asks about themself on App Home: to see all that is held, and to be forgotten. On a lane of its own."""
+"""Personal data requests on App Home: export and erasure, in a lane of their own."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from fateforger.turn.present.home import ERASE, EXPORT
 
 FILE_NAME = "what-i-know-about-you.json"
 BUSY_TRIES = 8
-"""Looks at a calendar that is being written to, before the person is told."""
+"""Tries while the calendar is being written to, before the person is told."""
 
 log = logging.getLogger(__name__)
 
 
 def about_job(asked: AboutAsked) -> NewJob:
-    """The job of doing what the person asked. It names them, so it goes last of all."""
+    """Return the job for a request. Erasure deletes it last, because it names the person."""
     payload = {"user_id": asked.user_id, "wish": asked.wish}
     return NewJob(lane=ERASING_LANE, key=asked.user_id, dedupe=asked.command_id, payload=payload)
 
 
 class AboutYou:
-    """Answers in direct messages, and shows App Home anew."""
+    """Answers personal data requests in direct messages, and refreshes App Home."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class AboutYou:
         self._session = session
 
     async def perform(self, job: Job) -> None:
-        """Do it, once. Raises as :data:`~fateforger.background.lane.Perform` does."""
+        """Carry out a request once. Raises the same errors as :data:`~fateforger.background.lane.Perform`."""
         user_id, wish = str(job.payload["user_id"]), job.payload["wish"]
         try:
             if wish == EXPORT.action:
@@ -76,7 +76,7 @@ class AboutYou:
         self._home.show(user_id)
 
     async def given_up(self, job: Job, _error: str) -> None:
-        """Say so, if that is possible."""
+        """Tell the person that the request failed, if possible."""
         try:
             await self._say(str(job.payload["user_id"]), phrases.ABOUT_FAILED, job)
         except SlackTrouble as trouble:
@@ -111,7 +111,7 @@ class AboutYou:
             return
         closed = (await self._dossiers.ownership.owner()).closed
         await self._say(user_id, f"{phrases.FORGOTTEN} {phrases.CLOSED_NOW if closed else phrases.AFRESH}", job)
-        # The job names the person as well, so it goes before the files are seen to.
+        # The job names the person as well, so it is finished before the files are scrubbed.
         await self._jobs.finish(job)
         await self._dossiers.people.scrub()
 
@@ -123,6 +123,6 @@ class AboutYou:
 
 
 def about_workers(jobs: Jobs, about: AboutYou, *, owner: str, clock: Clock) -> LaneWorkers:
-    """Workers that do what people ask about themselves. While something else of theirs is carried out they wait."""
+    """Return workers for personal data requests. They wait while another job of the person is running."""
     policy = LanePolicy(workers=2, tries=100, longest_backoff_seconds=5.0)
     return LaneWorkers(jobs, ERASING_LANE, about.perform, about.given_up, owner=owner, clock=clock, policy=policy)

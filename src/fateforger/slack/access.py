@@ -1,4 +1,4 @@
-"""Who may plan: the one place that asks whose calendar it is, for every command, form and page that needs it."""
+"""Calendar access: check whether a person may plan. Every command, form and page uses these functions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from fateforger.slack import phrases
 from fateforger.slack.addresses import COMMAND_NAME
 
 CLAIM = "claim"
-"""What is written before a code."""
+"""Word that precedes a code."""
 
 
 async def calendar_refusal(door: Door, user_id: str, *, in_card: bool = False) -> str | None:
-    """Return why this person cannot plan here, with what to do; ``None`` if they can. A card mentions nobody."""
+    """Return the reason why a person cannot plan here, with a remedy; ``None`` if they can.
+
+    With ``in_card`` the text mentions no one.
+    """
     owner = await door.calendar_owner()
     if owner.person == user_id:
         return None
@@ -22,7 +25,7 @@ async def calendar_refusal(door: Door, user_id: str, *, in_card: bool = False) -
 
 
 async def claim_answer(door: Door, user_id: str, code: str) -> str:
-    """Present a code, and return what to tell the person."""
+    """Try to claim the calendar with a code, and return the answer for the person."""
     match await door.claim_calendar(user_id, code):
         case Claiming.DONE:
             return phrases.CLAIMED
@@ -39,15 +42,16 @@ async def claim_answer(door: Door, user_id: str, code: str) -> str:
 
 
 def typed_code(typed: str) -> str | None:
-    """Return what was typed as the code of a claim: ``claim`` and what comes after it, a fixed form. ``None`` for
-    anything else."""
+    """Parse the typed text ``claim CODE``, and return the code; ``None`` for anything else."""
     word, *code = typed.split() or [""]
     return "".join(code) if word == CLAIM and code else None
 
 
 def sent_code(message: str) -> str | None:
-    """Return the code of a claim that was sent as a message, with or without the command before it. It has to look like
-    a code, with its dash, for people write other things that begin so."""
+    """Return the code of a claim sent as a message, with or without the command; ``None`` for any other message.
+
+    The code must have its dash, because ordinary messages may begin with the same word.
+    """
     words = message.removeprefix(COMMAND_NAME).strip()
     code = typed_code(words)
     return code if code is not None and is_code(code) else None

@@ -1,4 +1,4 @@
-"""What the use of a control asks for (Slack's block actions), by pure functions."""
+"""Parse Slack block actions, by pure functions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from fateforger.slack.shapes import Action, BlockActions, View
 
 
 def read_action(payload: BlockActions, at: datetime) -> Arrival:
-    """What the use of a control asks for, on a card, on App Home or in a form."""
+    """Parse the use of a control on a card, on App Home, or in a form. ``at`` is the time of arrival."""
     action = payload.actions[0]
     if payload.view is not None and payload.view.type == "modal":
         return _in_form(payload, payload.view, action, at)
@@ -61,7 +61,7 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
     if found is None:
         return Ignored(f"the control {action.action_id}")
     address, deed, value = found
-    # The card stands in a thread, or at the root of the thread that the answer belongs to.
+    # The card is in a thread, or at the root of the thread that the answer belongs to.
     container = payload.container
     place = Place(payload.channel.id if payload.channel else None, container.thread_ts or container.message_ts)
     once = command_id(
@@ -75,7 +75,7 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
     if deed.action == START:
         return _started(once, payload, address, place)
     if deed.action == STOP:
-        # The same button may stand there for the next turn, so the turn is part of what makes the click.
+        # The same button may appear again for the next turn, so the turn is part of the id.
         once = command_id("stop", address.session, deed.target)
         return StopAsked(once, payload.user.id, place, address.session)
     if deed.action.startswith((PROPOSAL_PREFIX, PERSON_PREFIX)):
@@ -87,7 +87,7 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
             form=deed.action.removeprefix(FORM_PREFIX),
             session_id=address.session,
             user_id=payload.user.id,
-            # A select that asks for a form says with its value what the form is about.
+            # A select that opens a form passes the subject of the form as its value.
             target=value if isinstance(value, str) else deed.target,
         )
         return FormAsked(request, payload.trigger_id, place)
@@ -96,7 +96,7 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
 
 
 def _started(once: str, payload: BlockActions, address: Address, place: Place) -> Arrival:
-    once = command_id("start", once, payload.user.id)  # anybody may press it, each for themselves
+    once = command_id("start", once, payload.user.id)  # Anyone may press it, each for themselves.
     if address.v == WELCOME:
         ts = payload.container.message_ts
         return StartAsked(once, payload.user.id, place, by_button=True, welcome_ts=ts)
@@ -104,8 +104,7 @@ def _started(once: str, payload: BlockActions, address: Address, place: Place) -
 
 
 def _of_whoever(once: str, user_id: str, deed: Deed, place: Place) -> Answered | AboutAsked:
-    """What anybody may press: who may have it done is looked up later, so one person's click never stands for
-    another's."""
+    """Parse a control that anyone may use. Permission is checked later, so the id includes the user."""
     if deed.action.startswith(PERSON_PREFIX):
         return AboutAsked(command_id("about", once, user_id), user_id, deed.action)
     answer = deed.action.removeprefix(PROPOSAL_PREFIX)
@@ -160,7 +159,7 @@ def _vote(payload: BlockActions, action: Action, at: datetime) -> Arrival:
 
 
 def _use(action: Action) -> tuple[Address, Deed, Any] | None:
-    """The address, the deed and the value chosen, if any; ``None`` for what is not a control of ours."""
+    """Return the address, the deed and the chosen value, if any; ``None`` for a foreign control."""
     name = action_of(action.action_id)
     if action.type == "button":
         address = unpacked(Address, action.value)
@@ -203,6 +202,6 @@ def _in_form(payload: BlockActions, view: View, action: Action, at: datetime) ->
             update={"form": deed.action.removeprefix(FORM_PREFIX), "target": target, "size": 0},
         )
         return FormAsked(other, payload.trigger_id, Place(None), below=address)
-    # The same button of a view that was shown anew since is another one.
+    # The same button in a refreshed view is a different one.
     once = command_id("click", view.id, view.hash, action.action_id, deed.packed(), target)
     return FormPressed(_click(once, payload, at, address.session, deed, value), here)

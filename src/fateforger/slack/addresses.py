@@ -1,9 +1,9 @@
-"""How a control says what it is about when it comes back from Slack.
+"""Addresses that controls carry, and that Slack sends back when a control is used.
 
 A button carries an :class:`Address` in its ``value``. Pickers and menus have no such field, so the ``block_id`` of
-the block they stand in carries one too, without a target. The choices of a row's menu carry a :class:`Deed` each.
-``v`` names the rendering: the same control of a later rendering has another ``v``, so a click on it is another
-click, while two clicks on one rendering are the same one twice.
+their block carries one, without a target. Each choice of a row's menu carries a :class:`Deed`. ``v`` names the
+rendering: a control of a later rendering has another ``v``, so a click on it is a new click, while two clicks on one
+rendering are the same click.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 ACTION_MARK = "#"
-"""Parts a control's action from the suffix that makes its ``action_id`` unique within a message."""
+"""Separates the action from the suffix that makes an ``action_id`` unique within a message."""
 
 FORM_PREFIX = "form."
-"""A control whose action begins so asks for the form named by the rest."""
+"""Prefix of actions that open a form; the rest is the name of the form."""
 
 TURN_PREFIX = "turn."
-"""A control in a form whose action begins so shows that form anew, with the choice named by the rest."""
+"""Prefix of actions that refresh their form; the rest is the name of the choice."""
 
 COMMAND_NAME = "/timebox"
 
@@ -27,47 +27,46 @@ PULL_COMMAND = "/pull"
 TASKS_COMMAND = "/tasks"
 
 QUEUE_PREFIX = "queue."
-"""A control whose action begins so is about the queue; its answer takes the place of its card."""
+"""Prefix of actions on the queue; the answer replaces the card."""
 
 SAVE_AS_TASK = "save_as_task"
-"""The shortcut on a message that makes a task of it."""
+"""Message shortcut that creates a task from a message."""
 
 STOP = "turn.stop"
-"""The action of the button that stops the turn under way; its target is the turn's command."""
+"""Action of the button that stops a running turn; its target is the id of the turn's command."""
 
 PROPOSAL_PREFIX = "proposal."
-"""A control whose action begins so answers another agent's proposal, with what the rest says; its target is the
-proposal."""
+"""Prefix of actions that answer an agent's proposal; the rest is the answer, and the target is the proposal."""
 
 PERSON_PREFIX = "person."
-"""A control whose action begins so is about all that is held about the person who uses it."""
+"""Prefix of actions on the data held about the person who uses them."""
 
 FEEDBACK = "feedback"
-"""The action of the thumbs; what was said travels in the value."""
+"""Action of the thumbs; the value carries the vote."""
 
 SAY = "say"
-"""The action of a button that says something for the person: its target is the words."""
+"""Action of a button that says something for the person: its target is the text."""
 
 START = "start"
-"""The action of a control that begins a session; only the chat side knows where it was used and in which zone."""
+"""Action that begins a session; only this package knows where it was used and in which zone."""
 
 WELCOME = "welcome"
-"""The rendering of a welcome card: its button begins a session in the card's own thread."""
+"""Rendering of a welcome card: its button begins a session in the card's own thread."""
 
 MORE = "more"
-"""The action of the button in a form that asks for more rows."""
+"""Action of the button in a form that asks for more rows."""
 
 VALUE_ACTION = "value"
-"""The ``action_id`` of every field of a form; the ``block_id`` says which one."""
+"""``action_id`` of every field of a form; the ``block_id`` tells which one."""
 
 YES = "yes"
-"""What the one box of a field stands for that has only one; boxes of several stand for their choices."""
+"""Value of the box of a single checkbox; with several boxes, each has the value of its choice."""
 
 FIELD_PREFIX = "field."
-"""Begins the ``block_id`` of a form's field, before its name."""
+"""Prefix of the ``block_id`` of a form's field; the rest is its name."""
 
 EDITION_MARK = "~"
-"""Parts the name of a field from its edition, where it has more than one."""
+"""Separates the name of a field from its edition, if it has more than one."""
 
 
 class _Compact(BaseModel):
@@ -78,7 +77,7 @@ class _Compact(BaseModel):
 
 
 class Address(_Compact):
-    """Which session a control belongs to, what it is about, which rendering it stands in, and its block's number."""
+    """Session, target, rendering and block number of a control."""
 
     session: str = ""
     target: str = ""
@@ -87,14 +86,14 @@ class Address(_Compact):
 
 
 class Deed(_Compact):
-    """What a choice of a row's menu does, and to what."""
+    """Action and target of a choice in a row's menu."""
 
     action: str
     target: str = ""
 
 
 class Vote(_Compact):
-    """What one of the thumbs says, about which turn of which session, and the prompts behind it."""
+    """Vote of a thumb: session, turn, and the prompts of the turn."""
 
     session: str
     turn: str
@@ -103,14 +102,14 @@ class Vote(_Compact):
 
 
 class MessageAddress(_Compact):
-    """A message that a form is about."""
+    """Message that a form is about."""
 
     channel: str = ""
     ts: str = ""
 
 
 class FormAddress(_Compact):
-    """What a form comes back with, in its ``private_metadata``. ``below`` is the address of the form under it."""
+    """State of a form in its ``private_metadata``. ``below`` is the address of the form under it."""
 
     form: str
     session: str = ""
@@ -123,7 +122,7 @@ A = TypeVar("A", bound=_Compact)
 
 
 def unpacked(kind: type[A], text: str | None) -> A | None:
-    """The address in a text that came back from Slack; ``None`` when the text is not one of ours."""
+    """Parse an address that came back from Slack; return ``None`` if it is not valid."""
     try:
         return kind.model_validate_json(text or "")
     except ValidationError:
@@ -131,17 +130,17 @@ def unpacked(kind: type[A], text: str | None) -> A | None:
 
 
 def field_block(name: str, edition: int = 0) -> str:
-    """The ``block_id`` of a field."""
+    """Return the ``block_id`` of a field."""
     return f"{FIELD_PREFIX}{name}" + (f"{EDITION_MARK}{edition}" if edition else "")
 
 
 def field_name(block_id: str) -> str | None:
-    """The name of the field with that ``block_id``; ``None`` when it is no field."""
+    """Return the name of the field with this ``block_id``; ``None`` if it is not a field."""
     if not block_id.startswith(FIELD_PREFIX):
         return None
     return block_id.removeprefix(FIELD_PREFIX).partition(EDITION_MARK)[0]
 
 
 def action_of(action_id: str) -> str:
-    """The action of a control, without the suffix."""
+    """Return the action of a control, without the suffix."""
     return action_id.rpartition(ACTION_MARK)[0] or action_id

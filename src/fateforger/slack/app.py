@@ -1,4 +1,4 @@
-"""The chat side put together: what comes in through Bolt, the turns, what goes out through the outbox."""
+"""Slack app: payloads from Bolt, workers for commands, and messages from the outbox."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 class SlackRoom:
-    """The whole chat side of one workspace. Made by :func:`open_room`, already connected."""
+    """Connection to one workspace. Created by :func:`open_room`, already connected."""
 
     def __init__(
         self,
@@ -131,20 +131,20 @@ class SlackRoom:
 
     @property
     def uses_oauth(self) -> bool:
-        """Whether Bolt runs as an OAuth app, which it should not."""
+        """True if Bolt runs as an OAuth app, which is a misconfiguration."""
         return self._app.oauth_flow is not None
 
     async def connected(self) -> bool:
-        """Whether payloads can arrive."""
+        """Check whether a socket is connected."""
         open_now = [await socket.client.is_connected() for socket in self._sockets]
         return any(open_now)
 
     def wake(self) -> None:
-        """A message may be due that no turn has queued: background work calls this."""
+        """Wake the dispatcher. Call this after queueing a message outside a turn."""
         self._dispatcher.wake()
 
     async def connect(self) -> Workspace:
-        """Check the tokens, go on with what was left undone, and open the sockets. Raises as :func:`check` does."""
+        """Check the tokens, resume unfinished work, and open the sockets. Raises the same errors as :func:`check`."""
         workspace = await check(self._login, self._client)
         self._pictures.granted(workspace.scopes)
         await self._jobs.enqueue(SENDING, now=self._clock.now())
@@ -164,8 +164,10 @@ class SlackRoom:
         return workspace
 
     async def close(self) -> None:
-        """Take nothing more, finish what is under way within seconds, let go of the connections. What is left goes
-        on when the program starts again."""
+        """Stop accepting payloads, finish running work within seconds, and close the connections.
+
+        Unfinished work resumes when the program starts again.
+        """
         await self._intake.close()
         await asyncio.gather(*(socket.close_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
         await asyncio.gather(*(lane.stop() for lane in self._lanes))
@@ -192,14 +194,15 @@ async def open_room(
     turns: LanePolicy | None = None,
     timing: Timing | None = None,
 ) -> tuple[SlackRoom, Workspace]:
-    """Connect to a workspace; :meth:`SlackRoom.close` ends it. ``replica`` names this program among those on the same
-    database, the same after a restart. ``clock`` has to tick: retries and leases live by it.
-    ``painter`` makes the pictures of days; without one there are none. ``approvals`` knows what other agents propose,
-    ``dossiers`` all that is held about people.
-    ``pace`` is by default Slack's for Slack itself, and none for what stands in for it.
+    """Connect to a workspace; :meth:`SlackRoom.close` ends it.
 
-    Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached; then nothing is
-    left open.
+    ``replica`` names this process among those on the same database, and is the same after a restart. ``clock`` has to
+    tick, because retries and leases depend on it. ``painter`` renders pictures of days; without one there are none.
+    ``approvals`` holds agents' proposals, ``dossiers`` everything that is held about people. ``pace`` defaults to
+    Slack's limits for Slack itself, and to none for other servers.
+
+    Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack cannot be reached; then nothing is left
+    open.
     """
     room = SlackRoom(
         login,

@@ -1,4 +1,4 @@
-"""What a Slack payload turned out to be. Nothing here has been looked up or believed yet."""
+"""Typed results of parsing Slack payloads. Nothing here has been looked up or checked yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fateforger.slack.addresses import FormAddress
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in Slack something happened. In App Home and in modals there is no channel."""
+    """Place in Slack. App Home and modals have no channel."""
 
     channel: str | None
     thread_ts: str | None = None
@@ -22,8 +22,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StartAsked:
-    """``/timebox``, the shortcut, or a start button. ``said`` is what was typed after the command; ``welcome_ts`` is
-    the welcome card whose button it was."""
+    """Request to start a session by ``/timebox``, a shortcut, or a button.
+
+    ``said`` is the text after the command; ``welcome_ts`` is the welcome card of the button.
+    """
 
     command_id: str
     user_id: str
@@ -35,8 +37,11 @@ class StartAsked:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A person wrote something. ``thread_ts`` is the thread it belongs to, or would open (then ``opens``).
-    ``event`` tells the two events of one post apart that mention the bot in a channel."""
+    """Message that a person wrote.
+
+    ``thread_ts`` is its thread, or the one it would open (then ``opens``). ``event`` tells apart the two events of a
+    channel message that mentions the bot.
+    """
 
     command_id: str
     user_id: str
@@ -52,7 +57,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class QueueAsked:
-    """A slash command about the queue; ``said`` is what was typed after it."""
+    """Slash command about the queue; ``said`` is the text after it."""
 
     command_id: str
     user_id: str
@@ -63,7 +68,7 @@ class QueueAsked:
 
 @dataclass(frozen=True, slots=True)
 class Clicked:
-    """A control of a card was used. ``ts`` is the message of a control of the queue, whose answer takes its place."""
+    """Control of a card that was used. ``ts`` is the message of a queue control, which the answer replaces."""
 
     click: Click
     place: Place
@@ -72,7 +77,7 @@ class Clicked:
 
 @dataclass(frozen=True, slots=True)
 class StopAsked:
-    """Stop was pressed: on our button, which knows its session, or on Slack's own in a thread."""
+    """Stop, from the card's button, which knows its session, or from Slack's own button in a thread."""
 
     command_id: str
     user_id: str
@@ -82,7 +87,7 @@ class StopAsked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A button of another agent's proposal was pressed; ``answer`` is what it says."""
+    """Button of an agent's proposal that was pressed, with its ``answer``."""
 
     command_id: str
     user_id: str
@@ -93,7 +98,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class AboutAsked:
-    """A person asked for all that is held about them, or to be forgotten; ``wish`` is the action of the control."""
+    """Request of a person to export or erase their data; ``wish`` is the action of the control."""
 
     command_id: str
     user_id: str
@@ -102,7 +107,7 @@ class AboutAsked:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A thumb on a card was pressed."""
+    """Vote on a card."""
 
     rating: Rating
     place: Place
@@ -110,8 +115,10 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class FormAsked:
-    """A control asked for a form. ``trigger_id`` opens one within three seconds, over the form ``below`` if the control
-    stood in one."""
+    """Request to open a form.
+
+    ``trigger_id`` is valid for three seconds; ``below`` is the form that contains the control, if any.
+    """
 
     request: FormRequest
     trigger_id: str
@@ -121,7 +128,7 @@ class FormAsked:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A form and the view it stands in."""
+    """Form and the id of its view."""
 
     view_id: str
     address: FormAddress
@@ -129,8 +136,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class OpenForm:
-    """A form that is on a person's screen. ``hash`` is that of the view as it was; ``below`` are those under it, the
-    nearest first."""
+    """Form that is open. ``hash`` is that of the view as it was; ``below`` are the forms under it, nearest first."""
 
     address: FormAddress
     view_id: str
@@ -140,7 +146,7 @@ class OpenForm:
 
 @dataclass(frozen=True, slots=True)
 class FormTurned:
-    """A control in an open form shows it anew: with more rows, another page, other fields."""
+    """Control that refreshes its form: with more rows, another page, or other fields."""
 
     request: FormRequest
     form: OpenForm
@@ -148,7 +154,7 @@ class FormTurned:
 
 @dataclass(frozen=True, slots=True)
 class FormPressed:
-    """A control in an open form that is a command."""
+    """Control in a form that is a command."""
 
     click: Click
     form: OpenForm
@@ -156,8 +162,11 @@ class FormPressed:
 
 @dataclass(frozen=True, slots=True)
 class FormFilled:
-    """A form was submitted; ``address`` is its own, ``below`` are those under it. ``blocks`` has each field's block, in
-    order; ``unreadable`` has a sentence for each field whose value has the wrong shape."""
+    """Submitted form with its ``address`` and the forms ``below`` it.
+
+    ``blocks`` maps each field to its block, in order; ``unreadable`` has a sentence for each field with an invalid
+    value.
+    """
 
     submission: FormSubmission
     address: FormAddress
@@ -173,7 +182,7 @@ class HomeOpened:
 
 @dataclass(frozen=True, slots=True)
 class MessagesOpened:
-    """A person looks at their direct messages with the bot."""
+    """Visit to the direct messages with the bot."""
 
     user_id: str
     channel: str
@@ -181,7 +190,7 @@ class MessagesOpened:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Nothing for us; ``because`` is for the log."""
+    """Payload that needs no action; ``because`` is for the log."""
 
     because: str
 
@@ -206,6 +215,6 @@ Arrival = (
 
 
 def command_id(kind: str, *parts: str) -> str:
-    """An id that is the same for repetitions of one deed, and short whatever the parts are."""
+    """Return an id that is the same for repetitions of one event, and short whatever the parts are."""
     digest = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
     return f"{kind}-{digest[:32]}"

@@ -1,4 +1,4 @@
-"""Sentences for one person only, outside of any session."""
+"""Ephemeral messages to one person, outside any session."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ log = logging.getLogger(__name__)
 
 
 class Asides:
-    """Says something to one person where they just were. It is not kept: when it fails, that is logged and no more."""
+    """Sends short messages to one person. They are not stored; a failure is only logged."""
 
     def __init__(self, client: AsyncWebClient, people: People) -> None:
         self._client = client
         self._people = people
 
     async def whisper(self, user_id: str, place: Place, words: str) -> None:
-        """An ephemeral message in the thread, or a direct message when the person was in no channel."""
+        """Send an ephemeral message to the thread, or a direct message if there is no channel."""
         try:
             if place.channel is None:
                 channel = await self._people.direct_channel(user_id)

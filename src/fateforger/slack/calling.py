@@ -1,4 +1,4 @@
-"""Calls of Slack's Web API, with every way they can fail translated once."""
+"""Calls of Slack's Web API, with their errors translated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PASSING = frozenset(
         "streaming_state_conflict",
     }
 )
-"""Errors that go away by themselves."""
+"""Errors that are transient."""
 
 _LOGIN = frozenset(
     {
@@ -39,7 +39,7 @@ _LOGIN = frozenset(
         "accesslimited",
     }
 )
-"""Errors that go away when somebody mends the app's login."""
+"""Errors that an administrator has to fix in the app's installation."""
 
 _TOO_LONG = frozenset(
     {"msg_too_long", "msg_blocks_too_long", "too_many_blocks", "invalid_blocks", "invalid_blocks_format"}
@@ -48,7 +48,7 @@ _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_clos
 
 
 class SlackTrouble(Exception):
-    """A call that did not do what it should. ``code`` is Slack's word for it."""
+    """Failed call of the Web API. ``code`` is Slack's error code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -56,8 +56,10 @@ class SlackTrouble(Exception):
 
 
 class Passing(SlackTrouble):
-    """Trying again later may help. ``retry_after`` in seconds when Slack said so; ``unsure`` when the call may have
-    been carried out all the same."""
+    """Transient failure; a retry may succeed.
+
+    ``retry_after`` is in seconds, if Slack gave it; ``unsure`` is true if the call may have been carried out.
+    """
 
     def __init__(self, code: str, *, retry_after: float | None = None, unsure: bool = False) -> None:
         super().__init__(code)
@@ -66,29 +68,29 @@ class Passing(SlackTrouble):
 
 
 class LoginTrouble(Passing):
-    """The app's token or its scopes do not allow this; somebody has to mend that first."""
+    """The app's token or scopes do not allow the call; an administrator has to fix that first."""
 
 
 class TooLong(SlackTrouble):
-    """Slack does not accept the message at this size."""
+    """Slack rejects the message because of its size."""
 
 
 class MessageGone(SlackTrouble):
-    """The message to change is not there, or cannot be changed any more."""
+    """The message to change does not exist, or can no longer be changed."""
 
 
 class Refused(SlackTrouble):
-    """Slack will never accept this call."""
+    """Slack will never accept the call."""
 
 
 async def called(call: Awaitable[AsyncSlackResponse]) -> Mapping[str, Any]:
-    """The answer of a call. Raises ``SlackTrouble``."""
+    """Return the data of a response. Raises ``SlackTrouble``."""
     response = await answered(call)
     return response.data if isinstance(response.data, dict) else {}
 
 
 async def answered(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
-    """The answer of a call with its headers. Raises ``SlackTrouble``."""
+    """Return a response with its headers. Raises ``SlackTrouble``."""
     try:
         return await call
     except SlackApiError as error:

@@ -1,4 +1,4 @@
-"""The connection to Slack, or to what speaks like it: made from given values only, never from the environment."""
+"""Connection to Slack or a compatible server, built from explicit values, never from the environment."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ PING_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class SlackLogin:
-    """How to reach a workspace. ``connections`` is the number of sockets: with two, one stays while Slack renews the
-    other. ``proxy`` is the URL of an HTTP proxy. ``open_seconds`` is how long the sockets may take to open."""
+    """Tokens and addresses of a workspace.
+
+    ``connections`` is the number of sockets: with two, one stays up while Slack renews the other. ``proxy`` is the URL
+    of an HTTP proxy. ``open_seconds`` limits the time to open the sockets.
+    """
 
     bot_token: str = field(repr=False)
     app_token: str = field(repr=False)
@@ -36,32 +39,33 @@ class SlackLogin:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where the tokens led."""
+    """Workspace that the tokens belong to."""
 
     team: str
     team_id: str
     bot_user_id: str
     scopes: frozenset[str] | None = None
-    """What the app may do; ``None`` when Slack did not say."""
+    """Scopes of the app; ``None`` if Slack did not report them."""
 
 
 def new_session() -> aiohttp.ClientSession:
-    """Connections for all calls. To be made inside a running loop, and closed."""
+    """Create the HTTP session for all calls. Call it inside a running loop, and close the session."""
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS), trust_env=False)
 
 
 def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """A client that calls once and never again by itself: a repeated post would be a second message."""
+    """Create a client without automatic retries: a repeated post would be a second message."""
     client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, session=session, retry_handlers=[])
-    client.proxy = login.proxy  # it takes the environment's when it is given none
+    client.proxy = login.proxy  # Without an explicit proxy it uses the environment's.
     return client
 
 
 def new_app(client: AsyncWebClient, intake: AsyncMiddleware) -> AsyncApp:
-    """A Bolt app whose payloads all go to ``intake``."""
+    """Create a Bolt app that passes all payloads to ``intake``."""
     with _without_slack_settings():
         return AsyncApp(
-            name="fateforger.bolt",  # Bolt sets the level of the logger of that name, which must not be our own
+            # Bolt sets the level of the logger of this name, so it must not be the program's own.
+            name="fateforger.bolt",
             client=client,
             signing_secret="",
             before_authorize=intake,
@@ -70,16 +74,16 @@ def new_app(client: AsyncWebClient, intake: AsyncMiddleware) -> AsyncApp:
 
 
 def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
-    """One Socket Mode connection, not open yet. To be made inside a running loop."""
+    """Create a Socket Mode connection, not open yet. Call it inside a running loop."""
     handler = AsyncSocketModeHandler(app, login.app_token, ping_interval=PING_SECONDS)
     handler.client.proxy = login.proxy
     return handler
 
 
 async def check(login: SlackLogin, client: AsyncWebClient) -> Workspace:
-    """Ask Slack about both tokens, as a socket with a bad one would try for ever.
+    """Check both tokens with Slack, because a socket with an invalid one would retry forever.
 
-    Raises ``BadInput`` for a token that Slack refuses, ``WorldError`` when Slack cannot be reached.
+    Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
     """
     try:
         answer = await answered(client.auth_test())
@@ -96,7 +100,7 @@ async def check(login: SlackLogin, client: AsyncWebClient) -> Workspace:
 
 
 def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
-    """The scopes of a token, as Slack says them with each answer."""
+    """Return the scopes of a token, which Slack reports with each response."""
     said = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), None)
     return None if said is None else frozenset(scope.strip() for scope in said.split(",") if scope.strip())
 
@@ -110,8 +114,10 @@ def _explained(trouble: SlackTrouble, login: SlackLogin, token: str) -> BadInput
 
 @contextmanager
 def _without_slack_settings() -> Iterator[None]:
-    """Bolt reads SLACK_* by itself while an app is made; SLACK_CLIENT_ID alone would turn it into an OAuth app that
-    forgets its token."""
+    """Hide the SLACK_* variables, which Bolt reads while an app is created.
+
+    SLACK_CLIENT_ID alone would turn it into an OAuth app that ignores its token.
+    """
     hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("SLACK_")}
     try:
         yield

@@ -18,19 +18,20 @@ Element = dict[str, Any]
 
 
 def plain_text(text: str, limit: int = MAX_LABEL) -> Element:
-    """A text object without markup."""
+    """Return a text object without markup."""
     return {"type": "plain_text", "text": shortened(text, limit)}
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, cut with an ellipsis where Slack has no room for more."""
+    """Cut a text with an ellipsis if it is too long for Slack."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def element(control: Control, address: Address, numbers: Iterator[int]) -> Element | None:
-    """The element for a control, its ``action_id`` made unique by the next number; ``None`` for a choice of nothing.
+    """Return the element of a control, or ``None`` for a menu without choices.
 
-    A menu that is too long for Slack's small one becomes a select; one with a single choice becomes a button.
+    The next number makes its ``action_id`` unique. A menu that is too long for Slack's overflow menu becomes a select;
+    one with a single choice becomes a button.
     """
     match control:
         case Button():
@@ -59,7 +60,7 @@ def element(control: Control, address: Address, numbers: Iterator[int]) -> Eleme
 
 
 def left_out(control: Control) -> str | None:
-    """A sentence about choices that Slack has no room for, if there are any."""
+    """Return a sentence about choices that exceed Slack's limit; ``None`` if all fit."""
     choices = control.choices if isinstance(control, Select | Menu) else ()
     if len(choices) <= MAX_OPTIONS:
         return None

@@ -1,4 +1,4 @@
-"""One message of a session to its place in Slack: in its thread, in place of its slot, or anew."""
+"""Deliver one message of a session: to its thread, in place of the slot's last message, or as a new one."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ log = logging.getLogger(__name__)
 ROOT = "root"
 MAX_THREADS = 5_000
 MOVED = Card(text=phrases.MOVED, parts=(Prose(text=phrases.MOVED),))
-"""Takes the place of what was shown where others read."""
+"""Text that replaces messages in places that others can read."""
 
 
 class Delivery:
-    """Each step can be repeated, so a try that ended halfway is taken up where it stopped.
+    """Delivers messages in steps that can be repeated, so an interrupted try is resumed.
 
-    A message is posted under its id; after a try of which nobody knows how it ended, :meth:`deliver` looks for it in
-    Slack before it posts. A session whose thread is where others read, which an earlier fateforger began there, goes on
-    in direct messages (K14).
+    A message is posted under its id; after a try with an unknown outcome, :meth:`deliver` searches for it in Slack
+    before it posts. A session whose thread others can read, which only older versions could begin, continues in direct
+    messages (K14).
     """
 
     def __init__(
@@ -60,17 +60,17 @@ class Delivery:
         self._threads: dict[str, Place] = {}
 
     def doubt(self, ids: Iterable[str]) -> None:
-        """These may have been posted already."""
+        """Mark messages that may have been posted already."""
         self._doubtful.update(ids)
 
     async def deliver(self, item: Outgoing) -> None:
-        """Send the message and record it; its picture is put in later. Raises ``SlackTrouble`` or ``StoreError``."""
+        """Send a message and record it; its picture follows later. Raises ``SlackTrouble`` or ``StoreError``."""
         async with self._turns.turn(item.session_id):
             await self._deliver(item)
         self._gallery.hang(item)
 
     async def close(self) -> None:
-        """Leave everything as it is."""
+        """Cancel pending pictures; messages stay as they are."""
         await self._gallery.close()
 
     async def _deliver(self, item: Outgoing) -> None:
@@ -83,7 +83,7 @@ class Delivery:
             where = self._placed[item.id] = await self._place(item, place, before)
         if place.thread_ts is None:
             await self._attach(item.session_id, where)
-        # A message that says farewell begins a stage: what its slot showed before has had its own farewell already.
+        # A message with a farewell begins a stage: its slot's last message has already had its own farewell.
         anew = before is not None and before != where
         if anew and item.farewell is None:
             await self._retire(item.session_id, item.slot)
@@ -98,8 +98,10 @@ class Delivery:
         self._threads[session_id] = Place(root.channel, root.ts)
 
     async def give_up(self, item: Outgoing, *, refused: bool) -> None:
-        """After a message was given up, ``refused`` by Slack or for a fault of ours. When it was to begin a plan, its
-        owner is told in direct messages."""
+        """Handle a message that was given up, either ``refused`` by Slack or because of an internal error.
+
+        If it was to begin a plan, its owner is told in direct messages.
+        """
         self._forget(item)
         session = await self._sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
@@ -107,8 +109,11 @@ class Delivery:
             await self._asides.whisper(session.user_id, Place(None), words)
 
     async def _before(self, item: Outgoing, place: Place) -> Sent | None:
-        """Return the message that the slot showed before. One that stayed behind when the session moved does not count;
-        the first message of the thread that it moved to stands for the earlier one."""
+        """Return the message that the slot showed before.
+
+        A message left behind when the session moved does not count, except that the root of the new thread replaces the
+        earlier root.
+        """
         before = await self._outbox.slot(item.session_id, item.slot)
         if before is None or before.channel == place.channel:
             return before
@@ -132,13 +137,15 @@ class Delivery:
         return await self._poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
 
     async def _may_change(self, item: Outgoing, before: Sent, thread_ts: str | None) -> bool:
-        """The root stays where it is, also in a thread that was there before, and so does what says so; any other
-        message is changed only while nothing came after it."""
+        """Check whether a message may be changed in place.
+
+        The root may always be changed, and so may messages that stay; any other only while it is the newest of its
+        thread.
+        """
         return thread_ts is None or item.slot == ROOT or item.stays or await self._poster.is_newest(before, thread_ts)
 
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
-        """Let the message of a slot say farewell, or take its controls away: they would be stale, and refused or
-        harmless anyway."""
+        """Replace the message of a slot by its farewell, or remove its controls, which are out of date."""
         where = await self._outbox.slot(session_id, slot)
         shown = await self._outbox.shown(session_id, slot)
         if where is None or shown is None:
@@ -153,8 +160,10 @@ class Delivery:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
 
     async def _thread(self, item: Outgoing) -> Place:
-        """Return the place of a session: its thread, or where that is still to be opened. Only one that others read
-        ever changes."""
+        """Return the place of a session: its thread, or the channel in which to open it.
+
+        The result only changes for a session whose place others can read.
+        """
         known = self._threads.get(item.session_id)
         if known is not None:
             return known
@@ -171,7 +180,7 @@ class Delivery:
         return place
 
     async def _moved(self, session: Session) -> Place:
-        """Return the place in direct messages to which a session moves. What was shown of it last says so."""
+        """Move a session to direct messages and return the place there. Its last messages say so."""
         place = await self._audience.private_place(session.user_id, Place(session.channel, session.thread_ts))
         if session.thread_ts is None:
             return place
@@ -189,7 +198,7 @@ class Delivery:
         return Place(root.channel, root.ts)
 
     async def _leave(self, session_id: str, slot: str, where: Sent) -> None:
-        """Let a message that others read say that its session goes on in direct messages."""
+        """Replace a message that others can read by a note that the session continues in direct messages."""
         try:
             await self._poster.change(where, MOVED, session=session_id, v=f"{session_id}:{slot}:left", for_all=True)
         except (MessageGone, Refused) as trouble:

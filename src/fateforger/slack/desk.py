@@ -1,4 +1,4 @@
-"""What people say and click becomes a command on the turn lane, or a polite word."""
+"""Turn messages and clicks into commands on the turn lane, or into a refusal."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from fateforger.tasks.hydrated import typed_command
 
 
 class Desk:
-    """Each method returns when what was asked for is on record; the words it returns go to the person only.
+    """Each method returns when the request is recorded; a returned text goes to the person only.
 
-    All raise ``StoreError`` when it could not be recorded.
+    All methods raise ``StoreError`` if the request could not be recorded.
     """
 
     def __init__(
@@ -78,8 +78,11 @@ class Desk:
         self._audience = Audience(people)
 
     async def start(self, asked: StartAsked) -> str | None:
-        """Begin a session where the person alone reads: in their thread with the bot, otherwise at the top of their
-        direct messages, and say so where they asked. Also what claims the calendar comes in here."""
+        """Begin a session in a place that only the person reads, and say so where they asked.
+
+        This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
+        here too.
+        """
         code = typed_code(asked.said)
         if code is not None:
             return await claim_answer(self._door, asked.user_id, code)
@@ -115,7 +118,7 @@ class Desk:
         return None if place == asked.place else self._tell(asked, phrases.PLANNED_ELSEWHERE)
 
     async def hear(self, said: Said) -> None:
-        """A message: to the session in its thread, else a welcome where the bot was spoken to."""
+        """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
         self._latest.saw(said.channel, said.thread_ts, said.ts)
         code = sent_code(said.text) if said.direct else None
         if code is not None:
@@ -127,7 +130,7 @@ class Desk:
             return
         owner = await self._door.owner(session_id)
         if owner != said.user_id:
-            # The same post arrives as a message and as a mention; only the latter gets the answer.
+            # The same post arrives as a message and as a mention; only the mention is answered.
             if owner is not None and said.event == "app_mention":
                 self._whisper(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
@@ -151,8 +154,10 @@ class Desk:
         await self.put(reply)
 
     async def _first_words(self, said: Said) -> None:
-        """Read by a model, if there is one and the person may plan, or a command that was written out; else a welcome,
-        or why they may not."""
+        """Handle a first message: a command, text for the model, or else a welcome or a refusal.
+
+        The model reads it only if one is connected and the person may plan.
+        """
         if not self._openings.concern(said):
             return
         refusal = await calendar_refusal(self._door, said.user_id, in_card=is_private(said.channel))
@@ -170,11 +175,11 @@ class Desk:
             await self._jobs.enqueue(greeting(said), now=self._clock.now())
 
     async def _refuse(self, said: Said, words: str) -> None:
-        """Tell a person who spoke to the bot why they cannot plan; nobody else in a channel reads it."""
+        """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
         if is_private(said.channel):
             await self._jobs.enqueue(greeting(said, words), now=self._clock.now())
         elif said.event != "message" and said.mention:
-            # The same post arrives as a message and as a mention; only the latter gets the answer.
+            # The same post arrives as a message and as a mention; only the mention is answered.
             self._whisper(said.user_id, Place(said.channel), words)
 
     async def _opening(self, said: Said) -> Opening | None:
@@ -188,7 +193,7 @@ class Desk:
         return opening(said, place, tz=zone, clock=self._clock)
 
     async def ask(self, asked: QueueAsked) -> str | None:
-        """A slash command about the queue."""
+        """Handle a slash command about the queue."""
         refusal = await calendar_refusal(self._door, asked.user_id)
         if refusal is not None:
             return refusal
@@ -203,14 +208,14 @@ class Desk:
         return phrases.ANSWERED_ELSEWHERE if elsewhere else None
 
     async def meet(self, opened: MessagesOpened) -> None:
-        """A person looks at their direct messages: welcomed there, once in a lifetime, or told why they cannot plan."""
+        """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
         refusal = await calendar_refusal(self._door, opened.user_id, in_card=True)
         await self._jobs.enqueue(first_greeting(opened, refusal), now=self._clock.now())
         if self._door.reads_words and refusal is None:
             self._errands.send(suggest(self._client, opened.channel))
 
     async def click(self, clicked: Clicked) -> None:
-        """A control of a card, used by the session's owner."""
+        """Handle a control of a card, for the session's owner only."""
         click, place = clicked.click, clicked.place
         refusal = await self.refusal(click.session_id, click.user_id)
         if refusal is not None:
@@ -227,7 +232,7 @@ class Desk:
         await self.put(command)
 
     async def stop(self, asked: StopAsked) -> None:
-        """Stop was pressed, in a session's thread or on its card."""
+        """Handle Stop, in a session's thread or on its card."""
         session_id = asked.session_id
         if session_id is None and asked.place.thread_ts is not None:
             session_id = await self._door.session_in_thread(str(asked.place.channel), asked.place.thread_ts)
@@ -242,7 +247,7 @@ class Desk:
         await self._jobs.enqueue(stopping(asked, session_id, now=now), now=now)
 
     async def answer(self, answered: Answered) -> None:
-        """A button of another agent's proposal was pressed; whose it is, is looked up where it is carried out."""
+        """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
         refusal = await calendar_refusal(self._door, answered.user_id)
         if refusal is not None:
             self._whisper(answered.user_id, answered.place, refusal)
@@ -250,11 +255,11 @@ class Desk:
         await self._jobs.enqueue(answering(answered), now=self._clock.now())
 
     async def about(self, asked: AboutAsked) -> None:
-        """A person asked for what is held about them, or to be forgotten."""
+        """Handle a request to export or erase the person's data."""
         await self._jobs.enqueue(about_job(asked), now=self._clock.now())
 
     async def rate(self, rated: Rated) -> None:
-        """A thumb was pressed, by the session's owner."""
+        """Handle a vote by the session's owner."""
         rating = rated.rating
         refusal = await self._not_theirs(rating.session_id, rating.user_id)
         if refusal is None:
@@ -262,8 +267,10 @@ class Desk:
         self._whisper(rating.user_id, rated.place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
-        """Return why this person may not touch this session, or may not plan at all, if so. What belongs to none is the
-        person's own."""
+        """Return the reason why this person may not use this session or may not plan at all, if there is one.
+
+        Without a session only the calendar is checked.
+        """
         return await self._not_theirs(session_id, user_id) or await calendar_refusal(self._door, user_id)
 
     async def _not_theirs(self, session_id: str, user_id: str) -> str | None:
@@ -275,7 +282,7 @@ class Desk:
         return None if owner == user_id else phrases.not_yours(owner)
 
     async def put(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
-        """Record a command; one that was recorded before is not recorded again."""
+        """Record a command, once."""
         if isinstance(command, ForQueue):
             try:
                 command = await self._placing.placed(command)
@@ -284,7 +291,7 @@ class Desk:
         await self._jobs.enqueue(command_job(command, key=_key(command)), now=self._clock.now())
 
     def _tell(self, asked: StartAsked, words: str) -> str | None:
-        """The words with the acknowledgement of a command; a button has no such answer, so beside it."""
+        """Return the words as the answer to a command; a button has no such answer, so they are sent separately."""
         if not asked.by_button:
             return words
         self._whisper(asked.user_id, asked.place, words)
@@ -295,8 +302,10 @@ class Desk:
 
 
 def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:
-    """What is carried out one after the other: a session, a thread, a person's first messages in a channel, what they
-    pull, and what else they say about their queue."""
+    """Return the key within which commands run in order.
+
+    That is the session, the thread, a person's first messages in a channel, their pulls, or their other queue commands.
+    """
     if isinstance(command, ForQueue):
         return f"{'pulling' if isinstance(command, PullTask) else 'queue'} {command.user_id}"
     if isinstance(command, Opening):

@@ -1,4 +1,4 @@
-"""Sends what sessions owe people: each session's messages in order, each once, until they are known to be there."""
+"""Send queued messages: each session's in order, each once, retried until confirmed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Wait = Callable[[asyncio.Event, float], Awaitable[None]]
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:
-    """Until the event, or for so long."""
+    """Wait for an event, for at most ``seconds``."""
     try:
         await asyncio.wait_for(event.wait(), seconds)
     except TimeoutError:
@@ -34,8 +34,10 @@ async def wait_for(event: asyncio.Event, seconds: float) -> None:
 
 
 class Dispatcher:
-    """Runs in one program per database at a time. :meth:`wake` says that a message may be due; otherwise it looks twice
-    a second."""
+    """Sends the outbox. Runs in one process per database at a time.
+
+    :meth:`wake` tells that a message may be due; otherwise the outbox is polled twice a second.
+    """
 
     def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock, wait: Wait = wait_for) -> None:
         self._outbox = outbox
@@ -51,13 +53,15 @@ class Dispatcher:
         self._awake.set()
 
     def halt(self) -> None:
-        """Begin nothing more; :meth:`run` returns when what is being sent has arrived."""
+        """Begin nothing more; :meth:`run` returns once running sends have finished."""
         self._halted.set()
         self._awake.set()
 
     async def run(self) -> None:
-        """Send until :meth:`halt`; cancelled, it stops at once. Afterwards nothing is being sent. What was posted by
-        whoever ran before, or in an earlier run, is recognised."""
+        """Send until :meth:`halt`; stop at once if cancelled. No send is running afterwards.
+
+        Messages that an earlier run or another process posted are recognized.
+        """
         try:
             await self._send_until_halted()
             if self._sending:
@@ -76,8 +80,8 @@ class Dispatcher:
             self._awake.clear()
             try:
                 if not remembered:
-                    # Whatever waits now may have been sent by a process that died, or lost its turn, before it could
-                    # say so.
+                    # Anything that waits now may have been sent by a process that died or lost its lease before
+                    # recording it.
                     self._delivery.doubt(
                         item.id for item in await self._outbox.pending(now=_EVER_AFTER, limit=EVERYTHING)
                     )
@@ -117,10 +121,10 @@ class Dispatcher:
             else:
                 self._failures.pop(item.id, None)
         except StoreError as error:
-            # The item stays queued; what was posted is remembered, so the next try only records it.
+            # The item stays queued; the post is remembered, so the next try only records it.
             log.warning("the outbox cannot be written to: %s", error.message)
             await self._wait(self._halted, self._patience(item))
-        except Exception as error:  # the outermost edge of sending: one message must not end the dispatcher
+        except Exception as error:  # Outermost edge of sending: one message must not end the dispatcher.
             log.exception("the message %s failed", item.id)
             await self._bury(item, f"{type(error).__name__}: {error}")
 

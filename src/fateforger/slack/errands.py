@@ -1,4 +1,4 @@
-"""Small work that goes on after a payload was acknowledged."""
+"""Background tasks that run after a payload was acknowledged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class Errands:
-    """Tasks that nobody waits for, kept until they end so that stopping can wait for them."""
+    """Keeps references to running tasks, so that shutdown can wait for them."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -22,7 +22,7 @@ class Errands:
         task.add_done_callback(self._done)
 
     async def home(self, *, seconds: float) -> None:
-        """Wait for the errands under way, and end those that take longer."""
+        """Wait for running tasks, and cancel those that take longer than ``seconds``."""
         if not self._tasks:
             return
         _, late = await asyncio.wait(self._tasks, timeout=seconds)

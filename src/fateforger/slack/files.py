@@ -1,4 +1,4 @@
-"""Bringing a file to Slack, in its three steps."""
+"""Upload a file to Slack, in its three steps."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ async def upload(
     channel: str | None = None,
     words: str | None = None,
 ) -> str:
-    """The id of the new file. With a ``channel`` it is shown there, under ``words``; else nobody sees it until a
-    message does. Raises ``SlackTrouble``."""
+    """Upload a file and return its id.
+
+    With a ``channel`` it is shown there with ``words``; otherwise it is invisible until a message shows it. Raises
+    ``SlackTrouble``.
+    """
     place = await called(client.files_getUploadURLExternal(filename=name, length=len(content)))
     file_id = str(place["file_id"])
     await _posted(session, str(place["upload_url"]), content, client.proxy)
@@ -31,7 +34,7 @@ async def upload(
 
 
 def lacks_scope(trouble: LoginTrouble) -> bool:
-    """Whether Slack refuses files because the app was installed without the scope for them."""
+    """Check whether Slack rejects files because the app lacks the scope for them."""
     return trouble.code == "missing_scope"
 
 

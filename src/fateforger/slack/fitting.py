@@ -1,4 +1,4 @@
-"""Leaving out what does not fit into a message, and saying so (S226)."""
+"""Cut a message to Slack's limits, with a note about the missing lines (S226)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A block with what it weighs. Rows of controls are ``fixed``: they stay, as without them nothing goes on.
-    ``lines`` counts what a person misses when the piece is left out; by default its lines of text."""
+    """Block with its weight.
+
+    Rows of controls are ``fixed``: they stay, because nothing works without them. ``lines`` is the number of lines that
+    are missed if the piece is left out; by default its lines of text.
+    """
 
     block: Block
     fixed: bool = False
@@ -30,11 +33,13 @@ class Piece:
 
 
 def fitted(pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Callable[[str], Block]) -> list[Block]:
-    """The blocks of as many pieces as fit, from the top, with all rows of controls and, where something is missing,
-    a note that says how much."""
+    """Return the blocks of the pieces that fit, from the top, and all rows of controls.
+
+    If something is missing, a note says how much.
+    """
     if _fits(pieces, max_blocks, max_characters):
         return [piece.block for piece in pieces]
-    # Lines between paragraphs are what can be spared first.
+    # Dividers are the first to go.
     dense = [piece for piece in pieces if piece.block["type"] != "divider"]
     if _fits(dense, max_blocks, max_characters):
         return [piece.block for piece in dense]

@@ -1,4 +1,4 @@
-"""Opening forms, showing them anew, and taking what was filled in or pressed."""
+"""Open and refresh forms, and handle submissions and controls in forms."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from fateforger.slack.presence import Timing
 log = logging.getLogger(__name__)
 
 OPEN_SECONDS = 2.5
-"""Slack takes a trigger for three seconds, and an acknowledgement as well."""
+"""Slack accepts a trigger, and an acknowledgement, for three seconds."""
 _NOWHERE = Place(None)
-"""A modal stands in no channel; what has to be said beside it goes to the person's direct messages."""
+"""Modals have no channel; further messages go to direct messages."""
 
 
 class FormRoom:
-    """Each method returns what goes out with the acknowledgement. All raise ``StoreError``."""
+    """Each method returns the body of the acknowledgement. All raise ``StoreError``."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class FormRoom:
         self._timing = timing or Timing()
 
     async def open(self, asked: FormAsked) -> None:
-        """Open the form while the trigger is fresh, over the one it was asked for in, or say why not."""
+        """Open a form while the trigger is valid, on top of the form that asked for it, or say why not."""
         request = asked.request
         refusal = await self._desk.refusal(request.session_id, request.user_id)
         if refusal is None:
@@ -61,8 +61,10 @@ class FormRoom:
             self._whisper(request.user_id, asked.place, refusal)
 
     async def turn(self, asked: FormTurned) -> None:
-        """Show the same form anew. What was typed stays, as the fields keep their ids. A click on a form that has
-        changed since comes too late and changes nothing."""
+        """Refresh a form. Typed values stay, because the fields keep their ids.
+
+        A click on a form that has changed since is too late and changes nothing.
+        """
         request = asked.request
         refusal = await self._desk.refusal(request.session_id, request.user_id)
         try:
@@ -77,7 +79,7 @@ class FormRoom:
             self._whisper(request.user_id, _NOWHERE, refusal)
 
     async def press(self, pressed: FormPressed) -> None:
-        """Carry out what a control in a form stands for, and show the form as things are then."""
+        """Carry out the command of a control in a form, and then refresh the form."""
         click, form = pressed.click, pressed.form
         refusal = await self._desk.refusal(click.session_id, click.user_id)
         if refusal is None:
@@ -92,8 +94,7 @@ class FormRoom:
             self._whisper(click.user_id, _NOWHERE, refusal)
 
     async def take(self, filled: FormFilled) -> dict[str, Any] | None:
-        """Turn the form into a command, show another one in its place, or send it back with a sentence beside each
-        field that cannot be used."""
+        """Turn a submission into a command, replace the form by another one, or return errors for invalid fields."""
         submission = filled.submission
         refusal = await self._desk.refusal(submission.session_id, submission.user_id)
         if refusal is not None:
@@ -130,8 +131,10 @@ class FormRoom:
         return None
 
     async def _show_when_done(self, command: Command, forms: Sequence[Shown]) -> None:
-        """Show forms that stand open as they are once the command was carried out. One that was closed meanwhile, or
-        whose subject is gone, is left alone."""
+        """Refresh open forms once a command was carried out.
+
+        Forms that were closed meanwhile, or whose subject is gone, are skipped.
+        """
         try:
             if not await self._done_within(command, self._timing.form):
                 await self._show_all(command, forms, waiting=True)
@@ -144,7 +147,7 @@ class FormRoom:
     async def _done_within(self, command: Command, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
-                while not await self._door.carried_out(command):  # noqa: ASYNC110  no event tells of another program
+                while not await self._door.carried_out(command):  # noqa: ASYNC110  another process may do it
                     await asyncio.sleep(self._timing.look)
         except TimeoutError:
             return False
@@ -179,7 +182,7 @@ class FormRoom:
 
 
 def _beside(filled: FormFilled, errors: Mapping[str, str]) -> dict[str, Any]:
-    """Slack shows a sentence only beside a field that the form has; any other goes to the first field."""
+    """Return the errors by field. Slack shows errors only at existing fields; any other goes to the first field."""
     shown: dict[str, str] = {}
     first = next(iter(filled.blocks.values()), field_block(""))
     for name, sentence in errors.items():

@@ -37,15 +37,17 @@ MAX_WORDS = 2000
 MAX_TYPED = 3000
 MAX_BOXES = 10
 RADIO = 4
-"""Up to so many choices are shown as radio buttons, more as a select."""
+"""Up to this many choices are shown as radio buttons, more as a select."""
 
 View = dict[str, Any]
 Block = dict[str, Any]
 
 
 def modal(form: Form, below: FormAddress | None = None) -> View:
-    """A form as a modal. The names of its fields are its block ids, so what was typed survives when it is shown anew.
-    ``below`` is the address of the form that it stands above."""
+    """Return a form as a modal.
+
+    Field names become block ids, so typed values survive a refresh. ``below`` is the address of the form under it.
+    """
     here = Address(session=form.session_id, v=_rendering(form))
     numbers = count()
     blocks = [block for field in form.fields for block in _blocks(field, here, numbers)]
@@ -69,7 +71,7 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
 
 
 def _rendering(form: Form) -> str:
-    """A name for a form as it looks now: what was chosen in a control of another look is not carried over."""
+    """Return a fingerprint of a form's appearance; a choice in one with another fingerprint is not carried over."""
     return hashlib.sha256(form.model_dump_json().encode()).hexdigest()[:12]
 
 
@@ -106,7 +108,7 @@ def _asked(field: Input) -> list[Block]:
             initial = {} if field.value is None else {"initial_time": field.value.strftime("%H:%M")}
             return [_input(field, {"type": "timepicker"} | initial, field.hint, optional=field.optional)]
         case FlagField():
-            # An unticked box is an empty input to Slack, so it has to be optional.
+            # Slack treats an unticked box as an empty input, so it has to be optional.
             return [_input(field, _flag(field), "", optional=True)]
         case _:
             assert_never(field)

@@ -1,4 +1,4 @@
-"""Puts pictures into messages that are there already. No reply ever waits for one."""
+"""Add pictures to messages that are already posted. No reply ever waits for one."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from fateforger.slack.turnstile import Turnstile
 log = logging.getLogger(__name__)
 
 PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds before each try. Slack needs a moment with a new file before a message can show it."""
+"""Seconds before each try. Slack needs a moment before a message can show a new file."""
 PUT_SECONDS = 3.0
-"""How long a message may keep the next one of its session waiting while its picture is put in."""
+"""Time that a message may delay the next one of its session while its picture is added."""
 
 
 class Gallery:
-    """One picture at a time for each session, the latest; ``turns`` are shared with whoever sends the messages, so that
-    an older card never takes the place of a newer one. What cannot be shown is left out, with a line in the log; what
-    Slack refuses is not tried again."""
+    """Adds the latest picture of each session.
+
+    ``turns`` is shared with the sender, so that an older card never replaces a newer one. A picture that cannot be
+    shown is left out and logged; if Slack rejects it, it is not tried again.
+    """
 
     def __init__(
         self,
@@ -45,7 +47,7 @@ class Gallery:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def hang(self, item: Outgoing) -> None:
-        """The message has arrived: its picture follows, if it has one that Slack does not know."""
+        """Add the picture of a posted message, if it has one that is not uploaded yet."""
         if item.ephemeral_to is not None or not self._pictures.missing(item.card):
             return
         earlier = self._tasks.get(item.session_id)
@@ -56,7 +58,7 @@ class Gallery:
         task.add_done_callback(lambda done, session_id=item.session_id: self._done(session_id, done))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
     async def close(self) -> None:
-        """Stop; pictures that are not there yet come with the next card."""
+        """Stop; pending pictures come with the next card."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -96,7 +98,7 @@ class Gallery:
         log.warning("the message %s stays without its picture: %s", item.id, why)
 
     async def _put(self, item: Outgoing) -> None:
-        """Into the message, while it still shows this card."""
+        """Put the picture into the message, if it still shows this card."""
         async with self._turns.turn(item.session_id):
             shown = await self._outbox.shown(item.session_id, item.slot)
             where = await self._outbox.slot(item.session_id, item.slot)

@@ -1,4 +1,4 @@
-"""The welcome: what the bot answers where it is spoken to and no session runs."""
+"""Welcome: the answer if the bot is addressed where no session runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fateforger.slack.poster import Poster
 from fateforger.slack.render import retired
 
 FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 16:30")
-"""What one could say first, to a model. They stay where they are shown, so they have to be right at any hour."""
+"""Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
 
 log = logging.getLogger(__name__)
 
@@ -28,14 +28,14 @@ GREETING_LANE = "greeting"
 
 
 def greeting(said: Said | Opening, words: str | None = None) -> NewJob:
-    """The job that welcomes a person, once for each of their messages, or tells them ``words`` instead."""
+    """Return the job that welcomes a person once per message, or tells them ``words`` instead."""
     channel, thread_ts = heard_in(said)
     payload = _payload(channel, thread_ts, words)
     return NewJob(lane=GREETING_LANE, key=f"{channel} {thread_ts}", dedupe=said.command_id, payload=payload)
 
 
 def first_greeting(opened: MessagesOpened, words: str | None = None) -> NewJob:
-    """The job that welcomes a person to their direct messages, once and never again; the same with ``words``."""
+    """Return the job that welcomes a person to their direct messages once ever; the same with ``words``."""
     return NewJob(
         lane=GREETING_LANE,
         key=f"{opened.channel} {opened.user_id}",
@@ -50,19 +50,19 @@ def _payload(channel: str, thread_ts: str | None, words: str | None) -> dict[str
 
 
 def heard_in(said: Said | Opening) -> tuple[str, str]:
-    """Return the channel and the thread in which it was written."""
+    """Return the channel and the thread in which a message was written."""
     if isinstance(said, Opening) and said.heard_channel is not None:
         return said.heard_channel, str(said.heard_thread_ts)
     return said.channel, str(said.thread_ts)
 
 
 def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
-    """Workers that post the welcome card in the person's thread, or at the top of their direct messages."""
+    """Return workers that post the welcome card in the person's thread, or at the top of their direct messages."""
 
     async def perform(job: Job) -> None:
         channel, thread_ts = str(job.payload["channel"]), job.payload["thread_ts"]
         try:
-            # An earlier try may have posted it and died before saying so.
+            # An earlier try may have posted it and died before recording it.
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
             words = job.payload.get("words")
@@ -80,7 +80,7 @@ def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock
 
 
 def welcome(door: Door) -> Card:
-    """The welcome; where a model reads words, with some to begin with."""
+    """Return the welcome card, with suggestions if a model is connected."""
     card = door.welcome()
     if not door.reads_words:
         return card
@@ -89,7 +89,10 @@ def welcome(door: Door) -> Card:
 
 
 async def suggest(client: AsyncWebClient, channel: str) -> None:
-    """Offer the same beside the message box of somebody's direct messages. Where Slack cannot, the welcome has them."""
+    """Suggest first messages at the message box of direct messages.
+
+    If Slack does not support that, the welcome card has them.
+    """
     prompts = [{"title": text, "message": text} for text in FIRST_WORDS]
     try:
         await called(
@@ -100,7 +103,7 @@ async def suggest(client: AsyncWebClient, channel: str) -> None:
 
 
 async def retire_welcome(poster: Poster, door: Door, where: Sent) -> None:
-    """Take the button off a welcome card that has done its work. Only for looks: a failure is logged and no more."""
+    """Remove the button of a used welcome card. Cosmetic: a failure is only logged."""
     try:
         await poster.change(where, retired(door.welcome()), session="", v=WELCOME, for_all=True)
     except SlackTrouble as trouble:

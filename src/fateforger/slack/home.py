@@ -1,4 +1,4 @@
-"""A person's App Home, published anew from the database whenever it is opened."""
+"""App Home of a person, published from the database each time it is opened."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def refreshing(home: Home, handle: Handle) -> Handle:
-    """Handles each command, and shows App Home anew after one that the queue on it may look different after."""
+    """Wrap a handler so that App Home is refreshed after commands that may change the queue on it."""
 
     async def handled(command: Queued, tell: Tell) -> None:
         await handle(command, tell)
@@ -40,14 +40,14 @@ class Home:
         self._errands = errands
 
     def show(self, user_id: str) -> None:
-        """Publish it, after the acknowledgement. Opening it again is the way to try again."""
+        """Publish App Home after the acknowledgement. Opening it again retries."""
         self._errands.send(self._publish(user_id))
 
     async def _publish(self, user_id: str) -> None:
         try:
             refusal = await calendar_refusal(self._door, user_id, in_card=True)
             card = await self._door.home(user_id) if refusal is None else refused_home_card(refusal)
-            # Each publication is a rendering of its own, so a start button works again tomorrow.
+            # Each publication is a new rendering, so a start button works again tomorrow.
             message = render(card, session="", v=uuid4().hex, size=HOME)
             await called(self._client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks}))
         except StoreError as error:

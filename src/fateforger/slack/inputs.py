@@ -1,4 +1,4 @@
-"""What was filled into a form, by field name and type."""
+"""Values of a submitted form, by field name and type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_A_NUMBER = "Please write a whole number here."
 
 
 def filled(payload: ViewSubmission, at: datetime, command_id: str) -> FormFilled | Ignored:
-    """The submission in a payload; ``Ignored`` when the view is not a form of ours."""
+    """Parse a submission; return ``Ignored`` if the view is not one of this app's forms."""
     view = payload.view
     address = unpacked(FormAddress, view.private_metadata)
     if address is None:
@@ -45,7 +45,7 @@ def filled(payload: ViewSubmission, at: datetime, command_id: str) -> FormFilled
 
 
 def below(view: View, address: FormAddress) -> tuple[Shown, ...]:
-    """The forms under an open one, the nearest first; Slack names the nearest and the lowest of at most two."""
+    """Return the forms under an open one, nearest first. Slack names the nearest and the lowest of at most two."""
     found: list[Shown] = []
     under = address.below
     for view_id in (view.previous_view_id, view.root_view_id):
@@ -57,7 +57,7 @@ def below(view: View, address: FormAddress) -> tuple[Shown, ...]:
 
 
 def chosen(view: View) -> dict[str, str]:
-    """What stands in the fields of a form that is open, as text by name; what is empty is left out."""
+    """Return the values of an open form as text, by field name, without empty ones."""
     found: dict[str, str] = {}
     for block_id, entries in view.state.values.items():
         entry, name = entries.get(VALUE_ACTION), field_name(block_id)
@@ -72,7 +72,7 @@ def chosen(view: View) -> dict[str, str]:
 
 
 def _value(entry: Entry) -> FormValue:
-    """What stands in a field; ``None`` when it is empty. Raises ``ValueError`` for a number that is none."""
+    """Return the value of a field; ``None`` if it is empty. Raises ``ValueError`` for an invalid number."""
     match entry.type:
         case "number_input":
             return int(entry.value) if entry.value else None

@@ -1,7 +1,7 @@
-"""The durable inbox: a payload is acknowledged when what it asks for is on record, and not before.
+"""Durable inbox: a payload is acknowledged only once its request is recorded.
 
-Slack sends an event again that was not acknowledged; for a click, a form or a command it tells the person that it
-did not get through. So while the database cannot be written to, nothing is acknowledged.
+Slack redelivers an event that was not acknowledged; for a click, a form or a command it tells the person that it
+failed. So while the database cannot be written to, nothing is acknowledged.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ ACK_SECONDS = 0.05
 log = logging.getLogger(__name__)
 
 Answer = dict[str, Any] | str
-"""What goes out with the acknowledgement: words for a command, a ``response_action`` for a form, or nothing."""
+"""Body of the acknowledgement: text for a command, a ``response_action`` for a form, or nothing."""
 
 
 class Intake(AsyncMiddleware):
-    """Runs before Bolt's own machinery and answers every payload: nothing reaches a listener."""
+    """Middleware that runs before Bolt's own and answers every payload, so nothing reaches a listener."""
 
     def __init__(self, desk: Desk, forms: FormRoom, home: Home, *, clock: Clock) -> None:
         self._desk = desk
@@ -66,8 +66,10 @@ class Intake(AsyncMiddleware):
         self._done = asyncio.Event()
 
     async def close(self) -> None:
-        """From now on nothing is acknowledged: Slack keeps it for whoever comes next. What is being recorded is, and
-        its acknowledgement goes out."""
+        """Stop acknowledging, so that Slack redelivers to the next process.
+
+        A payload that is being recorded is finished and acknowledged.
+        """
         self._open = False
         self._done.clear()
         if self._taking:
@@ -153,12 +155,12 @@ class Intake(AsyncMiddleware):
 
 
 def _unanswered() -> BoltResponse:
-    # In Socket Mode an answer other than 200 is not sent at all.
+    # Socket Mode does not send an answer other than 200 at all.
     return BoltResponse(status=503, body="")
 
 
 def _conversation(arrival: Arrival) -> str:
-    """What has to stay in order: a thread, a form of a session, else a person."""
+    """Return the key within which payloads stay in order: a thread, a form of a session, or else a person."""
     match arrival:
         case Said():
             return f"{arrival.channel} {arrival.thread_ts}"

@@ -1,4 +1,4 @@
-"""Which message of a thread is the newest, as far as this process has seen."""
+"""Newest message of each thread, as far as this process has seen."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ MAX_THREADS = 5_000
 
 
 class Latest:
-    """The newest message of each thread that was active lately, by the bot or a person."""
+    """Newest message of each recently active thread, by the bot or a person."""
 
     def __init__(self) -> None:
         self._ts: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def saw(self, channel: str, thread_ts: str, ts: str) -> None:
-        """A message of a thread; older ones than the newest known change nothing."""
+        """Record a message of a thread; one older than the newest known changes nothing."""
         key = (channel, thread_ts)
         known = self._ts.get(key)
         if known is None or _order(known) < _order(ts):
@@ -24,7 +24,7 @@ class Latest:
             self._ts.popitem(last=False)
 
     def of(self, channel: str, thread_ts: str) -> str | None:
-        """The newest message known; ``None`` when nothing of this thread was seen yet."""
+        """Return the newest message known; ``None`` if none of this thread was seen."""
         return self._ts.get((channel, thread_ts))
 
 

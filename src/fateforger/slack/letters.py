@@ -1,4 +1,4 @@
-"""The workers that bring cards which belong to no session."""
+"""Workers that post cards which belong to no session."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ PATIENT = LanePolicy(workers=2, tries=200, longest_backoff_seconds=60.0)
 
 
 def postmen(jobs: Jobs, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
-    """Post each card once, also when the program ended in the middle of it; a card that is to take the place of another
-    one is posted when that is gone."""
+    """Return workers that post each card once, even if the process ended in the middle.
+
+    A card that replaces another one is posted as a new message if that one is gone.
+    """
 
     async def perform(job: Job) -> None:
         try:
@@ -36,8 +38,7 @@ def postmen(jobs: Jobs, poster: Poster, *, owner: str, clock: Clock) -> LaneWork
 
 
 async def bring(job: Job, poster: Poster) -> None:
-    """Bring the card of a job; a try after one of which nobody knows how it ended looks for it first. Raises
-    ``SlackTrouble``."""
+    """Post or update the card of a job. A retry first looks for the card in Slack. Raises ``SlackTrouble``."""
     given = job.payload
     card, v, channel, thread_ts = Card.model_validate(given["card"]), given["v"], given["channel"], given["thread_ts"]
     if given["ts"] is not None:

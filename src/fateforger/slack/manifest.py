@@ -1,4 +1,4 @@
-"""The Slack app, as Slack wants it described. ``manifest.yaml`` at the root of the repository is this document."""
+"""Manifest of the Slack app. ``manifest.yaml`` at the root of the repository is this document."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ BOT_SCOPES: Mapping[str, str] = {
     "im:write": "to begin a direct message when a plan starts from App Home",
     "users:read": "to know a person's time zone",
 }
-"""Each scope with what it is for."""
+"""Purpose of each scope."""
 
 
 def app_manifest() -> dict[str, Any]:
-    """The app for Socket Mode, as a new document: what Slack takes as a manifest, in JSON or YAML."""
+    """Return the manifest of the app for Socket Mode, as a new document."""
     return {
         "_metadata": {"major_version": 1, "minor_version": 1},
         "display_information": {
@@ -96,7 +96,7 @@ def app_manifest() -> dict[str, Any]:
 
 
 def as_yaml(document: Mapping[str, Any]) -> str:
-    """A document of mappings, lists and scalars as YAML. Strings are quoted as in JSON, which YAML reads alike."""
+    """Return a document of mappings, lists and scalars as YAML. Strings are quoted as in JSON, which is valid YAML."""
     return "\n".join(_lines(document)) + "\n"
 
 

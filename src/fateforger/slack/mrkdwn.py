@@ -1,7 +1,7 @@
-"""CommonMark, in which the house writes, to Slack's mrkdwn or to plain text; and what people typed, from mrkdwn.
+"""Convert CommonMark to Slack's mrkdwn or to plain text, and typed mrkdwn to plain text.
 
 Slack has no way to escape its own marks. Where a literal ``*``, ``_``, ``~`` or backtick could be taken for one, a
-character that looks the same stands in for it.
+lookalike character replaces it.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ _REFERENCE = re.compile(r"<(?P<what>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
 
 
 class _Dialect(NamedTuple):
-    """How styles are written: marks for bold, italic, strike and code, and whether text has to be made safe."""
+    """Output format: marks for bold, italic, strike and code, and whether text has to be escaped for Slack."""
 
     marks: dict[str, str]
     slack: bool
 
 
 _Opened = dict[str, tuple[int, str]]
-"""Styles that are open: where in the output, and with which mark."""
+"""Open styles: position in the output, and the mark."""
 
 _MRKDWN = _Dialect({"bold": "*", "italic": "_", "strike": "~", "code": "`"}, slack=True)
 _PLAIN = _Dialect({"bold": "", "italic": "", "strike": "", "code": ""}, slack=False)
 
 
 def mrkdwn(text: str) -> str:
-    """A CommonMark text as Slack shows it: bold, italic, strike, code, links, lists, headings, quotes."""
+    """Convert CommonMark to mrkdwn: bold, italic, strike, code, links, lists, headings, quotes."""
     return _lines(text, _MRKDWN)
 
 
 def unmarked(text: str) -> str:
-    """A CommonMark text without its marks, for places where Slack shows plain text."""
+    """Convert CommonMark to plain text."""
     return _lines(text, _PLAIN)
 
 
 def typed(text: str, *, without_mentions_of: Collection[str]) -> str:
-    """What a person typed, from the text of an event: entities and links resolved, mentions of the bot left out."""
+    """Return the text that a person typed: entities and links resolved, mentions of the bot removed."""
 
     def resolved(match: re.Match[str]) -> str:
         what, shown = match["what"], match["shown"]
@@ -68,7 +68,7 @@ def typed(text: str, *, without_mentions_of: Collection[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text with Slack's three control characters made harmless."""
+    """Escape Slack's three control characters."""
     return "".join(_ENTITIES.get(c, c) for c in text)
 
 
@@ -106,7 +106,7 @@ def _inline(text: str, dialect: _Dialect) -> str:
         end = match.end()
         out.append(_token(match, text, dialect, opened, len(out)))
     out.append(_literal(text[end:], dialect))
-    # A mark that was never closed is no mark.
+    # An unclosed mark is a literal character.
     for at, mark in opened.values():
         out[at] = _lookalike(mark, dialect)
     return "".join(out)
@@ -129,7 +129,7 @@ def _token(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, 
 
 
 def _mark(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int) -> str:
-    """A style mark: it opens before a word, closes after one, and else is the character itself."""
+    """Convert a style mark: it opens before a word, closes after one, and is otherwise a literal character."""
     style = next(name for name in ("bold", "strike", "italic") if match[name])
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     inside_word = "_" in match[0] and before.isalnum() and after.isalnum()
@@ -144,7 +144,7 @@ def _mark(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, a
 
 
 def _closes(match: re.Match[str], text: str) -> bool:
-    """Whether the same mark comes again, so that this one can be its beginning."""
+    """Check whether the same mark comes again, so that this one can open a style."""
     return any(
         other.start() > match.start() and other[0] == match[0] and not other["escape"] and not other["code"]
         for other in _TOKEN.finditer(text, match.end())
@@ -152,7 +152,7 @@ def _closes(match: re.Match[str], text: str) -> bool:
 
 
 def _escaped_mark(match: re.Match[str], text: str, dialect: _Dialect) -> str:
-    """The character after a backslash: as it is where Slack cannot take it for a mark."""
+    """Convert the character after a backslash; keep it if Slack cannot take it for a mark."""
     character = match[0][1]
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     harmless = (before.isalnum() and after.isalnum()) or (before in {"", " "} and after in {"", " "})
@@ -162,7 +162,7 @@ def _escaped_mark(match: re.Match[str], text: str, dialect: _Dialect) -> str:
 
 
 def _literal(text: str, dialect: _Dialect) -> str:
-    """Text between marks: a lone tilde or backtick is no mark in CommonMark, but would be one for Slack."""
+    """Convert text between marks: a lone tilde or backtick is literal in CommonMark, but not in Slack."""
     if not dialect.slack:
         return text
     return escaped(text).replace("~", _LOOKALIKES["~"]).replace("`", _LOOKALIKES["`"])

@@ -1,4 +1,4 @@
-"""First messages: what a person writes to the bot where no session runs, when a model reads words."""
+"""First messages: text for a model in a place where no session runs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ MOST_KEPT = 1_000
 
 
 class Openings:
-    """The threads that a first message has just opened: what follows it there may need no mention of us. Kept in
-    memory; once the session runs nobody asks."""
+    """Threads that a first message has opened: replies there need no mention of the bot.
+
+    Kept in memory; once the session runs it is no longer needed.
+    """
 
     def __init__(self) -> None:
         self._threads: dict[tuple[str, str], None] = {}
 
     def concern(self, said: Said) -> bool:
-        """Whether a message where no session runs has to do with us. It then opens its thread."""
+        """Check whether a message outside a session is meant for the bot. If so, its thread is remembered."""
         thread = (said.channel, said.thread_ts)
         if not (said.direct or said.mention or thread in self._threads):
             return False
@@ -35,7 +37,7 @@ class Openings:
 
 
 def opening(said: Said, place: Place, *, tz: str, clock: Clock) -> Opening:
-    """Return the message as a command that waits its turn; ``place`` is where its answer may be shown."""
+    """Return the message as a queued command; ``place`` is where its answer may be shown."""
     text, withheld = taken_out(said.text)
     here = place == Place(said.channel, said.thread_ts)
     return Opening(
@@ -54,8 +56,10 @@ def opening(said: Said, place: Place, *, tz: str, clock: Clock) -> Opening:
 
 
 def welcoming(door: Door, jobs: Jobs, asides: Asides, clock: Clock) -> Handle:
-    """Handles each command at the door; a first message that begins no session is answered with the welcome. Who wrote
-    where others read is told that the answer is in their direct messages."""
+    """Return a handler that also welcomes a person whose first message begins no session.
+
+    A person who wrote where others read is told that the answer is in their direct messages.
+    """
 
     async def handle(command: Queued, tell: Tell) -> None:
         if not isinstance(command, Opening):
@@ -63,7 +67,7 @@ def welcoming(door: Door, jobs: Jobs, asides: Asides, clock: Clock) -> Handle:
         elif not await door.opened(command):
             await jobs.enqueue(greeting(command), now=clock.now())
         elif command.moved and command.addressed:
-            # At the top of the channel: Slack may not show such a line in a thread without an answer.
+            # At the top of the channel: Slack may not show an ephemeral message in a thread without replies.
             await asides.whisper(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
 
     return handle

@@ -1,4 +1,4 @@
-"""How fast messages may go out. Slack takes about one message a second in a channel, and short bursts."""
+"""Rate limit of outgoing messages. Slack allows about one message per second and channel, with short bursts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ MAX_CHANNELS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class PacePolicy:
-    """``burst`` messages at once, then ``per_second``."""
+    """Allows ``burst`` messages at once, then ``per_second``."""
 
     per_second: float = 1.0
     burst: int = 10
 
 
 UNHURRIED = PacePolicy(per_second=1000.0, burst=1000)
-"""For a workspace that sets no limits."""
+"""For a workspace without limits."""
 
 
 class Pace:
-    """A bucket of permissions per channel. ``timer`` counts seconds, ``sleep`` waits for some."""
+    """Token bucket per channel. ``timer`` returns seconds, ``sleep`` waits for some."""
 
     def __init__(
         self,
@@ -38,18 +38,18 @@ class Pace:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     async def wait(self, channel: str) -> None:
-        """Until one more message may go to the channel."""
+        """Wait until one more message may go to the channel."""
         now = self._timer()
         tokens, then = self._buckets.get(channel, (float(self._policy.burst), now))
         tokens = min(float(self._policy.burst), tokens + (now - then) * self._policy.per_second) - 1.0
         if len(self._buckets) >= MAX_CHANNELS:
             self._buckets.clear()
-        # A negative number of tokens is a place in the queue.
+        # A negative number of tokens is a position in the queue.
         self._buckets[channel] = (tokens, now)
         if tokens < 0:
             await self._sleep(-tokens / self._policy.per_second)
 
     def hold(self, channel: str, seconds: float) -> None:
-        """Slack asked to wait: nothing goes to the channel for so long."""
+        """Send nothing to the channel for a number of seconds, because Slack asked to wait."""
         now = self._timer()
         self._buckets[channel] = (0.0, now + seconds)

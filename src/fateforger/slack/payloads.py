@@ -1,4 +1,4 @@
-"""From Slack's payload to what it asks for, by pure functions. Nothing is looked up here."""
+"""Parse Slack payloads by pure functions. Nothing is looked up."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _SHAPES: Mapping[str, type[EventCallback | BlockActions | ViewSubmission | Short
     "message_action": MessageShortcut,
 }
 _BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
-"""Subtypes of messages that a person wrote; the others are edits, joins, topics and the like."""
+"""Subtypes of messages that people write; the others are edits, joins, topics and the like."""
 
 
 def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
-    """What a payload asks for. ``at`` is the aware instant at which it arrived."""
+    """Parse a payload. ``at`` is the aware instant of its arrival."""
     shape = _SHAPES.get(str(body.get("type", ""))) or (Slash if "command" in body else None)
     if shape is None:
         return Ignored(f"a payload of type {body.get('type')}")
@@ -93,7 +93,7 @@ def _shortcut(payload: Shortcut) -> Arrival:
 
 
 def _saved(payload: MessageShortcut) -> Arrival:
-    """A task is to be made of a message: the form is filled with what stands in it."""
+    """Return the request for a form that creates a task from a message."""
     if payload.callback_id != SAVE_AS_TASK:
         return Ignored(f"the shortcut {payload.callback_id}")
     message = payload.message
@@ -132,7 +132,7 @@ def _message(event: Message, payload: EventCallback) -> Arrival:
     if event.subtype not in _BY_PEOPLE:
         return Ignored(f"a message of subtype {event.subtype}")
     return Said(
-        # The two events about one post that mentions us differ in all ids but these.
+        # The two events about one post that mentions the bot share only these ids.
         command_id=command_id("message", payload.team_id, event.channel, event.ts),
         user_id=event.user,
         channel=event.channel,

@@ -1,4 +1,4 @@
-"""What Slack knows about people."""
+"""Profile data of people in Slack."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_KEPT = 10_000
 
 
 class People:
-    """Time zones and direct message channels, remembered for a while."""
+    """Cache of time zones and direct message channels."""
 
     def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
@@ -26,7 +26,7 @@ class People:
         self._channels: dict[str, str] = {}
 
     async def zone(self, user_id: str) -> str | None:
-        """A person's IANA zone as set in Slack. When Slack does not answer, the last one known; else ``None``."""
+        """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``."""
         known = self._zones.get(user_id)
         now = self._clock.now()
         if known is not None and known[1] > now:
@@ -45,7 +45,7 @@ class People:
         return zone
 
     async def direct_channel(self, user_id: str) -> str:
-        """The channel of direct messages with a person. Raises ``SlackTrouble``."""
+        """Return the channel of direct messages with a person. Raises ``SlackTrouble``."""
         if user_id not in self._channels:
             answer = await called(self._client.conversations_open(users=user_id))
             if len(self._channels) >= MAX_KEPT:

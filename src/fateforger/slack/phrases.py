@@ -1,4 +1,4 @@
-"""What the chat side says by itself, outside of any card. Slack's mrkdwn."""
+"""Messages of the Slack side that are not on a card, in mrkdwn."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ ABOUT_FAILED = "I'm sorry, something went wrong on my side and I couldn't do tha
 
 
 def all_i_know(entries: int) -> str:
-    """What the file is that comes with it."""
+    """Return the comment on the exported file."""
     return f"This is everything I keep about you: one file with {entries} {'entry' if entries == 1 else 'entries'}."
 
 
@@ -94,7 +94,7 @@ def no_file(user_id: str) -> str:
 
 
 def doing(progress: Progress | None) -> str:
-    """What goes on, in a few words."""
+    """Describe the current activity in a few words."""
     if progress is None:
         return "thinking…"
     match progress.doing:
@@ -115,10 +115,10 @@ def doing(progress: Progress | None) -> str:
 
 
 def beside_the_name(words: str) -> str:
-    """The same as a status, which Slack shows after the bot's name."""
+    """Return the words as a status, which Slack shows after the bot's name."""
     return f"is {words}"
 
 
 def under_the_card(words: str) -> str:
-    """The same as a line of its own."""
+    """Return the words as a line under a card."""
     return f"_{words[:1].capitalize()}{words[1:]}_"

@@ -1,4 +1,4 @@
-"""Pictures at Slack: drawn once, uploaded once, known by what they show."""
+"""Pictures in Slack: rendered once, uploaded once, identified by their content."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_KEPT = 500
 
 
 class Pictures:
-    """Which file shows which picture, as long as this program runs. Without a ``painter`` there are none."""
+    """File id of each uploaded picture, in memory. Without a ``painter`` there are no pictures."""
 
     def __init__(
         self, client: AsyncWebClient, painter: Painter | None, session: aiohttp.ClientSession | None = None
@@ -37,41 +37,41 @@ class Pictures:
         self._refused: set[str] = set()
 
     def file_of(self, picture: Picture) -> str | None:
-        """The id of its file, once it is uploaded."""
+        """Return the file id of a picture, or ``None`` if it is not uploaded."""
         return self._files.get(_digest(picture))
 
     def missing(self, card: Card) -> tuple[Picture, ...]:
-        """The pictures of a card that are not at Slack and could be."""
+        """Return the pictures of a card that are not uploaded and could be."""
         if self._painter is None:
             return ()
         pictures = (part for part in card.parts if isinstance(part, Picture))
         return tuple(p for p in pictures if self.file_of(p) is None and _digest(p) not in self._refused)
 
     def forget(self, card: Card) -> None:
-        """Slack does not show these any more: they are uploaded anew when there is time."""
+        """Forget the files of a card, which Slack no longer shows; they are uploaded again later."""
         for part in card.parts:
             if isinstance(part, Picture):
                 self._files.pop(_digest(part), None)
 
     def give_up(self, card: Card) -> None:
-        """Slack will not show these: they are not tried again."""
+        """Stop trying to show the pictures of a card, which Slack rejects."""
         self.forget(card)
         if len(self._refused) >= MAX_KEPT:
             self._refused.clear()
         self._refused.update(_digest(part) for part in card.parts if isinstance(part, Picture))
 
     def granted(self, scopes: frozenset[str] | None) -> None:
-        """What the app may do, when Slack says so: without the scope for files there are no pictures."""
+        """Switch pictures off if the app's scopes, where known, do not allow files."""
         if self._painter is not None and scopes is not None and SCOPE not in scopes:
             self.switch_off()
 
     def switch_off(self) -> None:
-        """No pictures from here on; said once."""
+        """Switch pictures off, and log that once."""
         log.warning(NO_SCOPE)
         self._painter = None
 
     async def upload(self, picture: Picture) -> None:
-        """Draw a picture and bring it to Slack, unless it is there. Raises ``SlackTrouble`` or ``InternalError``."""
+        """Render and upload a picture, unless it is uploaded. Raises ``SlackTrouble`` or ``InternalError``."""
         if self._painter is None or self._session is None or self.file_of(picture) is not None:
             return
         png = await self._painter.png(await asyncio.to_thread(draw, picture.day))

@@ -1,4 +1,4 @@
-"""Cards to Slack: post, change, show to one person; and finding what was posted already."""
+"""Post cards, change them, show them to one person, and find posted ones."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from fateforger.slack.render import COMPACT, MESSAGE, Rendered, Size, render
 log = logging.getLogger(__name__)
 
 MARK = "fateforger_message"
-"""The type of the metadata in which a message carries the id it was sent under."""
+"""Metadata type under which a message carries its id."""
 
 PAGE = 200
 
 
 class Poster:
-    """Every message of a card carries ``v``, the name of its rendering, in its metadata. All calls raise
-    ``SlackTrouble``; a message that Slack finds too long is compacted and sent again (S226). Where others read nothing
-    is posted or changed but what is ``for_all`` (K14): a card is the person's own unless its sender says otherwise."""
+    """Sends cards. Every message carries ``v``, the name of its rendering, in its metadata.
+
+    All calls raise ``SlackTrouble``; a message that Slack finds too long is compacted and sent again (S226). In a place
+    that others read, only cards marked ``for_all`` are posted or changed (K14): by default a card is the person's own.
+    """
 
     def __init__(self, client: AsyncWebClient, pace: Pace, latest: Latest, pictures: Pictures | None = None) -> None:
         self._client = client
@@ -48,8 +50,10 @@ class Poster:
         beside: bool = False,
         for_all: bool = False,
     ) -> Sent:
-        """Post a card in a thread, or as the root of a new one. One that stands ``beside`` the others does not count
-        as the newest."""
+        """Post a card in a thread, or as the root of a new one.
+
+        A card ``beside`` the others does not count as the newest.
+        """
         _check_audience(channel, for_all=for_all)
 
         async def send(message: Rendered) -> Mapping[str, Any]:
@@ -74,7 +78,7 @@ class Poster:
     async def change(
         self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False, for_all: bool = False
     ) -> None:
-        """Give a message new content. Raises ``MessageGone`` when it is not there any more."""
+        """Replace the content of a message. Raises ``MessageGone`` if it no longer exists."""
         _check_audience(where.channel, for_all=for_all)
 
         async def send(message: Rendered) -> Mapping[str, Any]:
@@ -94,15 +98,14 @@ class Poster:
         )
 
     async def hang(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
-        """Put the pictures of a card, which are at Slack by now, into the message that shows it. Raises ``TooLong``
-        while Slack cannot show them yet."""
+        """Show the uploaded pictures of a card in its message. Raises ``TooLong`` while Slack cannot show them yet."""
         _check_audience(where.channel, for_all=False)
         await self._update(where, self._rendered(card, session, v), v, beside=beside)
 
     async def show(
         self, user_id: str, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str
     ) -> Sent:
-        """Show a card to one person only. Slack keeps no such message."""
+        """Show a card to one person only. Slack does not store such a message."""
 
         async def send(message: Rendered) -> Mapping[str, Any]:
             await self._pace.wait(channel)
@@ -115,8 +118,11 @@ class Poster:
         return Sent(channel, str((await self._fitting(channel, send, card, session, v))["message_ts"]))
 
     async def find(self, channel: str, thread_ts: str | None, v: str) -> Sent | None:
-        """The message that was posted under ``v``, if it was. Among the roots of a channel only the latest page is
-        looked through: what is looked for was posted moments before the program ended."""
+        """Return the message that was posted under ``v``, if there is one.
+
+        Among the roots of a channel only the latest page is searched: the message was posted moments before the program
+        ended.
+        """
         cursor = ""
         while True:
             try:
@@ -132,7 +138,7 @@ class Poster:
                 return None
 
     async def is_newest(self, where: Sent, thread_ts: str) -> bool:
-        """Whether nothing came after a message in its thread, apart from messages of ours beside it."""
+        """Check whether a message is the newest in its thread, ignoring the bot's messages marked ``beside``."""
         known = self._latest.of(where.channel, thread_ts)
         if known is None:
             try:
@@ -184,13 +190,13 @@ class Poster:
                     self._pace.hold(channel, trouble.retry_after)
                 raise
             else:
-                # What Slack takes with plain buttons only, it would refuse with thumbs again.
+                # Slack would reject thumbs again after it accepted plain buttons only.
                 self._thumbs = self._thumbs and (thumbs or size is not MESSAGE)
                 return sent
         raise refused
 
     def _tries(self, card: Card) -> list[tuple[Size, bool, bool]]:
-        """How to send a card, one after the other while Slack refuses: its size, with Slack's thumbs, with pictures."""
+        """Return the ways to send a card until Slack accepts it: size, with Slack's thumbs, with pictures."""
         tries = [(MESSAGE, self._thumbs, False), *((size, False, False) for size in COMPACT)]
         if self._thumbs and any(isinstance(part, Feedback) for part in card.parts):
             tries.insert(1, (MESSAGE, False, False))

@@ -1,4 +1,4 @@
-"""What a person sees of a turn that takes longer than a moment: words for what is going on, and a way to stop."""
+"""Progress of a turn that takes longer than a moment: a status, and a way to stop."""
 
 from __future__ import annotations
 
@@ -21,17 +21,20 @@ from fateforger.slack.statusline import Line, StatusLines
 log = logging.getLogger(__name__)
 
 SLACK_FORGETS = timedelta(minutes=2)
-"""After that a status goes away by itself."""
+"""Slack removes a status after this time."""
 
 Handle = Callable[[Queued, Tell], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds. A turn that is done ``soon`` shows nothing; after ``stop`` one can be stopped; ``gap`` is the least
-    between two words, ``refresh`` the most; ``arrival`` is how long the words wait for the card that replaces
-    them. A form that is open says after ``form`` that what was pressed in it waits its turn; it looks for it until
-    ``patience``."""
+    """Delays of the status, in seconds.
+
+    A turn that is done ``soon`` shows nothing; after ``stop`` it can be stopped. ``gap`` is the minimum time between
+    two updates, ``refresh`` the maximum, ``look`` the interval between two checks. ``arrival`` is how long the status
+    waits for the card that replaces it. After ``form``, an open form says that its command is waiting; it checks for
+    the result until ``patience``.
+    """
 
     soon: float = 0.25
     stop: float = 2.0
@@ -44,7 +47,7 @@ class Timing:
 
 
 class Turn:
-    """One turn as seen from outside."""
+    """Running turn with its progress."""
 
     def __init__(self, command: Queued) -> None:
         self.command = command
@@ -56,7 +59,7 @@ class Turn:
         self.progress = progress
 
     async def over_within(self, seconds: float) -> bool:
-        """Whether it ends within that time."""
+        """Check whether the turn ends within the given time."""
         try:
             await asyncio.wait_for(self.over.wait(), seconds)
         except TimeoutError:
@@ -65,7 +68,7 @@ class Turn:
 
 
 class Presence:
-    """Handles commands as ``handle`` does, and shows meanwhile what is going on."""
+    """Runs a handler and shows the progress of the command meanwhile."""
 
     def __init__(
         self,
@@ -89,7 +92,7 @@ class Presence:
         self._places: dict[tuple[str, str], Line] = {}
 
     async def handle(self, command: Queued) -> None:
-        """Raises as ``handle`` does; the words go away whatever it raises."""
+        """Handle a command. The status is removed even if the handler raises."""
         if isinstance(command, Start | ForQueue | Unasked):
             await self._handle(command, untold)
             return
@@ -102,7 +105,7 @@ class Presence:
             self._errands.send(self._end(turn, showing))
 
     async def sweep(self) -> None:
-        """Take away what a process that died may have left in threads where it had just answered."""
+        """Remove statuses that a dead process may have left in recently active threads."""
         for session in await self._sessions.touched_since(self._began - SLACK_FORGETS):
             if session.thread_ts is not None:
                 line = Line(session.channel, session.thread_ts, session.id, lit=True)
@@ -130,7 +133,7 @@ class Presence:
             await showing
             line = turn.line
             if line is None and self._clock.now() - self._began < SLACK_FORGETS:
-                # The process before may have died in this very turn, with its words still there.
+                # A previous process may have died in this turn, leaving its status.
                 line = turn.line = await self._begun(turn.command)
                 if line is not None:
                     line.lit = True
@@ -144,11 +147,11 @@ class Presence:
             await self._leave(line)
 
     async def _arrived(self, line: Line) -> None:
-        """Until the card that the turn owes is there, but not for ever."""
+        """Wait, up to a limit, until the card of the turn has been sent."""
         if line.session_id is None:
             return
         until = self._now() + self._timing.arrival
-        while self._now() < until and await self._outbox.owes(line.session_id):  # noqa: ASYNC110  another program may send
+        while self._now() < until and await self._outbox.owes(line.session_id):  # noqa: ASYNC110  another process may send
             await asyncio.sleep(self._timing.look)
 
     async def _leave(self, line: Line) -> None:
@@ -161,7 +164,7 @@ class Presence:
             self._places.pop((line.channel, line.thread_ts), None)
 
     async def _begun(self, command: Queued) -> Line | None:
-        """The line of the command's thread, with one turn more."""
+        """Return the line of the command's thread, and count one more turn in it."""
         try:
             line = await self._line(command)
         except StoreError as error:

@@ -1,4 +1,4 @@
-"""What other agents propose, shown to the person and answered by them: on a lane of its own."""
+"""Agents' proposals: show them to the person and carry out the answers. They run in a lane of their own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def answering(answered: Answered) -> NewJob:
-    """The job of doing what a click on a proposal says; it waits its turn among all that is about that proposal."""
+    """Return the job for a click on a proposal. Jobs of one proposal run in order."""
     return answer_job(
         answered.proposal_id,
         answered.answer,
@@ -37,7 +37,7 @@ def answering(answered: Answered) -> NewJob:
 
 
 class Showing:
-    """Cards of proposals: posted once beside the plan, or in direct messages; then changed where they are."""
+    """Cards of proposals: posted once in the plan's thread or in direct messages, then updated in place."""
 
     def __init__(self, approvals: Approvals, poster: Poster, people: People, audience: Audience) -> None:
         self._approvals = approvals
@@ -46,8 +46,10 @@ class Showing:
         self._audience = audience
 
     async def show(self, proposal: Proposal, *, again: bool) -> None:
-        """Let its card show how it stands. ``again`` tells that an earlier try may have posted it and died. Raises
-        ``TryLater``."""
+        """Post or update the card of a proposal.
+
+        ``again`` is true if an earlier try may have posted it and died. Raises ``TryLater``.
+        """
         try:
             await self._show(proposal, again=again)
         except (Passing, LoginTrouble) as trouble:
@@ -90,7 +92,7 @@ class Showing:
 def proposal_workers(
     jobs: Jobs, approvals: Approvals, showing: Showing, asides: Asides, *, owner: str, clock: Clock
 ) -> LaneWorkers:
-    """Workers that show proposals, end them when they are too old, and do what clicks on them say."""
+    """Return workers that show proposals, expire old ones, and carry out clicks on them."""
 
     async def perform(job: Job) -> None:
         proposal_id, do = str(job.payload["proposal"]), job.payload["do"]

@@ -1,4 +1,4 @@
-"""What people ask about their queue becomes a command that knows where its answer belongs."""
+"""Turn requests about the queue into commands that carry the place of their answer."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ log = logging.getLogger(__name__)
 
 
 class Placing:
-    """A queue is private: what is asked without a card to answer on is answered in direct messages."""
+    """Completes queue commands. A queue is private, so a request without a card is answered in direct messages."""
 
     def __init__(self, people: People, client: AsyncWebClient) -> None:
         self._people = people
         self._client = client
 
     async def placed(self, command: QueueCommand) -> QueueCommand:
-        """The command with all that only Slack knows: the place of its answer, the person's zone, and the link to the
-        message that a task was made of. Raises ``SlackTrouble`` when there is no such place."""
+        """Add everything that only Slack knows to a command.
+
+        That is the place of the answer, the person's zone, and the link to the message a task was made from. Raises
+        ``SlackTrouble`` if there is no such place.
+        """
         if isinstance(command, AtHome):
             return command
         changes: dict[str, object] = {}
@@ -41,7 +44,7 @@ class Placing:
         return command.model_copy(update=changes)
 
     async def elsewhere(self, asked: QueueAsked) -> bool:
-        """Whether the answer to a slash command comes somewhere else than where it was typed."""
+        """Check whether the answer to a slash command appears in a different place than the command."""
         return asked.place.channel != await self._people.direct_channel(asked.user_id)
 
     async def _permalink(self, channel: str, ts: str) -> str:
@@ -54,7 +57,7 @@ class Placing:
 
 
 def asked_for(asked: QueueAsked, clock: Clock) -> PullTask | ShowTasks | str:
-    """The command that was typed, or what to say instead."""
+    """Return the command that was typed, or the words of a refusal."""
     about = {"command_id": asked.command_id, "user_id": asked.user_id, "at": clock.now()}
     if asked.command != PULL_COMMAND:
         return ShowTasks.model_validate(about)

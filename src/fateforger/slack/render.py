@@ -1,4 +1,4 @@
-"""Cards as Slack messages, within Slack's limits. What does not fit is left out with a sentence that says so."""
+"""Cards as Slack messages, within Slack's limits. A note replaces what does not fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fateforger.slack.thumbs import feedback
 Block = dict[str, Any]
 
 FileOf = Callable[[Picture], str | None]
-"""The id of the file at Slack that shows a picture, once it is there."""
+"""Returns the id of an uploaded picture's file, or ``None``."""
 
 MAX_ELEMENTS = 25
 MAX_HEADER = 150
@@ -27,11 +27,11 @@ MAX_SECTION = 3000
 MAX_CONTEXT = 2000
 MAX_ALT_TEXT = 2000
 MAX_TEXT = 3500
-"""``chat.update`` refuses more than 4,000 characters, entities included."""
+"""``chat.update`` rejects more than 4,000 characters, entities included."""
 
 
 class Size(NamedTuple):
-    """How much a message may hold."""
+    """Limits of a message."""
 
     blocks: int
     characters: int
@@ -40,12 +40,12 @@ class Size(NamedTuple):
 MESSAGE = Size(50, 12_000)
 HOME = Size(100, 24_000)
 COMPACT = (Size(25, 3_000), Size(8, 800))
-"""What to try, one after the other, when Slack finds a message too long all the same."""
+"""Smaller sizes to try in order if Slack still finds a message too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """``text`` is what notifications and screen readers say."""
+    """Rendered message. ``text`` is for notifications and screen readers."""
 
     text: str
     blocks: list[Block]
@@ -58,8 +58,11 @@ def _no_file(_picture: Picture) -> None:
 def render(
     card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bool = True, file_of: FileOf = _no_file
 ) -> Rendered:
-    """A card as a message. ``session`` and ``v`` (the name of this rendering) travel with every control. ``thumbs``:
-    feedback is given on Slack's own thumbs, else on two plain buttons. A picture without a file is left out."""
+    """Render a card as a message.
+
+    Every control carries ``session`` and ``v``, the name of this rendering. With ``thumbs``, feedback uses Slack's own
+    thumbs, otherwise two plain buttons. A picture without a file is left out.
+    """
     address = Address(session=session, v=v)
     numbers = count()
     limit = max(200, min(MAX_SECTION, size.characters // 4))
@@ -71,12 +74,12 @@ def render(
 
 
 def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Block]:
-    """A part of a card where it stands among others of another kind, as in a form."""
+    """Return the blocks of a part that appears outside a card, as in a form."""
     return [piece.block for piece in _pieces(part, address, numbers, MAX_SECTION, _no_file, thumbs=False)]
 
 
 def retired(card: Card) -> Card:
-    """The card without its controls."""
+    """Return the card without its controls."""
     parts = (
         part.model_copy(update={"control": None}) if isinstance(part, Prose) else part
         for part in card.parts

@@ -1,4 +1,4 @@
-"""Who sends: of all programs on one database one at a time, and another one when it dies."""
+"""Sender election: one process per database sends at a time, and another takes over if it dies."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from fateforger.ports import Clock, Job, Jobs, NewJob
 
 SENDING_LANE = "sending"
 SENDING = NewJob(lane=SENDING_LANE, key="outbox", dedupe="outbox")
-"""The job of sending what the outbox holds. It is put on its lane once and never ends, so that whoever holds its claim
-is the one who sends: two would post the same message twice."""
+"""Job of sending the outbox.
+
+It is queued once and never ends: the process that holds its lease is the sender. Two senders would post the same
+message twice.
+"""
 
 _FOR_EVER = 10**9
 
@@ -20,8 +23,10 @@ _FOR_EVER = 10**9
 def sender(
     jobs: Jobs, send: Callable[[], Awaitable[None]], *, owner: str, policy: LanePolicy, clock: Clock
 ) -> LaneWorkers:
-    """The worker that calls ``send`` when it holds the job, and cancels it when it lost the job; ``send`` returns when
-    the program stops."""
+    """Return the worker that calls ``send`` while it holds the job, and cancels it if it loses the job.
+
+    ``send`` returns when the program stops.
+    """
 
     async def perform(_job: Job) -> None:
         try:

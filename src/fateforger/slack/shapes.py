@@ -1,4 +1,4 @@
-"""The parts of Slack's payloads that are read, as schemas. What Slack sends besides is left alone."""
+"""Schemas of Slack's payloads, limited to the fields that are read. Other fields are ignored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class _Shape(BaseModel):
 
 
 class Ref(_Shape):
-    """Anything that is known by its id."""
+    """Object that is known by its id."""
 
     id: str
 
@@ -22,7 +22,7 @@ class Ref(_Shape):
 
 
 class Message(_Shape):
-    """A ``message`` or ``app_mention`` event."""
+    """``message`` or ``app_mention`` event."""
 
     type: Literal["message", "app_mention"]
     channel: str
@@ -43,7 +43,7 @@ class HomeEvent(_Shape):
 
 
 class StopEvent(_Shape):
-    """Slack's own Stop beside the status of a thread."""
+    """Slack's own Stop button at the status of a thread."""
 
     type: Literal["agent_session_stopped"]
     user: str
@@ -61,7 +61,7 @@ class Authorization(_Shape):
 
 
 class EventCallback(_Shape):
-    """The envelope of an event. ``authorizations`` names our bot."""
+    """Envelope of an event. ``authorizations`` names the bot."""
 
     type: Literal["event_callback"]
     team_id: str
@@ -90,7 +90,7 @@ class Option(_Shape):
 
 
 class Action(_Shape):
-    """A control that was used, with what was chosen."""
+    """Control that was used, with the choice made."""
 
     type: str
     action_id: str
@@ -109,7 +109,7 @@ class Container(_Shape):
 
 
 class Entry(_Shape):
-    """What stands in a field of a form, in its place for the field's type."""
+    """Value of a form's field, in the attribute for the field's type."""
 
     type: str
     value: str | None = None
@@ -150,7 +150,7 @@ class ViewSubmission(_Shape):
 
 
 class Shortcut(_Shape):
-    """A global shortcut; it belongs to no channel."""
+    """Global shortcut; it has no channel."""
 
     type: Literal["shortcut"]
     callback_id: str
@@ -159,7 +159,7 @@ class Shortcut(_Shape):
 
 
 class Original(_Shape):
-    """The message that a shortcut was used on."""
+    """Message that a shortcut was used on."""
 
     ts: str
     text: str = ""
@@ -167,7 +167,7 @@ class Original(_Shape):
 
 
 class MessageShortcut(_Shape):
-    """A shortcut on a message."""
+    """Shortcut on a message."""
 
     type: Literal["message_action"]
     callback_id: str

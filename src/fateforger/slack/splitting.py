@@ -1,11 +1,13 @@
-"""A long text in pieces that Slack accepts."""
+"""Split a long text into pieces that Slack accepts."""
 
 from __future__ import annotations
 
 
 def split(text: str, limit: int) -> list[str]:
-    """The text in pieces of at most ``limit`` characters, parted between lines, else between words, else anywhere.
-    Nothing but the white space between pieces is lost; an empty text has no pieces."""
+    """Split a text into pieces of at most ``limit`` characters: between lines, else between words, else anywhere.
+
+    Only white space between pieces is lost; an empty text has no pieces.
+    """
     pieces: list[str] = []
     rest = text.strip("\n ")
     while len(rest) > limit:
@@ -20,6 +22,6 @@ def _break(text: str, limit: int) -> int:
         at = text.rfind(mark, limit // 2, limit + 1)
         if at > 0:
             return at
-    # Never between the characters of an entity such as "&amp;".
+    # Never inside an entity such as "&amp;".
     at = text.rfind("&", limit - 4, limit)
     return at if at > 0 and ";" not in text[at:limit] else limit

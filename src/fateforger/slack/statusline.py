@@ -1,4 +1,4 @@
-"""The status line of one thread: Slack's own where it has one, else a small line under the card that stands."""
+"""Status of a thread: Slack's own if available, otherwise a line under the current card."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Line:
-    """``turns`` is how many turns are under way in the thread. ``lit``: Slack shows our words there, or may; ``under``
-    is the message that shows them instead."""
+    """Status of one thread.
+
+    ``turns`` is the number of running turns in the thread. ``lit`` is true if Slack shows the status, or may; ``under``
+    is the message that shows it instead.
+    """
 
     channel: str
     thread_ts: str
@@ -34,8 +37,11 @@ class Line:
 
 
 class StatusLines:
-    """Shows words and takes them away again. What Slack refuses is not asked for again in that channel; what fails is
-    logged and no more, as the words are only for looks."""
+    """Shows and removes statuses.
+
+    If Slack refuses a status, it is not tried again in that channel. Failures are only logged, because a status is
+    cosmetic.
+    """
 
     def __init__(self, client: AsyncWebClient, outbox: Outbox, poster: Poster) -> None:
         self._client = client
@@ -44,11 +50,11 @@ class StatusLines:
         self._without: set[str] = set()
 
     def has_stop(self, line: Line) -> bool:
-        """Whether Slack offers its own way to stop beside the words: with an agent in direct messages it does."""
+        """Check whether Slack shows its own Stop button at the status, as it does in direct messages with an agent."""
         return line.channel.startswith("D") and line.channel not in self._without
 
     async def show(self, line: Line, words: str, *, stops: str | None) -> None:
-        """Show the words; ``stops`` is the command that a Stop beside them would end, when it is time to offer it."""
+        """Show a status. ``stops`` is the command that a Stop button would end, once it is time to offer one."""
         async with line.busy:
             if line.channel not in self._without:
                 await self._say(line, phrases.beside_the_name(words))
@@ -57,7 +63,7 @@ class StatusLines:
                 await self._under_the_card(line, words, stops)
 
     async def clear(self, line: Line) -> None:
-        """Take the words away, if no other turn has begun in the thread meanwhile."""
+        """Remove the status, unless another turn has begun in the thread."""
         async with line.busy:
             if line.turns:
                 return
@@ -100,7 +106,7 @@ class StatusLines:
         await self._change(shown, shown.card.model_copy(update={"parts": parts}))
 
     async def _off_the_card(self, line: Line, under: Outgoing) -> None:
-        """The card that came after has taken its place already, in most cases."""
+        """Remove the line from its card, unless a later card has replaced that already."""
         line.under = None
         stands = await self._outbox.shown(under.session_id, under.slot)
         if stands is not None and stands.id == under.id:

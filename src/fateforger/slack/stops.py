@@ -1,4 +1,4 @@
-"""Stop: on a lane of its own, so that it never waits for the turn that it is to end."""
+"""Stop: runs in a lane of its own, so that it never waits for the turn it ends."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from fateforger.slack.asides import Asides
 STOP_LANE = "stop"
 TRIES = 8
 PAUSE_SECONDS = 0.25
-"""The turn may run in another program on the same database, or begin again after a restart: whoever has it takes the
-stop within a few tries."""
+"""Seconds between tries.
+
+The turn may run in another process on the same database, or be restarting; its process picks up the stop within a few
+tries.
+"""
 
 
 def stopping(asked: StopAsked, session_id: str, *, now: datetime) -> NewJob:
-    """The job of stopping the turn that the session is in."""
+    """Return the job that stops the current turn of a session."""
     return NewJob(
         lane=STOP_LANE,
         key=f"{session_id} {asked.command_id}",
@@ -35,7 +38,7 @@ def stopping(asked: StopAsked, session_id: str, *, now: datetime) -> NewJob:
 
 
 def stoppers(jobs: Jobs, door: Door, asides: Asides, *, owner: str, clock: Clock) -> LaneWorkers:
-    """Workers that stop turns. A stop that comes too late says so, to the person alone."""
+    """Return workers that stop turns. If a stop comes too late, the person alone is told."""
 
     async def perform(job: Job) -> None:
         at = datetime.fromisoformat(str(job.payload["at"]))

@@ -1,4 +1,4 @@
-"""Thumbs up and down under a card, as Slack's own or as two plain buttons where it does not know them."""
+"""Thumbs up and down under a card: Slack's own, or two plain buttons where they are not supported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UP, DOWN = "This helped", "This did not help"
 
 
 def feedback(part: Feedback, address: Address, numbers: Iterator[int], *, thumbs: bool) -> dict[str, Any]:
-    """The block with both. What was said comes back in the value."""
+    """Return the block with both thumbs. The vote comes back in the value."""
     block_id = address.model_copy(update={"n": next(numbers)}).packed()
     values = {
         helpful: Vote(session=address.session, turn=part.turn, helpful=helpful, prompts=part.prompts).packed()

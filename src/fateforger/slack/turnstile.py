@@ -1,4 +1,4 @@
-"""One at a time per key, in the order of arrival."""
+"""Run one task at a time per key, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 
 class Turnstile:
-    """Frames of one conversation arrive in order but run as tasks of their own; this keeps the order they had."""
+    """Lock per key. Frames of one conversation arrive in order but run as separate tasks; this keeps their order."""
 
     def __init__(self) -> None:
         self._queues: dict[str, tuple[asyncio.Lock, int]] = {}

@@ -57,7 +57,7 @@ class TurnInput(BaseModel):
     """Everything a turn knows (S108).
 
     ``reading`` is missing if the command needs no fresh calendar reading, or if the calendar did not answer in time;
-    ``memory`` is missing if nothing is remembered. A message that was read before may stand for several commands:
+    ``memory`` is missing if nothing is remembered. A message that was read before may produce several commands:
     ``rest`` holds those after the first, ``lines`` are shown at the end, and ``last_words`` are what the person may
     answer next. ``proposals`` are agents' proposals that wait in the thread. ``offered`` lists other things that could
     be done that day (``None``: as the session knows it), and ``offer_trouble`` says why that list is incomplete.

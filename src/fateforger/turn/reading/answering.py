@@ -7,7 +7,7 @@ The rules:
 - A question that needs a choice ("keep calendar or keep plan?") has no yes; the choices are named.
 - ``proceed`` is never an answer. While a question waits for a yes or a no, a message to proceed is not carried out
   either: it may have been meant as that yes, and must not become a commit without the confirmation. The button of the
-  step still works, because nobody presses it as an answer. Choices and offers block nothing, neither by button nor in
+  step still works, because it is never pressed as an answer. Choices and offers block nothing, neither by button nor in
   words; nor do the bot's last words, which may ask nothing.
 - ``retry`` does not confirm a write that stopped to ask.
 """
