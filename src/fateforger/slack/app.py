@@ -173,7 +173,7 @@ class SlackRoom:
         await asyncio.gather(*(lane.stop() for lane in self._lanes))
         self._dispatcher.halt()
         await self._sender.stop(grace_seconds=12.0)
-        await self._errands.home(seconds=2.0)
+        await self._errands.wait(seconds=2.0)
         await self._session.close()
 
 

@@ -172,14 +172,14 @@ class Delivery:
             raise Refused("the session is gone")
         place = Place(session.channel, session.thread_ts)
         if not is_private(session.channel):
-            place = await self._moved(session)
+            place = await self._move_to_direct_messages(session)
         if place.thread_ts is not None:
             if len(self._threads) >= MAX_THREADS:
                 self._threads.clear()
             self._threads[item.session_id] = place
         return place
 
-    async def _moved(self, session: Session) -> Place:
+    async def _move_to_direct_messages(self, session: Session) -> Place:
         """Move a session to direct messages and return the place there. Its last messages say so."""
         place = await self._audience.private_place(session.user_id, Place(session.channel, session.thread_ts))
         if session.thread_ts is None:

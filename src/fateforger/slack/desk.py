@@ -109,7 +109,7 @@ class Desk:
             tz=zone,
             date=day,
         )
-        await self.put(command)
+        await self.record(command)
         if asked.place.channel is None:
             return None
         if asked.welcome_ts is not None:
@@ -151,7 +151,7 @@ class Desk:
             text=text,
             withheld=withheld,
         )
-        await self.put(reply)
+        await self.record(reply)
 
     async def _first_words(self, said: Said) -> None:
         """Handle a first message: a command, text for the model, or else a welcome or a refusal.
@@ -170,7 +170,7 @@ class Desk:
         readable = self._door.reads_words or typed_command(said.text) is not None
         first = await self._opening(said) if readable else None
         if first is not None:
-            await self.put(first)
+            await self.record(first)
         elif said.direct or said.mention:
             await self._jobs.enqueue(greeting(said), now=self._clock.now())
 
@@ -201,10 +201,10 @@ class Desk:
         if isinstance(command, str):
             return command
         try:
-            elsewhere = await self._placing.elsewhere(asked)
+            elsewhere = await self._placing.is_answered_elsewhere(asked)
         except SlackTrouble:
             return phrases.NO_ZONE
-        await self.put(command)
+        await self.record(command)
         return phrases.ANSWERED_ELSEWHERE if elsewhere else None
 
     async def meet(self, opened: MessagesOpened) -> None:
@@ -229,7 +229,7 @@ class Desk:
         if isinstance(command, ForQueue) and place.channel is not None and is_private(place.channel):
             here = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": clicked.ts}
             command = command.model_copy(update=here)
-        await self.put(command)
+        await self.record(command)
 
     async def stop(self, asked: StopAsked) -> None:
         """Handle Stop, in a session's thread or on its card."""
@@ -281,11 +281,11 @@ class Desk:
             return phrases.SESSION_LOST
         return None if owner == user_id else phrases.not_yours(owner)
 
-    async def put(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
+    async def record(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
         """Record a command, once."""
         if isinstance(command, ForQueue):
             try:
-                command = await self._placing.placed(command)
+                command = await self._placing.add_place(command)
             except SlackTrouble as trouble:
                 raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
         await self._jobs.enqueue(command_job(command, key=_key(command)), now=self._clock.now())

@@ -112,43 +112,43 @@ class Dispatcher:
                 await self._delivery.deliver(item)
             except LoginTrouble as trouble:
                 log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
-                await self._later(item, trouble)
+                await self._retry_later(item, trouble)
             except Passing as trouble:
                 log.warning("the message %s waits: %s", item.id, trouble)
-                await self._later(item, trouble)
+                await self._retry_later(item, trouble)
             except SlackTrouble as trouble:
-                await self._never(item, str(trouble), refused=isinstance(trouble, Refused))
+                await self._give_up(item, str(trouble), refused=isinstance(trouble, Refused))
             else:
                 self._failures.pop(item.id, None)
         except StoreError as error:
             # The item stays queued; the post is remembered, so the next try only records it.
             log.warning("the outbox cannot be written to: %s", error.message)
-            await self._wait(self._halted, self._patience(item))
+            await self._wait(self._halted, self._next_backoff(item))
         except Exception as error:  # Outermost edge of sending: one message must not end the dispatcher.
             log.exception("the message %s failed", item.id)
-            await self._bury(item, f"{type(error).__name__}: {error}")
+            await self._give_up_safely(item, f"{type(error).__name__}: {error}")
 
-    async def _later(self, item: Outgoing, trouble: Passing) -> None:
+    async def _retry_later(self, item: Outgoing, trouble: Passing) -> None:
         if trouble.unsure:
             self._delivery.doubt([item.id])
-        seconds = self._patience(item) if trouble.retry_after is None else trouble.retry_after
+        seconds = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
         retry_at = self._clock.now() + timedelta(seconds=seconds)
         await self._outbox.failed(item.id, str(trouble), retry_at=retry_at)
         asyncio.get_running_loop().call_later(seconds, self._awake.set)
 
-    async def _bury(self, item: Outgoing, reason: str) -> None:
+    async def _give_up_safely(self, item: Outgoing, reason: str) -> None:
         try:
-            await self._never(item, reason, refused=False)
+            await self._give_up(item, reason, refused=False)
         except StoreError as error:
             log.warning("the outbox cannot be written to: %s", error.message)
 
-    async def _never(self, item: Outgoing, reason: str, *, refused: bool) -> None:
+    async def _give_up(self, item: Outgoing, reason: str, *, refused: bool) -> None:
         log.error("the message %s of session %s is given up: %s", item.id, item.session_id, reason)
         self._failures.pop(item.id, None)
         await self._outbox.failed(item.id, reason, retry_at=None)
         await self._delivery.give_up(item, refused=refused)
 
-    def _patience(self, item: Outgoing) -> float:
+    def _next_backoff(self, item: Outgoing) -> float:
         failures = self._failures[item.id] = self._failures.get(item.id, 0) + 1
         return _backoff(failures)
 

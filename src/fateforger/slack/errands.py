@@ -19,9 +19,9 @@ class Errands:
     def send(self, errand: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(errand)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._on_done)
 
-    async def home(self, *, seconds: float) -> None:
+    async def wait(self, *, seconds: float) -> None:
         """Wait for running tasks, and cancel those that take longer than ``seconds``."""
         if not self._tasks:
             return
@@ -30,7 +30,7 @@ class Errands:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    def _done(self, task: asyncio.Task[Any]) -> None:
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("an errand failed", exc_info=task.exception())

@@ -28,7 +28,7 @@ class Piece:
         return str(self.block["text"]["text"]) if "text" in self.block else ""
 
     @property
-    def missed(self) -> int:
+    def missing_lines(self) -> int:
         return self.words.count("\n") + 1 if self.lines is None else self.lines
 
 
@@ -63,7 +63,7 @@ def _cut(pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Ca
         full = full or piece.fixed or len(kept) >= max_blocks or characters + len(piece.words) > max_characters
         if full:
             gap = at if gap is None else gap
-            missed += piece.missed
+            missed += piece.missing_lines
         else:
             kept.add(at)
             characters += len(piece.words)

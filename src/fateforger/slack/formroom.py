@@ -88,7 +88,7 @@ class FormRoom:
             except UserError as error:
                 refusal = error.message
             else:
-                await self._desk.put(command)
+                await self._desk.record(command)
                 self._errands.send(self._show_when_done(command, (Shown(form.view_id, form.address), *form.below)))
         if refusal is not None:
             self._whisper(click.user_id, _NOWHERE, refusal)
@@ -110,7 +110,7 @@ class FormRoom:
             return _beside(filled, read.errors)
         if isinstance(read, Form):
             return {"response_action": "update", "view": modal(read, filled.address.below)}
-        await self._desk.put(read)
+        await self._desk.record(read)
         if filled.below:
             self._errands.send(self._show_when_done(read, filled.below))
         return None

@@ -55,7 +55,7 @@ class Gallery:
             earlier.cancel()
         task = asyncio.create_task(self._bring(item), name=f"picture of {item.id}")
         self._tasks[item.session_id] = task
-        task.add_done_callback(lambda done, session_id=item.session_id: self._done(session_id, done))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        task.add_done_callback(lambda done, session_id=item.session_id: self._on_done(session_id, done))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
     async def close(self) -> None:
         """Stop; pending pictures come with the next card."""
@@ -64,7 +64,7 @@ class Gallery:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _done(self, session_id: str, task: asyncio.Task[None]) -> None:
+    def _on_done(self, session_id: str, task: asyncio.Task[None]) -> None:
         if self._tasks.get(session_id) is task:
             del self._tasks[session_id]
         if not task.cancelled() and task.exception() is not None:
@@ -77,7 +77,7 @@ class Gallery:
             try:
                 for picture in self._pictures.missing(item.card):
                     await self._pictures.upload(picture)
-                await self._put(item)
+                await self._add_to_message(item)
             except LoginTrouble as trouble:
                 if lacks_scope(trouble):
                     self._pictures.switch_off()
@@ -97,7 +97,7 @@ class Gallery:
                 return
         log.warning("the message %s stays without its picture: %s", item.id, why)
 
-    async def _put(self, item: Outgoing) -> None:
+    async def _add_to_message(self, item: Outgoing) -> None:
         """Put the picture into the message, if it still shows this card."""
         async with self._turns.turn(item.session_id):
             shown = await self._outbox.shown(item.session_id, item.slot)

@@ -25,12 +25,12 @@ log = logging.getLogger(__name__)
 def refreshing(home: Home, handle: Handle) -> Handle:
     """Wrap a handler so that App Home is refreshed after commands that may change the queue on it."""
 
-    async def handled(command: Queued, tell: Tell) -> None:
+    async def handle_and_refresh(command: Queued, tell: Tell) -> None:
         await handle(command, tell)
         if isinstance(command, ForQueue | Opening):
             home.show(command.user_id)
 
-    return handled
+    return handle_and_refresh
 
 
 class Home:

@@ -57,13 +57,13 @@ def unmarked(text: str) -> str:
 def typed(text: str, *, without_mentions_of: Collection[str]) -> str:
     """Return the text that a person typed: entities and links resolved, mentions of the bot removed."""
 
-    def resolved(match: re.Match[str]) -> str:
+    def resolve_reference(match: re.Match[str]) -> str:
         what, shown = match["what"], match["shown"]
         if what.startswith("@"):
             return "" if what[1:] in without_mentions_of else f"@{shown or what[1:]}"
         return shown or what.removeprefix("!").removeprefix("mailto:")
 
-    words = _REFERENCE.sub(resolved, text)
+    words = _REFERENCE.sub(resolve_reference, text)
     return words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
 
 

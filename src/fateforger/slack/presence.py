@@ -55,7 +55,7 @@ class Turn:
         self.over = asyncio.Event()
         self.line: Line | None = None
 
-    def tell(self, progress: Progress) -> None:
+    def on_progress(self, progress: Progress) -> None:
         self.progress = progress
 
     async def over_within(self, seconds: float) -> bool:
@@ -99,7 +99,7 @@ class Presence:
         turn = Turn(command)
         showing = asyncio.create_task(self._show(turn))
         try:
-            await self._handle(command, turn.tell)
+            await self._handle(command, turn.on_progress)
         finally:
             turn.over.set()
             self._errands.send(self._end(turn, showing))
@@ -114,7 +114,7 @@ class Presence:
     async def _show(self, turn: Turn) -> None:
         if await turn.over_within(self._timing.soon):
             return
-        line = turn.line = await self._begun(turn.command)
+        line = turn.line = await self._begin_line(turn.command)
         if line is None:
             return
         began = shown_at = self._now()
@@ -134,19 +134,19 @@ class Presence:
             line = turn.line
             if line is None and self._clock.now() - self._began < SLACK_FORGETS:
                 # A previous process may have died in this turn, leaving its status.
-                line = turn.line = await self._begun(turn.command)
+                line = turn.line = await self._begin_line(turn.command)
                 if line is not None:
                     line.lit = True
             if line is None:
                 return
-            await self._arrived(line)
+            await self._wait_for_card(line)
         except StoreError as error:
             log.info("nobody knows whether a card has arrived: %s", error.message)
             line = turn.line
         if line is not None:
             await self._leave(line)
 
-    async def _arrived(self, line: Line) -> None:
+    async def _wait_for_card(self, line: Line) -> None:
         """Wait, up to a limit, until the card of the turn has been sent."""
         if line.session_id is None:
             return
@@ -163,7 +163,7 @@ class Presence:
         if not line.turns:
             self._places.pop((line.channel, line.thread_ts), None)
 
-    async def _begun(self, command: Queued) -> Line | None:
+    async def _begin_line(self, command: Queued) -> Line | None:
         """Return the line of the command's thread, and count one more turn in it."""
         try:
             line = await self._line(command)

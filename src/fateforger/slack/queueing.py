@@ -25,7 +25,7 @@ class Placing:
         self._people = people
         self._client = client
 
-    async def placed(self, command: QueueCommand) -> QueueCommand:
+    async def add_place(self, command: QueueCommand) -> QueueCommand:
         """Add everything that only Slack knows to a command.
 
         That is the place of the answer, the person's zone, and the link to the message a task was made from. Raises
@@ -43,7 +43,7 @@ class Placing:
             changes["origin"] = command.origin.model_copy(update={"reference": link})
         return command.model_copy(update=changes)
 
-    async def elsewhere(self, asked: QueueAsked) -> bool:
+    async def is_answered_elsewhere(self, asked: QueueAsked) -> bool:
         """Check whether the answer to a slash command appears in a different place than the command."""
         return asked.place.channel != await self._people.direct_channel(asked.user_id)
 

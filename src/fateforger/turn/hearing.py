@@ -87,7 +87,7 @@ async def hear(
     """
     ear = _Ear(reply, session, model, nameable, pending_questions(session) if waiting is None else waiting)
     try:
-        decision = await ear.decision()
+        decision = await ear.classify()
     except (ModelTimedOut, ModelUnusable):
         decision = Decision(intent=Intent.ANSWER, number=None, also=False)
     except ModelError as error:
@@ -107,17 +107,17 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
         return Heard(lines=first, asks_back=True)
     match decision.intent:
         case Intent.ACCEPT_PENDING | Intent.REFUSE_PENDING:
-            return await ear.answered(decision)
+            return await ear.answer_pending(decision)
         case Intent.ASK:
-            return await ear.answer()
+            return await ear.answer_question()
         case Intent.MEMORY:
-            return await ear.remembered(also=decision.also)
+            return await ear.read_memory_request(also=decision.also)
         case Intent.ANSWER:
-            return await ear.told()
+            return await ear.read_stage_values()
         case Intent.REPLAN:
-            return await ear.course(also=decision.also)
+            return await ear.read_progress(also=decision.also)
         case Intent.PROCEED if decision.also:
-            told = await ear.told()
+            told = await ear.read_stage_values()
             on = meaning.move_of(ear.reply, ear.session, Intent.PROCEED)
             return replace(told, commands=(*told.commands, on)) if not told.lines else told
         case _:
@@ -144,7 +144,7 @@ class _Ear:
         self._now: datetime = reply.at
         self._nameable = nameable
 
-    async def decision(self) -> Decision:
+    async def classify(self) -> Decision:
         """Classify the message."""
         there = offered(self.session)
         possible = [intent.value for intent, move in meaning.MOVES.items() if move in there]
@@ -152,7 +152,7 @@ class _Ear:
             "decide",
             Role.DECIDE,
             Decision,
-            tables=self._beside(),
+            tables=self._list_numbered_rows(),
             seconds=DECISION_LIMIT,
             words={
                 **self._step(),
@@ -167,22 +167,22 @@ class _Ear:
             },
         )
 
-    def _beside(self) -> list[Table]:
+    def _list_numbered_rows(self) -> list[Table]:
         """Return the lists whose rows the message can refer to by number."""
         tables = [facts.pending(self.waiting)] if self.waiting else []
         return [*tables, facts.history(self.session)] if self.session.history is not None else tables
 
-    async def answered(self, decision: Decision) -> Heard:
+    async def answer_pending(self, decision: Decision) -> Heard:
         """Answer the pending question. A message that answers the last words is read together with them."""
         answer = answered(self.reply, self.waiting, decision)
         if answer.in_words:
-            return await self.told()
+            return await self.read_stage_values()
         more = (ONE_AT_A_TIME,) if decision.also else ()
         return Heard(
             () if answer.command is None else (answer.command,), (*answer.lines, *more), asks_back=answer.asks_back
         )
 
-    async def answer(self) -> Heard:
+    async def answer_question(self) -> Heard:
         """Answer a question from the tables alone. Code explains the position of a block."""
         kept = reminders(following(self.session), left_out=left_out(self.session))
         words = await self._ask(
@@ -204,7 +204,7 @@ class _Ear:
             return Heard(lines=(words.answer,), spoken=words.answer, asks=False)
         return Heard((ExplainBlock(**meaning.envelope(self.reply), key=events[words.block].block_key),))
 
-    async def remembered(self, *, also: bool) -> Heard:
+    async def read_memory_request(self, *, also: bool) -> Heard:
         """Extract the change of memory that the message asks for; the plan is not touched (S24)."""
         words = await self._ask(
             "memory",
@@ -215,7 +215,7 @@ class _Ear:
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
         return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())), spoken=words.question)
 
-    async def course(self, *, also: bool) -> Heard:
+    async def read_progress(self, *, also: bool) -> Heard:
         """Extract the progress of the day: delays, finished blocks, and blocks that are not for today."""
         words = await self._ask(
             "replan",
@@ -228,22 +228,22 @@ class _Ear:
         lines = (*_said(words.question), *((ONE_AT_A_TIME,) if also else ()))
         return Heard(course_commands(self.reply, self.session, words), lines, spoken=words.question)
 
-    async def told(self) -> Heard:
+    async def read_stage_values(self) -> Heard:
         """Extract the values that the message gives for the current stage."""
         match self.session.stage:
             case Stage.DATE:
                 return await self._day("date", [facts.upcoming(self._now, self.session.tz), facts.tasks(self.session)])
             case Stage.COLLECT_CONSTRAINTS | Stage.CAPTURE_INPUTS:
-                return await self._day("facts", [*self._listed(), facts.meetings(self.session)])
+                return await self._day("facts", [*self._list_tasks(), facts.meetings(self.session)])
             case Stage.SKELETON:
-                known = (*self._listed(), facts.meetings(self.session), facts.blocks(self.session))
+                known = (*self._list_tasks(), facts.meetings(self.session), facts.blocks(self.session))
                 return await self._day("facts", known)
             case Stage.REFINE | Stage.REVIEW_COMMIT:
                 return await self._patch()
             case _:
                 assert_never(self.session.stage)
 
-    def _listed(self) -> list[Table]:
+    def _list_tasks(self) -> list[Table]:
         """Return the tasks of the day, and those that could be added."""
         more = [facts.left_over(self.session)] if self.session.offered else []
         return [facts.tasks(self.session), *more]

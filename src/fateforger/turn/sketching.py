@@ -69,20 +69,20 @@ async def sketched(
     )
     told_off = False
 
-    def drawn(words: DraftWords) -> Draft:
+    def build_draft(words: DraftWords) -> Draft:
         return taken_up(day, tuple(_proposed(session, words.blocks)), rules)
 
     def fits(words: DraftWords) -> None:
         """Reject a draft that breaks a must once; repair it the second time."""
         nonlocal told_off
-        plan = drawn(words).plan
+        plan = build_draft(words).plan
         mistake = _broken(day, musts, plan) or _out_of_order(session, order, plan)
         if mistake is not None and not told_off:
             told_off = True
             raise BadInput(mistake)
 
     asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=fits))
-    result = drawn(asked.value)
+    result = build_draft(asked.value)
     whole = _mended(day, musts, result.plan)
     if whole is None or _out_of_order(session, order, whole.plan) is not None:
         return Sketch(basis=basis(session), trouble=NO_USE)

@@ -83,7 +83,7 @@ async def table() -> AsyncIterator[Table]:
     desk = Desk(door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock)
     intake = Intake(desk, FormRoom(door, desk, client, asides, errands), Home(door, client, errands), clock=clock)
     yield Table(new_app(client, intake), intake, store, latest, faults)
-    await errands.home(seconds=1)
+    await errands.wait(seconds=1)
     await http.close()
     await store.aclose()
 

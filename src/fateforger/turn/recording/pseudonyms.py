@@ -33,11 +33,11 @@ class Pseudonyms:
         if len(plain) != len(word):  # The lower case of some letters has two characters; such a word keeps its case.
             plain = word
         if plain not in self._given:
-            self._given[plain] = self._minted(plain)
+            self._given[plain] = self._mint(plain)
             self._taken.add(self._given[plain])
         return "".join(c.upper() if old.isupper() else c for old, c in zip(word, self._given[plain], strict=True))
 
-    def _minted(self, word: str) -> str:
+    def _mint(self, word: str) -> str:
         """Create a pseudonym. Two words share one only if there are more words of that length than pseudonyms."""
         tries = range(200) if len(word) < 3 else count()
         made = ""
