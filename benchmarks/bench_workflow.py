@@ -26,7 +26,7 @@ from fateforger.session.gates import gate
 from fateforger.session.model import Session
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.model import TurnOutcome
-from fateforger.workflow import Step, check, declared, read_rule, stated
+from fateforger.workflow import Step, check, declared, read_rule, wrap_rule
 
 RULES = 1_000
 STEPS = 1_000
@@ -81,7 +81,7 @@ def main() -> int:
     names = declared(draw.ACTIONS, draw.STATES)
     texts = [draw.text(*rule) for rule in drawn]
     reading, read = measured(lambda: [read_rule(text, names) for text in texts])
-    rules = [stated(rule) for rule in read]
+    rules = [wrap_rule(rule) for rule in read]
     traces: list[Any] = [long_trace(random) for _ in range(ROUNDS)]
     ours: list[float] = []
     theirs: list[float] = []

@@ -59,7 +59,7 @@ class AboutYou:
         self._session = session
 
     async def perform(self, job: Job) -> None:
-        """Carry out a request once. Raises the same errors as :data:`~fateforger.background.lane.Perform`."""
+        """Carry out a request once. Raises like :data:`~fateforger.background.lane.Perform`."""
         user_id, wish = str(job.payload["user_id"]), job.payload["wish"]
         try:
             if wish == EXPORT.action:

@@ -144,7 +144,7 @@ class SlackRoom:
         self._dispatcher.wake()
 
     async def connect(self) -> Workspace:
-        """Check the tokens, resume unfinished work, and open the sockets. Raises the same errors as :func:`check`."""
+        """Check the tokens, resume unfinished work, and open the sockets. Raises like :func:`check`."""
         workspace = await check(self._login, self._client)
         self._pictures.granted(workspace.scopes)
         await self._jobs.enqueue(SENDING, now=self._clock.now())

@@ -98,7 +98,7 @@ class Poster:
         )
 
     async def hang(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
-        """Show the uploaded pictures of a card in its message. Raises ``TooLong`` while Slack cannot show them yet."""
+        """Show the uploaded pictures of a card in its message. Raises ``TooLong`` until Slack can."""
         _check_audience(where.channel, for_all=False)
         await self._update(where, self._rendered(card, session, v), v, beside=beside)
 

@@ -20,7 +20,7 @@ OWN = "timeboxing"
 DECOMPOSE = "decompose"
 
 
-def hydrated(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> Hydrated | None:
+def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> Hydrated | None:
     """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
     path = path_of(words.wants, changes=words.changes)
     named = _named(words.number, queue)

@@ -13,7 +13,7 @@ from fateforger.tasks import QueuedTask
 from fateforger.tasks.hydrated import Hydrated
 from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import DECISION_LIMIT
-from fateforger.turn.hydrating import hydrated, queue_table, workflow_table
+from fateforger.turn.hydrating import hydrate, queue_table, workflow_table
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts, meaning
 from fateforger.turn.reading.values import StartWords
@@ -54,7 +54,7 @@ async def hear_opening(
     except ModelError:
         return None
     if not words.plan:
-        wanted = hydrated(reply, words, queue)
+        wanted = hydrate(reply, words, queue)
         return None if wanted is None else Opened(hydrated=wanted)
     try:
         commands = meaning.day_commands(reply, session, words)

@@ -22,7 +22,7 @@ from fateforger.turn.asking import Question, ask
 from fateforger.turn.constants import PATCH_LIMIT, PATCH_TRIES
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
-from fateforger.turn.reading.remembered import reminders, shown
+from fateforger.turn.reading.remembered import list_shown, reminders
 from fateforger.turn.reading.rules import ChangeWords, MemoryWords
 from fateforger.turn.reading.values import PatchWords
 
@@ -99,7 +99,7 @@ class TimeboxPatcher:
         question = Question(prompt, wanted, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
         value = (await ask(self._model, question)).value
         memory = value.memory if isinstance(value, ChangeWords) else None
-        return Patched(by_keys(plan, value), value.question, memory, shown(answer))
+        return Patched(by_keys(plan, value), value.question, memory, list_shown(answer))
 
 
 def patch_schema(answer: type[PatchWords] = PatchWords) -> dict[str, Any]:

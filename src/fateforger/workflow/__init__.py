@@ -1,7 +1,7 @@
 """Rule language: declare which actions must precede, follow, or never occur, and check a trace against them."""
 
 from fateforger.workflow.cases import check_case
-from fateforger.workflow.checking import Checked, Necessity, Report, StatedRule, check, stated, write_report
+from fateforger.workflow.checking import Checked, Necessity, Report, StatedRule, check, wrap_rule, write_report
 from fateforger.workflow.expressions import And, Atom, Expression, Not, Or
 from fateforger.workflow.judging import Judgement, Verdict, judge
 from fateforger.workflow.loading import read_workflow
@@ -41,8 +41,8 @@ __all__ = [
     "shipped",
     "shipped_names",
     "shipped_text",
-    "stated",
     "timeline",
+    "wrap_rule",
     "write_report",
     "write_rule",
 ]

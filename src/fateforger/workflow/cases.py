@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
-from fateforger.workflow.checking import check, stated, write_report
+from fateforger.workflow.checking import check, wrap_rule, write_report
 from fateforger.workflow.conflicts import conflicts
 from fateforger.workflow.parsing import read_rule
 from fateforger.workflow.rules import Rule
@@ -43,7 +43,7 @@ def check_case(document: object) -> dict[str, Any]:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=mistake.where or None) from None
     vocabulary = declared(case.actions or (), case.states or ())
-    rules = [stated(_rule(text, vocabulary, at), text) for at, text in enumerate(case.rules)]
+    rules = [wrap_rule(_rule(text, vocabulary, at), text) for at, text in enumerate(case.rules)]
     steps = [read_step(step, vocabulary, f"trace, step {at}") for at, step in enumerate(case.trace)]
     report = write_report(check(rules, steps, vocabulary, closed=case.closed is not False))
     clashing = conflicts([each.rule for each in rules])

@@ -38,7 +38,7 @@ class StatedRule:
     necessity: Necessity = Necessity.MUST
 
 
-def stated(rule: Rule, text: str | None = None) -> StatedRule:
+def wrap_rule(rule: Rule, text: str | None = None) -> StatedRule:
     """Wrap a rule that has no id of its own; its canonical text becomes its id."""
     return StatedRule(id=write_rule(rule), rule=rule, text=text or write_rule(rule))
 

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, instant_of, resolve
-from fateforger.workflow.checking import Checked, Report, StatedRule, check, stated
+from fateforger.workflow.checking import Checked, Report, StatedRule, check, wrap_rule
 from fateforger.workflow.day_conflicts import day_conflicts
 from fateforger.workflow.day_names import DayName, DayNames, day_name
 from fateforger.workflow.expressions import And, Atom, Expression, Not, Or, all_of
@@ -70,7 +70,7 @@ def read_day_rules(text: str) -> tuple[StatedRule, ...]:
     found: dict[str, StatedRule] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            rule = stated(read_rule(line, NAMES, _on_line(number)), line.strip())
+            rule = wrap_rule(read_rule(line, NAMES, _on_line(number)), line.strip())
             _refuse_denied_blocks(rule.rule)
             found.setdefault(rule.id, rule)
     rules = tuple(found.values())

@@ -35,7 +35,7 @@ def reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
     return ("must_follow", must, 0), ("consider", consider, more)
 
 
-def shown(answer: Answer) -> tuple[Version, ...]:
+def list_shown(answer: Answer) -> tuple[Version, ...]:
     """Return the constraints of :func:`reminders` in the order of their numbers."""
     told = sections(answer)
     by_uid = {item.uid: item.version for item in answer.applicable}
