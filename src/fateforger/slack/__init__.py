@@ -1,1 +1,4 @@
-"""Slack transport: payload in, command out; card in, Block Kit out. ``app.open_room`` wires it together."""
+"""Slack transport: payload in, command out; card in, Block Kit out.
+
+:func:`fateforger.slack.app.open_room` connects it.
+"""

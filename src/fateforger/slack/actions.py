@@ -60,7 +60,7 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
     found = _use(action)
     if found is None:
         return Ignored(f"the control {action.action_id}")
-    address, deed, value = found
+    address, control, value = found
     # The card is in a thread, or at the root of the thread that the answer belongs to.
     container = payload.container
     place = Place(payload.channel.id if payload.channel else None, container.thread_ts or container.message_ts)
@@ -69,30 +69,30 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
         container.message_ts or container.view_id or "",
         action.action_id,
         address.packed(),
-        deed.packed(),
+        control.packed(),
         "" if value is None else str(value),
     )
-    if deed.action == START:
+    if control.action == START:
         return _started(once, payload, address, place)
-    if deed.action == STOP:
+    if control.action == STOP:
         # The same button may appear again for the next turn, so the turn is part of the id.
-        once = command_id("stop", address.session, deed.target)
+        once = command_id("stop", address.session, control.target)
         return StopAsked(once, payload.user.id, place, address.session)
-    if deed.action.startswith((PROPOSAL_PREFIX, PERSON_PREFIX)):
-        return _of_whoever(once, payload.user.id, deed, place)
-    if deed.action == SAY:
-        return _said_by_button(once, payload, deed.target, place)
-    if deed.action.startswith(FORM_PREFIX):
+    if control.action.startswith((PROPOSAL_PREFIX, PERSON_PREFIX)):
+        return _of_whoever(once, payload.user.id, control, place)
+    if control.action == SAY:
+        return _said_by_button(once, payload, control.target, place)
+    if control.action.startswith(FORM_PREFIX):
         request = FormRequest(
-            form=deed.action.removeprefix(FORM_PREFIX),
+            form=control.action.removeprefix(FORM_PREFIX),
             session_id=address.session,
             user_id=payload.user.id,
             # A select that opens a form passes the subject of the form as its value.
-            target=value if isinstance(value, str) else deed.target,
+            target=value if isinstance(value, str) else control.target,
         )
         return FormAsked(request, payload.trigger_id, place)
-    click = _click(once, payload, at, address.session, deed, value)
-    return Clicked(click, place, container.message_ts if deed.action.startswith(QUEUE_PREFIX) else None)
+    click = _click(once, payload, at, address.session, control, value)
+    return Clicked(click, place, container.message_ts if control.action.startswith(QUEUE_PREFIX) else None)
 
 
 def _started(once: str, payload: BlockActions, address: Address, place: Place) -> Arrival:
@@ -103,22 +103,22 @@ def _started(once: str, payload: BlockActions, address: Address, place: Place) -
     return StartAsked(once, payload.user.id, Place(place.channel), by_button=True)
 
 
-def _of_whoever(once: str, user_id: str, deed: Deed, place: Place) -> Answered | AboutAsked:
+def _of_whoever(once: str, user_id: str, control: Deed, place: Place) -> Answered | AboutAsked:
     """Parse a control that anyone may use. Permission is checked later, so the id includes the user."""
-    if deed.action.startswith(PERSON_PREFIX):
-        return AboutAsked(command_id("about", once, user_id), user_id, deed.action)
-    answer = deed.action.removeprefix(PROPOSAL_PREFIX)
-    return Answered(command_id("answer", once, user_id), user_id, place, proposal_id=deed.target, answer=answer)
+    if control.action.startswith(PERSON_PREFIX):
+        return AboutAsked(command_id("about", once, user_id), user_id, control.action)
+    answer = control.action.removeprefix(PROPOSAL_PREFIX)
+    return Answered(command_id("answer", once, user_id), user_id, place, proposal_id=control.target, answer=answer)
 
 
-def _click(once: str, payload: BlockActions, at: datetime, session: str, deed: Deed, value: Any) -> Click:
+def _click(once: str, payload: BlockActions, at: datetime, session: str, control: Deed, value: Any) -> Click:
     return Click(
         command_id=once,
         user_id=payload.user.id,
         at=at,
         session_id=session,
-        action=deed.action,
-        target=deed.target,
+        action=control.action,
+        target=control.target,
         value=value,
     )
 
@@ -159,7 +159,7 @@ def _vote(payload: BlockActions, action: Action, at: datetime) -> Arrival:
 
 
 def _use(action: Action) -> tuple[Address, Deed, Any] | None:
-    """Return the address, the deed and the chosen value, if any; ``None`` for a foreign control."""
+    """Return the address, the action and the chosen value, if any; ``None`` for a foreign control."""
     name = action_of(action.action_id)
     if action.type == "button":
         address = unpacked(Address, action.value)
@@ -168,9 +168,9 @@ def _use(action: Action) -> tuple[Address, Deed, Any] | None:
     if address is None:
         return None
     if action.selected_option is not None:
-        deed = unpacked(Deed, action.selected_option.value)
-        if deed is not None:
-            return address, deed, None
+        control = unpacked(Deed, action.selected_option.value)
+        if control is not None:
+            return address, control, None
         return address, Deed(action=name), action.selected_option.value
     value = action.selected_date or action.selected_time
     return None if value is None else (address, Deed(action=name), value)
@@ -192,16 +192,16 @@ def _in_form(payload: BlockActions, view: View, action: Action, at: datetime) ->
     found = _use(action)
     if found is None:
         return Ignored(f"the control {action.action_id} of a form")
-    _, deed, value = found
-    target = deed.target if value is None else str(value)
-    if deed.action.startswith(TURN_PREFIX):
-        choice = {deed.action.removeprefix(TURN_PREFIX): target}
+    _, control, value = found
+    target = control.target if value is None else str(value)
+    if control.action.startswith(TURN_PREFIX):
+        choice = {control.action.removeprefix(TURN_PREFIX): target}
         return FormTurned(request.model_copy(update={"chosen": chosen(view) | choice}), here)
-    if deed.action.startswith(FORM_PREFIX):
+    if control.action.startswith(FORM_PREFIX):
         other = request.model_copy(
-            update={"form": deed.action.removeprefix(FORM_PREFIX), "target": target, "size": 0},
+            update={"form": control.action.removeprefix(FORM_PREFIX), "target": target, "size": 0},
         )
         return FormAsked(other, payload.trigger_id, Place(None), below=address)
     # The same button in a refreshed view is a different one.
-    once = command_id("click", view.id, view.hash, action.action_id, deed.packed(), target)
-    return FormPressed(_click(once, payload, at, address.session, deed, value), here)
+    once = command_id("click", view.id, view.hash, action.action_id, control.packed(), target)
+    return FormPressed(_click(once, payload, at, address.session, control, value), here)

@@ -75,34 +75,34 @@ class SlackRoom:
         timing: Timing,
     ) -> None:
         client = new_client(login, session)
-        latest, errands = Latest(), Errands()
+        latest, background = Latest(), Errands()
         people = People(client, clock)
-        asides = Asides(client, people)
+        ephemeral = Asides(client, people)
         audience = Audience(people)
         pictures = Pictures(client, painter, session)
         poster = Poster(client, Pace(pace), latest, pictures)
-        desk = Desk(door, jobs, feedbacks, people, asides, errands, latest, poster, client, clock=clock)
-        forms = FormRoom(door, desk, client, asides, errands, timing=timing)
-        delivery = Delivery(outbox, sessions, poster, asides, audience, pictures, clock=clock)
+        requests = Desk(door, jobs, feedbacks, people, ephemeral, background, latest, poster, client, clock=clock)
+        forms = FormRoom(door, requests, client, ephemeral, background, timing=timing)
+        delivery = Delivery(outbox, sessions, poster, ephemeral, audience, pictures, clock=clock)
         self._pictures = pictures
         self._jobs = jobs
         self._clock = clock
         self._login = login
         self._session = session
         self._client = client
-        self._errands = errands
-        home = Home(door, client, errands)
-        self._intake = Intake(desk, forms, home, clock=clock)
+        self._background = background
+        home = Home(door, client, background)
+        self._intake = Intake(requests, forms, home, clock=clock)
         self._app = new_app(client, self._intake)
         self._sockets: list[AsyncSocketModeHandler] = []
         self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
         lines = StatusLines(client, outbox, poster)
         self._presence = Presence(
-            refreshing(home, welcoming(door, jobs, asides, clock)),
+            refreshing(home, welcoming(door, jobs, ephemeral, clock)),
             lines,
             sessions,
             outbox,
-            errands,
+            background,
             clock=clock,
             timing=timing,
         )
@@ -118,11 +118,11 @@ class SlackRoom:
             ),
             greeters(jobs, door, poster, owner=replica, clock=clock),
             postmen(jobs, poster, owner=replica, clock=clock),
-            stoppers(jobs, door, asides, owner=replica, clock=clock),
+            stoppers(jobs, door, ephemeral, owner=replica, clock=clock),
         )
         if approvals is not None:
             showing = Showing(approvals, poster, people, audience)
-            proposals = proposal_workers(jobs, approvals, showing, asides, owner=replica, clock=clock)
+            proposals = proposal_workers(jobs, approvals, showing, ephemeral, owner=replica, clock=clock)
             self._lanes = (*self._lanes, proposals)
         if dossiers is not None:
             about = AboutYou(dossiers, jobs, poster, people, home, client, session)
@@ -173,7 +173,7 @@ class SlackRoom:
         await asyncio.gather(*(lane.stop() for lane in self._lanes))
         self._dispatcher.halt()
         await self._sender.stop(grace_seconds=12.0)
-        await self._errands.wait(seconds=2.0)
+        await self._background.wait(seconds=2.0)
         await self._session.close()
 
 

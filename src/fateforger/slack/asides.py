@@ -20,7 +20,7 @@ class Asides:
         self._client = client
         self._people = people
 
-    async def whisper(self, user_id: str, place: Place, words: str) -> None:
+    async def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         """Send an ephemeral message to the thread, or a direct message if there is no channel."""
         try:
             if place.channel is None:

@@ -27,7 +27,8 @@ class Audience:
     async def private_place(self, user_id: str, asked: Place) -> Place:
         """Return the place of the request if only the person reads there, otherwise the top of their direct messages.
 
-        A conversation between the person and someone else does not qualify. Raises ``SlackTrouble``.
+        A conversation between the person and someone else does not qualify.
+        Raises :class:`~fateforger.slack.calling.SlackTrouble`.
         """
         direct = await self._people.direct_channel(user_id)
         return asked if asked.channel == direct else Place(direct)

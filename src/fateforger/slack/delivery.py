@@ -41,7 +41,7 @@ class Delivery:
         outbox: Outbox,
         sessions: Sessions,
         poster: Poster,
-        asides: Asides,
+        ephemeral: Asides,
         audience: Audience,
         pictures: Pictures,
         *,
@@ -50,11 +50,11 @@ class Delivery:
         self._outbox = outbox
         self._sessions = sessions
         self._poster = poster
-        self._asides = asides
+        self._ephemeral = ephemeral
         self._audience = audience
         self._clock = clock
         self._turns = Turnstile()
-        self._gallery = Gallery(pictures, poster, outbox, self._turns)
+        self._picture_updates = Gallery(pictures, poster, outbox, self._turns)
         self._doubtful: set[str] = set()
         self._placed: dict[str, Sent] = {}
         self._threads: dict[str, Place] = {}
@@ -64,14 +64,17 @@ class Delivery:
         self._doubtful.update(ids)
 
     async def deliver(self, item: Outgoing) -> None:
-        """Send a message and record it; its picture follows later. Raises ``SlackTrouble`` or ``StoreError``."""
+        """Send a message and record it; its picture follows later.
+
+        Raises :class:`~fateforger.slack.calling.SlackTrouble` or ``StoreError``.
+        """
         async with self._turns.turn(item.session_id):
             await self._deliver(item)
-        self._gallery.hang(item)
+        self._picture_updates.hang(item)
 
     async def close(self) -> None:
         """Cancel pending pictures; messages stay as they are."""
-        await self._gallery.close()
+        await self._picture_updates.close()
 
     async def _deliver(self, item: Outgoing) -> None:
         place = await self._thread(item)
@@ -106,7 +109,7 @@ class Delivery:
         session = await self._sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
             words = phrases.CANNOT_POST if refused else phrases.NOT_STARTED
-            await self._asides.whisper(session.user_id, Place(None), words)
+            await self._ephemeral.send_ephemeral(session.user_id, Place(None), words)
 
     async def _before(self, item: Outgoing, place: Place) -> Sent | None:
         """Return the message that the slot showed before.

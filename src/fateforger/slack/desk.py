@@ -55,8 +55,8 @@ class Desk:
         jobs: Jobs,
         feedbacks: Feedbacks,
         people: People,
-        asides: Asides,
-        errands: Errands,
+        ephemeral: Asides,
+        background: Errands,
         latest: Latest,
         poster: Poster,
         client: AsyncWebClient,
@@ -67,14 +67,14 @@ class Desk:
         self._jobs = jobs
         self._feedbacks = feedbacks
         self._people = people
-        self._asides = asides
-        self._errands = errands
+        self._ephemeral = ephemeral
+        self._background = background
         self._latest = latest
         self._poster = poster
         self._client = client
         self._clock = clock
         self._openings = Openings()
-        self._placing = Placing(people, client)
+        self._placement = Placing(people, client)
         self._audience = Audience(people)
 
     async def start(self, asked: StartAsked) -> str | None:
@@ -114,7 +114,7 @@ class Desk:
             return None
         if asked.welcome_ts is not None:
             where = Sent(asked.place.channel, asked.welcome_ts)
-            self._errands.send(retire_welcome(self._poster, self._door, where))
+            self._background.send(retire_welcome(self._poster, self._door, where))
         return None if place == asked.place else self._tell(asked, phrases.PLANNED_ELSEWHERE)
 
     async def hear(self, said: Said) -> None:
@@ -122,7 +122,7 @@ class Desk:
         self._latest.saw(said.channel, said.thread_ts, said.ts)
         code = sent_code(said.text) if said.direct else None
         if code is not None:
-            self._whisper(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
+            self._send_ephemeral(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
             return
         session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
@@ -132,15 +132,15 @@ class Desk:
         if owner != said.user_id:
             # The same post arrives as a message and as a mention; only the mention is answered.
             if owner is not None and said.event == "app_mention":
-                self._whisper(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
+                self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
         refusal = await calendar_refusal(self._door, said.user_id)
         if refusal is not None:
             if said.event != "app_mention":
-                self._whisper(said.user_id, Place(said.channel, said.thread_ts), refusal)
+                self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
             return
         if len(said.text) > LONGEST:
-            self._whisper(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
+            self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
             return
         text, withheld = taken_out(said.text)
         reply = TimeboxingUserReply(
@@ -180,7 +180,7 @@ class Desk:
             await self._jobs.enqueue(greeting(said, words), now=self._clock.now())
         elif said.event != "message" and said.mention:
             # The same post arrives as a message and as a mention; only the mention is answered.
-            self._whisper(said.user_id, Place(said.channel), words)
+            self._send_ephemeral(said.user_id, Place(said.channel), words)
 
     async def _opening(self, said: Said) -> Opening | None:
         zone = await self._people.zone(said.user_id)
@@ -201,7 +201,7 @@ class Desk:
         if isinstance(command, str):
             return command
         try:
-            elsewhere = await self._placing.is_answered_elsewhere(asked)
+            elsewhere = await self._placement.is_answered_elsewhere(asked)
         except SlackTrouble:
             return phrases.NO_ZONE
         await self.record(command)
@@ -212,19 +212,19 @@ class Desk:
         refusal = await calendar_refusal(self._door, opened.user_id, in_card=True)
         await self._jobs.enqueue(first_greeting(opened, refusal), now=self._clock.now())
         if self._door.reads_words and refusal is None:
-            self._errands.send(suggest(self._client, opened.channel))
+            self._background.send(suggest(self._client, opened.channel))
 
     async def click(self, clicked: Clicked) -> None:
         """Handle a control of a card, for the session's owner only."""
         click, place = clicked.click, clicked.place
         refusal = await self.refusal(click.session_id, click.user_id)
         if refusal is not None:
-            self._whisper(click.user_id, place, refusal)
+            self._send_ephemeral(click.user_id, place, refusal)
             return
         try:
             command = self._door.read_click(click)
         except UserError as error:
-            self._whisper(click.user_id, place, error.message)
+            self._send_ephemeral(click.user_id, place, error.message)
             return
         if isinstance(command, ForQueue) and place.channel is not None and is_private(place.channel):
             here = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": clicked.ts}
@@ -237,11 +237,11 @@ class Desk:
         if session_id is None and asked.place.thread_ts is not None:
             session_id = await self._door.session_in_thread(str(asked.place.channel), asked.place.thread_ts)
         if session_id is None:
-            self._whisper(asked.user_id, asked.place, phrases.STOP_TOO_LATE)
+            self._send_ephemeral(asked.user_id, asked.place, phrases.STOP_TOO_LATE)
             return
         refusal = await self._not_theirs(session_id, asked.user_id)
         if refusal is not None:
-            self._whisper(asked.user_id, asked.place, refusal)
+            self._send_ephemeral(asked.user_id, asked.place, refusal)
             return
         now = self._clock.now()
         await self._jobs.enqueue(stopping(asked, session_id, now=now), now=now)
@@ -250,7 +250,7 @@ class Desk:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
         refusal = await calendar_refusal(self._door, answered.user_id)
         if refusal is not None:
-            self._whisper(answered.user_id, answered.place, refusal)
+            self._send_ephemeral(answered.user_id, answered.place, refusal)
             return
         await self._jobs.enqueue(answering(answered), now=self._clock.now())
 
@@ -264,7 +264,7 @@ class Desk:
         refusal = await self._not_theirs(rating.session_id, rating.user_id)
         if refusal is None:
             await self._feedbacks.rate(rating)
-        self._whisper(rating.user_id, rated.place, refusal or phrases.THANKS)
+        self._send_ephemeral(rating.user_id, rated.place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
         """Return the reason why this person may not use this session or may not plan at all, if there is one.
@@ -285,7 +285,7 @@ class Desk:
         """Record a command, once."""
         if isinstance(command, ForQueue):
             try:
-                command = await self._placing.add_place(command)
+                command = await self._placement.add_place(command)
             except SlackTrouble as trouble:
                 raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
         await self._jobs.enqueue(command_job(command, key=_key(command)), now=self._clock.now())
@@ -294,11 +294,11 @@ class Desk:
         """Return the words as the answer to a command; a button has no such answer, so they are sent separately."""
         if not asked.by_button:
             return words
-        self._whisper(asked.user_id, asked.place, words)
+        self._send_ephemeral(asked.user_id, asked.place, words)
         return None
 
-    def _whisper(self, user_id: str, place: Place, words: str) -> None:
-        self._errands.send(self._asides.whisper(user_id, place, words))
+    def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+        self._background.send(self._ephemeral.send_ephemeral(user_id, place, words))
 
 
 def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:

@@ -23,7 +23,7 @@ async def upload(
     """Upload a file and return its id.
 
     With a ``channel`` it is shown there with ``words``; otherwise it is invisible until a message shows it. Raises
-    ``SlackTrouble``.
+    :class:`~fateforger.slack.calling.SlackTrouble`.
     """
     place = await called(client.files_getUploadURLExternal(filename=name, length=len(content)))
     file_id = str(place["file_id"])

@@ -37,28 +37,28 @@ class FormRoom:
     def __init__(
         self,
         door: Door,
-        desk: Desk,
+        requests: Desk,
         client: AsyncWebClient,
-        asides: Asides,
-        errands: Errands,
+        ephemeral: Asides,
+        background: Errands,
         *,
         timing: Timing | None = None,
     ) -> None:
         self._door = door
-        self._desk = desk
+        self._requests = requests
         self._client = client
-        self._asides = asides
-        self._errands = errands
+        self._ephemeral = ephemeral
+        self._background = background
         self._timing = timing or Timing()
 
     async def open(self, asked: FormAsked) -> None:
         """Open a form while the trigger is valid, on top of the form that asked for it, or say why not."""
         request = asked.request
-        refusal = await self._desk.refusal(request.session_id, request.user_id)
+        refusal = await self._requests.refusal(request.session_id, request.user_id)
         if refusal is None:
             refusal = await self._open(asked)
         if refusal is not None:
-            self._whisper(request.user_id, asked.place, refusal)
+            self._send_ephemeral(request.user_id, asked.place, refusal)
 
     async def turn(self, asked: FormTurned) -> None:
         """Refresh a form. Typed values stay, because the fields keep their ids.
@@ -66,7 +66,7 @@ class FormRoom:
         A click on a form that has changed since is too late and changes nothing.
         """
         request = asked.request
-        refusal = await self._desk.refusal(request.session_id, request.user_id)
+        refusal = await self._requests.refusal(request.session_id, request.user_id)
         try:
             if refusal is None:
                 form = await self._door.open_form(request)
@@ -76,29 +76,29 @@ class FormRoom:
         except SlackTrouble as trouble:
             log.info("a form was not shown anew: %s", trouble)
         if refusal is not None:
-            self._whisper(request.user_id, _NOWHERE, refusal)
+            self._send_ephemeral(request.user_id, _NOWHERE, refusal)
 
     async def press(self, pressed: FormPressed) -> None:
         """Carry out the command of a control in a form, and then refresh the form."""
         click, form = pressed.click, pressed.form
-        refusal = await self._desk.refusal(click.session_id, click.user_id)
+        refusal = await self._requests.refusal(click.session_id, click.user_id)
         if refusal is None:
             try:
                 command = self._door.read_click(click)
             except UserError as error:
                 refusal = error.message
             else:
-                await self._desk.record(command)
-                self._errands.send(self._show_when_done(command, (Shown(form.view_id, form.address), *form.below)))
+                await self._requests.record(command)
+                self._background.send(self._show_when_done(command, (Shown(form.view_id, form.address), *form.below)))
         if refusal is not None:
-            self._whisper(click.user_id, _NOWHERE, refusal)
+            self._send_ephemeral(click.user_id, _NOWHERE, refusal)
 
     async def take(self, filled: FormFilled) -> dict[str, Any] | None:
         """Turn a submission into a command, replace the form by another one, or return errors for invalid fields."""
         submission = filled.submission
-        refusal = await self._desk.refusal(submission.session_id, submission.user_id)
+        refusal = await self._requests.refusal(submission.session_id, submission.user_id)
         if refusal is not None:
-            self._whisper(submission.user_id, _NOWHERE, refusal)
+            self._send_ephemeral(submission.user_id, _NOWHERE, refusal)
             return {"response_action": "clear"}
         if filled.unreadable:
             return _beside(filled, filled.unreadable)
@@ -110,9 +110,9 @@ class FormRoom:
             return _beside(filled, read.errors)
         if isinstance(read, Form):
             return {"response_action": "update", "view": modal(read, filled.address.below)}
-        await self._desk.record(read)
+        await self._requests.record(read)
         if filled.below:
-            self._errands.send(self._show_when_done(read, filled.below))
+            self._background.send(self._show_when_done(read, filled.below))
         return None
 
     async def _open(self, asked: FormAsked) -> str | None:
@@ -177,8 +177,8 @@ class FormRoom:
     async def _show(self, form: Form, view_id: str, below: FormAddress | None, seen: str | None = None) -> None:
         await called(self._client.views_update(view_id=view_id, hash=seen, view=modal(form, below)))
 
-    def _whisper(self, user_id: str, place: Place, words: str) -> None:
-        self._errands.send(self._asides.whisper(user_id, place, words))
+    def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+        self._background.send(self._ephemeral.send_ephemeral(user_id, place, words))
 
 
 def _beside(filled: FormFilled, errors: Mapping[str, str]) -> dict[str, Any]:

@@ -34,14 +34,14 @@ def refreshing(home: Home, handle: Handle) -> Handle:
 
 
 class Home:
-    def __init__(self, door: Door, client: AsyncWebClient, errands: Errands) -> None:
+    def __init__(self, door: Door, client: AsyncWebClient, background: Errands) -> None:
         self._door = door
         self._client = client
-        self._errands = errands
+        self._background = background
 
     def show(self, user_id: str) -> None:
         """Publish App Home after the acknowledgement. Opening it again retries."""
-        self._errands.send(self._publish(user_id))
+        self._background.send(self._publish(user_id))
 
     async def _publish(self, user_id: str) -> None:
         try:

@@ -55,12 +55,12 @@ Answer = dict[str, Any] | str
 class Intake(AsyncMiddleware):
     """Middleware that runs before Bolt's own and answers every payload, so nothing reaches a listener."""
 
-    def __init__(self, desk: Desk, forms: FormRoom, home: Home, *, clock: Clock) -> None:
-        self._desk = desk
+    def __init__(self, requests: Desk, forms: FormRoom, home: Home, *, clock: Clock) -> None:
+        self._requests = requests
         self._forms = forms
         self._home = home
         self._clock = clock
-        self._turnstile = Turnstile()
+        self._locks = Turnstile()
         self._open = True
         self._taking = 0
         self._done = asyncio.Event()
@@ -92,7 +92,7 @@ class Intake(AsyncMiddleware):
         arrival = recognise(body, self._clock.now())
         self._taking += 1
         try:
-            async with self._turnstile.turn(_conversation(arrival)):
+            async with self._locks.turn(_conversation(arrival)):
                 answer = await self._take(arrival)
         except StoreError as error:
             log.error("a payload is not acknowledged: %s", error.message)  # noqa: TRY400  the sentence says it all
@@ -106,13 +106,13 @@ class Intake(AsyncMiddleware):
     async def _take(self, arrival: Arrival) -> Answer:
         match arrival:
             case StartAsked():
-                return await self._desk.start(arrival) or ""
+                return await self._requests.start(arrival) or ""
             case QueueAsked():
-                return await self._desk.ask(arrival) or ""
+                return await self._requests.ask(arrival) or ""
             case FormFilled():
                 return await self._forms.take(arrival) or ""
             case Said():
-                await self._desk.hear(arrival)
+                await self._requests.hear(arrival)
             case Clicked() | StopAsked() | Answered() | AboutAsked() | Rated():
                 await self._press(arrival)
             case FormAsked() | FormTurned() | FormPressed():
@@ -120,7 +120,7 @@ class Intake(AsyncMiddleware):
             case HomeOpened():
                 self._home.show(arrival.user_id)
             case MessagesOpened():
-                await self._desk.meet(arrival)
+                await self._requests.meet(arrival)
             case Ignored():
                 log.debug("ignored: %s", arrival.because)
             case _:
@@ -141,15 +141,15 @@ class Intake(AsyncMiddleware):
     async def _press(self, arrival: Clicked | StopAsked | Answered | AboutAsked | Rated) -> None:
         match arrival:
             case Clicked():
-                await self._desk.click(arrival)
+                await self._requests.click(arrival)
             case StopAsked():
-                await self._desk.stop(arrival)
+                await self._requests.stop(arrival)
             case Answered():
-                await self._desk.answer(arrival)
+                await self._requests.answer(arrival)
             case AboutAsked():
-                await self._desk.about(arrival)
+                await self._requests.about(arrival)
             case Rated():
-                await self._desk.rate(arrival)
+                await self._requests.rate(arrival)
             case _:
                 assert_never(arrival)
 

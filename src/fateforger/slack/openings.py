@@ -55,7 +55,7 @@ def opening(said: Said, place: Place, *, tz: str, clock: Clock) -> Opening:
     )
 
 
-def welcoming(door: Door, jobs: Jobs, asides: Asides, clock: Clock) -> Handle:
+def welcoming(door: Door, jobs: Jobs, ephemeral: Asides, clock: Clock) -> Handle:
     """Return a handler that also welcomes a person whose first message begins no session.
 
     A person who wrote where others read is told that the answer is in their direct messages.
@@ -68,6 +68,6 @@ def welcoming(door: Door, jobs: Jobs, asides: Asides, clock: Clock) -> Handle:
             await jobs.enqueue(greeting(command), now=clock.now())
         elif command.moved and command.addressed:
             # At the top of the channel: Slack may not show an ephemeral message in a thread without replies.
-            await asides.whisper(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
+            await ephemeral.send_ephemeral(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
 
     return handle

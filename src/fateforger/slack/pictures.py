@@ -71,7 +71,10 @@ class Pictures:
         self._painter = None
 
     async def upload(self, picture: Picture) -> None:
-        """Render and upload a picture, unless it is uploaded. Raises ``SlackTrouble`` or ``InternalError``."""
+        """Render and upload a picture, unless it is uploaded.
+
+        Raises :class:`~fateforger.slack.calling.SlackTrouble` or ``InternalError``.
+        """
         if self._painter is None or self._session is None or self.file_of(picture) is not None:
             return
         png = await self._painter.png(await asyncio.to_thread(draw, picture.day))

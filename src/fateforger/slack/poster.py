@@ -28,8 +28,9 @@ PAGE = 200
 class Poster:
     """Sends cards. Every message carries ``v``, the name of its rendering, in its metadata.
 
-    All calls raise ``SlackTrouble``; a message that Slack finds too long is compacted and sent again (S226). In a place
-    that others read, only cards marked ``for_all`` are posted or changed (K14): by default a card is the person's own.
+    All calls raise :class:`~fateforger.slack.calling.SlackTrouble`; a message that Slack finds too long is compacted
+    and sent again (S226). In a place that others read, only cards marked ``for_all`` are posted or changed (K14): by
+    default a card is the person's own.
     """
 
     def __init__(self, client: AsyncWebClient, pace: Pace, latest: Latest, pictures: Pictures | None = None) -> None:

@@ -76,7 +76,7 @@ class Presence:
         lines: StatusLines,
         sessions: Sessions,
         outbox: Outbox,
-        errands: Errands,
+        background: Errands,
         *,
         clock: Clock,
         timing: Timing | None = None,
@@ -85,7 +85,7 @@ class Presence:
         self._lines = lines
         self._sessions = sessions
         self._outbox = outbox
-        self._errands = errands
+        self._background = background
         self._clock = clock
         self._timing = timing or Timing()
         self._began = clock.now()
@@ -102,7 +102,7 @@ class Presence:
             await self._handle(command, turn.on_progress)
         finally:
             turn.over.set()
-            self._errands.send(self._end(turn, showing))
+            self._background.send(self._end(turn, showing))
 
     async def sweep(self) -> None:
         """Remove statuses that a dead process may have left in recently active threads."""

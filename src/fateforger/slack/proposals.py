@@ -90,7 +90,7 @@ class Showing:
 
 
 def proposal_workers(
-    jobs: Jobs, approvals: Approvals, showing: Showing, asides: Asides, *, owner: str, clock: Clock
+    jobs: Jobs, approvals: Approvals, showing: Showing, ephemeral: Asides, *, owner: str, clock: Clock
 ) -> LaneWorkers:
     """Return workers that show proposals, expire old ones, and carry out clicks on them."""
 
@@ -100,7 +100,7 @@ def proposal_workers(
             answer, user_id = _answer(job), str(job.payload["user_id"])
             words = await approvals.answer(proposal_id, user_id, answer)
             if words is not None:
-                await asides.whisper(user_id, Place(job.payload["channel"], job.payload["thread_ts"]), words)
+                await ephemeral.send_ephemeral(user_id, Place(job.payload["channel"], job.payload["thread_ts"]), words)
         elif do == "expire":
             await approvals.expire(proposal_id)
         elif (proposal := await approvals.get(proposal_id)) is not None:

@@ -37,7 +37,7 @@ def stopping(asked: StopAsked, session_id: str, *, now: datetime) -> NewJob:
     )
 
 
-def stoppers(jobs: Jobs, door: Door, asides: Asides, *, owner: str, clock: Clock) -> LaneWorkers:
+def stoppers(jobs: Jobs, door: Door, ephemeral: Asides, *, owner: str, clock: Clock) -> LaneWorkers:
     """Return workers that stop turns. If a stop comes too late, the person alone is told."""
 
     async def perform(job: Job) -> None:
@@ -47,7 +47,7 @@ def stoppers(jobs: Jobs, door: Door, asides: Asides, *, owner: str, clock: Clock
         if job.attempts < TRIES:
             raise TryLater("no turn of the session is under way here", PAUSE_SECONDS)
         place = Place(job.payload["channel"], job.payload["thread_ts"])
-        await asides.whisper(str(job.payload["user_id"]), place, phrases.STOP_TOO_LATE)
+        await ephemeral.send_ephemeral(str(job.payload["user_id"]), place, phrases.STOP_TOO_LATE)
 
     async def given_up(_job: Job, _error: str) -> None:
         return

@@ -32,7 +32,7 @@ def check_case(document: object) -> dict[str, Any]:
     """Check a case and return its report.
 
     The case is ``{"rules":[text],"actions":[..],"states":[..],"closed":bool,"trace":[steps]}``. The report lists pairs
-    of rules that no trace can satisfy under ``conflicts``, by position; such pairs are not refused. Raises
+    of rules that no trace can satisfy in the field ``"conflicts"``, by position; such pairs are not refused. Raises
     :class:`BadInput`.
     """
     if not isinstance(document, Mapping):

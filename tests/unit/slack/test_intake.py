@@ -184,10 +184,10 @@ async def test_a_message_that_is_too_long_is_not_read(
     """No text stops the program: what is longer than a message of Slack is answered with a sentence, not looked through."""
     whispered: list[str] = []
 
-    async def whisper(_self: Asides, _user: str, _place: Any, words: str) -> None:
+    async def send_ephemeral(_self: Asides, _user: str, _place: Any, words: str) -> None:
         whispered.append(words)
 
-    monkeypatch.setattr(Asides, "whisper", whisper)
+    monkeypatch.setattr(Asides, "send_ephemeral", send_ephemeral)
     place = {"thread_ts": "1.0"} if known else {"thread_ts": "77.0", "channel": "D1", "channel_type": "im"}
     assert (await table.answer(said("9.0", text="/tasks " + "a" * 60_000, **place)))[0] == 200
     # In direct messages with the bot the answer is a message; it would greet there as well.
