@@ -1,4 +1,4 @@
-"""The plan of one day: blocks, their timing, and what it means on the time line."""
+"""Plan of one day: its blocks, their timing, and their resolution to instants."""
 
 from fateforger.plan.model import TBEvent, TBPlan, with_keys
 from fateforger.plan.resolve import Resolved, overlaps, resolve, resolve_strict

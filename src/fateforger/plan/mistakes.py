@@ -1,4 +1,4 @@
-"""Pydantic's list of findings, told as one sentence about the first of them."""
+"""Turn a pydantic ``ValidationError`` into one sentence about its first finding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _UNION_TAGS = {"ap", "bn", "fs", "fw", "ae", "re", "ue", "me", "ra"}
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """``where`` is a path like ``events[2].p.dur``; ``sentence`` needs no path to be understood."""
+    """One mistake in a document, for a person.
+
+    ``where`` is a path like ``events[2].p.dur``. ``sentence`` is readable without it.
+    """
 
     sentence: str
     where: str
@@ -21,7 +24,7 @@ class Mistake:
 
 
 def first_mistake(error: ValidationError) -> Mistake:
-    """The first finding as a sentence, with its place in the document."""
+    """Return the first finding of an error as a sentence, with its place in the document."""
     finding = error.errors(include_url=False, include_context=True)[0]
     path = [p for p in finding["loc"] if p not in _UNION_TAGS and not _is_type_name(p)]
     where = _path(path)
@@ -67,5 +70,5 @@ def _sentence(kind: str, message: str, field: str, bounds: Mapping[str, Any]) ->
 
 
 def _number(bound: object) -> object:
-    """Without the point of a whole number."""
+    """Drop the decimal point of a whole number."""
     return int(bound) if isinstance(bound, float) and bound.is_integer() else bound

@@ -1,4 +1,7 @@
-"""A plan: the blocks of one day, in order. The only plan models a language model ever sees (S111)."""
+"""Models of a plan: the blocks of one day, in order.
+
+These are the only plan models that a language model ever sees (S111).
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ class TBEvent(BaseModel):
 
     @property
     def block_key(self) -> str:
-        """The key. Blocks inside a :class:`TBPlan` always have one."""
+        """Key of the block.
+
+        Blocks inside a :class:`TBPlan` always have one; others raise ``ValueError``.
+        """
         if self.key is None:
             raise ValueError(f"“{self.name}” is not part of a plan yet, so it has no key")
         return self.key
@@ -71,28 +77,36 @@ class TBPlan(BaseModel):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The plan's time zone."""
+        """Time zone of the plan."""
         return zone(self.tz)
 
     def position(self, key: str) -> int:
-        """The list position of the block with that key. Raises ``KeyError``."""
+        """Return the list index of the block with that key.
+
+        Raises ``KeyError``.
+        """
         for index, event in enumerate(self.events):
             if event.key == key:
                 return index
         raise KeyError(key)
 
     def block(self, key: str) -> TBEvent:
-        """The block with that key. Raises ``KeyError``."""
+        """Return the block with that key.
+
+        Raises ``KeyError``.
+        """
         return self.events[self.position(key)]
 
     def replace(self, events: Iterable[TBEvent]) -> TBPlan:
-        """The same day with other blocks."""
+        """Return a plan of the same day with other blocks."""
         return TBPlan(date=self.date, tz=self.tz, events=tuple(events))
 
 
 def with_keys(events: Iterable[TBEvent], taken: Iterable[str] = ()) -> tuple[TBEvent, ...]:
-    """Give each block without a key one that follows from its content, so that the same input always gets
-    the same keys. ``taken`` are keys that must not be used again."""
+    """Give each block without a key one that is derived from its content.
+
+    The same input always gets the same keys. No key in ``taken`` is used.
+    """
     events = tuple(events)
     used: set[str] = {e.key for e in events if e.key is not None}.union(taken)
     keyed: list[TBEvent] = []

@@ -1,4 +1,4 @@
-"""From timings to instants: deterministic, on the real time line."""
+"""Resolve the timings of a plan to instants on the real time line, deterministically."""
 
 from __future__ import annotations
 
@@ -15,13 +15,19 @@ from fateforger.plan.types import ET
 from fateforger.plan.zones import instant_of, second_reading
 
 MAX_NIGHT = timedelta(hours=12)
-"""A window whose end is earlier than its start is read as ending the next day if that makes it this long at
-most: 23:00-07:00 is a night, 14:00-13:00 is a mistake."""
+"""Longest window that may end on the next day.
+
+A window whose end is earlier than its start ends on the next day if that keeps it within this limit: 23:00-07:00 is a
+night, 14:00-13:00 is a mistake.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A block on the time line; ``start`` and ``end`` are aware, in the plan's zone, and ``end > start``."""
+    """A block on the time line.
+
+    ``start`` and ``end`` are aware, in the plan's zone, and ``end > start``.
+    """
 
     index: int
     event: TBEvent
@@ -34,7 +40,7 @@ class Resolved:
 
     @property
     def duration(self) -> timedelta:
-        """Elapsed time, also across a change of the clock."""
+        """Elapsed time, which a change of the clock does not affect."""
         return self.end.astimezone(UTC) - self.start.astimezone(UTC)
 
     @property
@@ -44,10 +50,11 @@ class Resolved:
 
 
 def resolve(plan: TBPlan) -> tuple[Resolved, ...]:
-    """Each block with its instants, in the plan's order. Background blocks neither push nor are pushed.
+    """Resolve each block to instants, in the plan's order.
 
-    Raises :class:`PlanInvalid` when a block leans on a neighbour that is not there, or ends before it starts.
-    Overlaps are not looked at: see :func:`overlaps`.
+    Background blocks neither push other blocks nor are pushed. Overlaps are not checked: see :func:`overlaps`.
+
+    Raises :class:`PlanInvalid` when a block depends on a neighbor that does not exist, or ends before it starts.
     """
     _require_anchor(plan)
     spans: dict[int, tuple[datetime, datetime]] = {}
@@ -70,7 +77,11 @@ def _require_anchor(plan: TBPlan) -> None:
 
 
 def _resolve_forward(plan: TBPlan, chain: Sequence[int], spans: dict[int, tuple[datetime, datetime]]) -> None:
-    """Fixed blocks and those that follow a predecessor; a run of ``bn`` (and what hangs on it) is left open."""
+    """Resolve fixed blocks and blocks that follow a predecessor.
+
+    A run of ``bn`` blocks is left for :func:`_resolve_backward`. A block that follows such a run raises
+    :class:`PlanInvalid`.
+    """
     previous: tuple[datetime, datetime] | None = None
     for place, index in enumerate(chain):
         event = plan.events[index]
@@ -134,7 +145,10 @@ def _window(plan: TBPlan, index: int, name: str, start: Clock, end: Clock) -> tu
 
 
 def _next_reading(begin: datetime, wall_end: datetime, end: Clock, tz: ZoneInfo) -> datetime | None:
-    """A later instant that the same end can mean: the second pass of a repeated hour, or the next morning."""
+    """Return a later instant that the same end can mean, or ``None``.
+
+    This is the second pass of a repeated hour, or the next morning.
+    """
     second = second_reading(wall_end, tz)
     if second is not None and _before(begin, second):
         return second
@@ -149,17 +163,23 @@ def _on_day(clock: Clock, day: date) -> datetime:
 
 
 def _later(instant: datetime, duration: timedelta) -> datetime:
-    """Elapsed time on the time line, not on the wall clock."""
+    """Add elapsed time on the time line, not on the wall clock."""
     return (instant.astimezone(UTC) + duration).astimezone(instant.tzinfo)
 
 
 def _before(a: datetime, b: datetime) -> bool:
-    """Python compares datetimes of one zone by wall clock; instants are what counts."""
+    """Compare two instants.
+
+    Python compares datetimes of one zone by wall clock.
+    """
     return a.astimezone(UTC) < b.astimezone(UTC)
 
 
 def overlaps(resolved: Sequence[Resolved]) -> tuple[tuple[Resolved, Resolved], ...]:
-    """Pairs of blocks that share time, the earlier one first. Background blocks may overlap anything."""
+    """Return the pairs of blocks that share time, the earlier block first.
+
+    Background blocks may overlap anything.
+    """
     chain = sorted(
         (r for r in resolved if r.event.type is not ET.BACKGROUND), key=lambda r: (r.start.astimezone(UTC), r.index)
     )
@@ -173,7 +193,10 @@ def overlaps(resolved: Sequence[Resolved]) -> tuple[tuple[Resolved, Resolved], .
 
 
 def resolve_strict(plan: TBPlan) -> tuple[Resolved, ...]:
-    """:func:`resolve`, and refuse a plan in which two blocks share time (S67)."""
+    """Resolve a plan and refuse one in which two blocks share time (S67).
+
+    Raises :class:`PlanInvalid`.
+    """
     resolved = resolve(plan)
     for first, second in overlaps(resolved):
         raise PlanInvalid(overlap_sentence(first, second), events=(first.index, second.index))
@@ -181,7 +204,7 @@ def resolve_strict(plan: TBPlan) -> tuple[Resolved, ...]:
 
 
 def overlap_sentence(first: Resolved, second: Resolved) -> str:
-    """What overlaps, with the times, for a person."""
+    """Describe an overlap with its times, for a person."""
     return (
         f"“{second.event.name}” starts at {second.start:%H:%M}, but “{first.event.name}” runs until {first.end:%H:%M}."
     )

@@ -1,4 +1,4 @@
-"""When a block happens: four ways to say it, discriminated on the field ``a``.
+"""Timing of a block: four variants, discriminated on the field ``a``.
 
 A clock value is ``"09:30"`` (on the plan's day), a local date-time ``"2026-03-02T23:30"`` (another day), or a
 date-time with offset (one exact instant, for the hour that happens twice in autumn). A duration is ISO 8601
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
 from pydantic.functional_validators import BeforeValidator
 
 MAX_DURATION = timedelta(hours=24)
-"""No block is longer than a day."""
+"""Upper limit of a block: one day."""
 
 _ISO_DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
 
@@ -22,7 +22,11 @@ Clock = time | datetime
 
 
 def read_clock(value: object) -> object:
-    """Text to a naive local time of day, or to a date-time; anything else is left to pydantic to refuse."""
+    """Parse text into a naive local time of day, or into a date-time.
+
+    Any value other than text is returned unchanged, for pydantic to refuse. Raises ``ValueError`` for text that
+    cannot be parsed.
+    """
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -36,13 +40,16 @@ def read_clock(value: object) -> object:
 
 
 def write_clock(value: Clock) -> str:
-    """The shortest text that :func:`read_clock` turns back into the same value."""
+    """Return the shortest text that :func:`read_clock` turns back into the same value."""
     short = value.second == 0 and value.microsecond == 0
     return value.isoformat(timespec="minutes") if short else value.isoformat()
 
 
 def read_duration(value: object) -> object:
-    """ISO 8601 text, or a ``timedelta`` from code; more than zero and at most a day."""
+    """Parse an ISO 8601 duration; a ``timedelta`` from code passes through.
+
+    Raises ``ValueError`` unless the duration is more than zero and at most 24 hours.
+    """
     if isinstance(value, str):
         if not value.lstrip("+-").upper().startswith("P"):
             raise ValueError(f"“{value}” is not a duration; write it like PT45M or PT1H30M")
@@ -98,7 +105,7 @@ Timing = Annotated[AfterPrevious | BeforeNext | FixedStart | FixedWindow, Field(
 
 
 def is_anchored(timing: AfterPrevious | BeforeNext | FixedStart | FixedWindow) -> bool:
-    """Whether the timing names a time itself instead of leaning on a neighbour."""
+    """Check whether the timing names a time itself, so that it depends on no neighbor."""
     match timing:
         case FixedStart() | FixedWindow():
             return True

@@ -1,4 +1,4 @@
-"""Event types and their colours on the calendar."""
+"""Event types and their colors on the calendar."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ET(StrEnum):
 
     @property
     def words(self) -> str:
-        """The type as a person reads it."""
+        """Name of the type for people."""
         return self.name.replace("_", " ").lower()
 
 
@@ -41,5 +41,5 @@ _TYPE_BY_COLOR = {color: et for et, color in COLOR_BY_TYPE.items()}
 
 
 def type_of_color(color_id: str | None) -> ET:
-    """The type a ``colorId`` stands for; an unknown or missing colour reads as a meeting."""
+    """Return the type for a ``colorId``; an unknown or missing color means a meeting."""
     return _TYPE_BY_COLOR.get(color_id or "", ET.MEETING)

@@ -1,4 +1,4 @@
-"""The wire form of a plan: reading it with one clear sentence per mistake, and writing it."""
+"""Read a plan from its wire form, with one clear sentence per mistake, and write it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fateforger.plan.resolve import Resolved
 
 
 def read_plan(document: object) -> TBPlan:
-    """A plan from its parsed JSON ``{"date","tz","events":[{"n","d","t","p":{"a",..},"key"?}]}``.
+    """Read a plan from its parsed JSON ``{"date","tz","events":[{"n","d","t","p":{"a",..},"key"?}]}``.
 
-    Raises :class:`PlanInvalid` with the first mistake and where it is.
+    Raises :class:`PlanInvalid` with the first mistake and its place.
     """
     if not isinstance(document, dict):
         raise PlanInvalid("A plan is a JSON object with date, tz and events.")
@@ -29,12 +29,12 @@ def read_plan(document: object) -> TBPlan:
 
 
 def write_plan(plan: TBPlan) -> dict[str, Any]:
-    """The wire form, keys included, ready for ``json.dumps``."""
+    """Return the wire form, keys included, ready for ``json.dumps``."""
     return plan.model_dump(mode="json", by_alias=True)
 
 
 def write_resolved(block: Resolved) -> dict[str, Any]:
-    """One block of ``plan resolve``: instants in RFC 3339 with offset."""
+    """Return one block of ``plan resolve``, with instants in RFC 3339 with offset."""
     return {
         "index": block.index,
         "key": block.key,

@@ -1,4 +1,4 @@
-"""Time zones by name, and what a wall clock means on a day when it jumps."""
+"""Look up time zones by name and turn wall-clock readings into instants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 @lru_cache(maxsize=256)
 def zone(name: str) -> ZoneInfo:
-    """The IANA zone of that name. Raises ``ValueError`` with a sentence for a person."""
+    """Return the IANA zone of that name.
+
+    Raises ``ValueError`` with a sentence for a person.
+    """
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -19,10 +22,10 @@ def zone(name: str) -> ZoneInfo:
 
 
 def instant_of(local: datetime, tz: ZoneInfo) -> datetime:
-    """The instant of a wall-clock reading, in ``tz``.
+    """Return the instant of a wall-clock reading, in ``tz``.
 
-    A reading that the spring change skips moves forward by the length of the gap; one that happens twice in
-    autumn means the first (both as in RFC 5545). A reading with an offset is that exact instant.
+    A reading that the spring change skips moves forward by the length of the gap. A reading that happens twice in
+    autumn means the first pass (both as in RFC 5545). A reading with an offset is that exact instant.
     """
     if local.tzinfo is None:
         local = local.replace(tzinfo=tz, fold=local.fold)
@@ -30,7 +33,7 @@ def instant_of(local: datetime, tz: ZoneInfo) -> datetime:
 
 
 def second_reading(local: datetime, tz: ZoneInfo) -> datetime | None:
-    """The later instant of a wall-clock reading that happens twice, or ``None`` when it does not."""
+    """Return the later instant of a wall-clock reading that happens twice, else ``None``."""
     if local.tzinfo is not None:
         return None
     first, second = (local.replace(tzinfo=tz, fold=f).astimezone(UTC) for f in (0, 1))
@@ -38,6 +41,9 @@ def second_reading(local: datetime, tz: ZoneInfo) -> datetime | None:
 
 
 def local_day(day: date, tz: ZoneInfo) -> tuple[datetime, datetime]:
-    """First instant of a local day and of the next: 23, 24 or 25 hours apart, or what the zone's law says."""
+    """Return the first instants of a local day and of the next day.
+
+    They are 23, 24 or 25 hours apart in most zones.
+    """
     start = datetime(day.year, day.month, day.day)  # noqa: DTZ001  a wall-clock reading on purpose
     return instant_of(start, tz), instant_of(start + timedelta(days=1), tz)
