@@ -1,4 +1,4 @@
-"""Typed changes to a plan: apply them, take them back, translate them to and from the wire."""
+"""Typed changes to a plan: apply them, reverse them, and translate them to and from the wire."""
 
 from fateforger.ops.apply import Applied, apply
 from fateforger.ops.model import AddBlocks, MoveBlock, Op, Patch, RemoveBlock, ReplaceAll, UpdateBlock

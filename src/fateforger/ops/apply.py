@@ -1,4 +1,4 @@
-"""Applying a patch: pure, whole or not at all, and each step yields its inverse."""
+"""Apply a patch: pure, all or nothing, with an inverse for each step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Blocks = tuple[TBEvent, ...]
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The new plan, and the patch that leads back to the old one exactly."""
+    """A changed plan, and the patch that restores the old one exactly."""
 
     plan: TBPlan
     inverse: Patch
@@ -26,8 +26,10 @@ class Applied:
 def apply(plan: TBPlan, patch: Patch) -> Applied:
     """Apply the ops in order and check the result as a whole.
 
-    Raises :class:`PatchInvalid` when an op names a block that is not there, :class:`PlanInvalid` when the
-    result is no valid plan (blocks that lean on nothing, that overlap, ...). The given plan is never changed.
+    The given plan is never changed.
+
+    Raises :class:`PatchInvalid` when an op names a block that does not exist, and :class:`PlanInvalid` when the
+    result is not a valid plan (unanchored blocks, overlaps, ...).
     """
     events: Blocks = plan.events
     undo: list[Op] = []
@@ -44,7 +46,10 @@ def apply(plan: TBPlan, patch: Patch) -> Applied:
 
 
 def apply_op(events: Blocks, op: Op) -> tuple[Blocks, tuple[Op, ...]]:
-    """One step: the new blocks, and the ops that take it back."""
+    """Apply one op.
+
+    Returns the new blocks, and the ops that reverse it.
+    """
     match op:
         case AddBlocks():
             return _add(events, op)

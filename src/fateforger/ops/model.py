@@ -1,4 +1,7 @@
-"""Changes to a plan, as values. Blocks are addressed by key; list positions exist only on the wire."""
+"""Models of the changes to a plan.
+
+Blocks are addressed by key; list positions exist only on the wire.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
 class AddBlocks(BaseModel):
-    """Put blocks behind the block ``after``, or at the front when that is ``None``."""
+    """Insert blocks after the block ``after``, or at the front when that is ``None``."""
 
     model_config = _FROZEN
     kind: Literal["add"] = "add"
@@ -21,7 +24,7 @@ class AddBlocks(BaseModel):
 
 
 class RemoveBlock(BaseModel):
-    """Take a block out."""
+    """Remove a block."""
 
     model_config = _FROZEN
     kind: Literal["remove"] = "remove"
@@ -41,7 +44,7 @@ class UpdateBlock(BaseModel):
 
 
 class MoveBlock(BaseModel):
-    """Put a block behind another one, or at the front when ``after`` is ``None``."""
+    """Move a block behind another one, or to the front when ``after`` is ``None``."""
 
     model_config = _FROZEN
     kind: Literal["move"] = "move"
@@ -50,7 +53,7 @@ class MoveBlock(BaseModel):
 
 
 class ReplaceAll(BaseModel):
-    """Put these blocks in the place of all there are."""
+    """Replace all blocks of the plan."""
 
     model_config = _FROZEN
     kind: Literal["replace"] = "replace"
@@ -61,7 +64,10 @@ Op = Annotated[AddBlocks | RemoveBlock | UpdateBlock | MoveBlock | ReplaceAll, F
 
 
 class Patch(BaseModel):
-    """Changes in the order in which they are applied. An empty patch changes nothing."""
+    """Changes in the order in which they are applied.
+
+    An empty patch changes nothing.
+    """
 
     model_config = _FROZEN
     ops: tuple[Op, ...]

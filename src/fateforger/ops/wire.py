@@ -1,7 +1,6 @@
-"""The patch as a program or a model writes it: short codes and list positions.
+"""Wire form of a patch, as a program or a model writes it: short codes and list positions.
 
-Positions mean the list as it is at that op, after the ops before it. They are translated to keys here and
-nowhere else.
+A position refers to the list at that op, after the ops before it. This module alone translates positions to keys.
 """
 
 from __future__ import annotations
@@ -77,7 +76,10 @@ class TBPatch(BaseModel):
 
 
 def read_patch(document: object) -> TBPatch:
-    """A wire patch from its parsed JSON ``{"ops":[{"op",..}]}``. Raises :class:`PatchInvalid`."""
+    """Read a wire patch from its parsed JSON ``{"ops":[{"op",..}]}``.
+
+    Raises :class:`PatchInvalid`.
+    """
     if not isinstance(document, dict):
         raise PatchInvalid("A patch is a JSON object with a list of ops.")
     try:
@@ -88,22 +90,25 @@ def read_patch(document: object) -> TBPatch:
 
 
 def write_patch(patch: TBPatch) -> dict[str, Any]:
-    """The wire form, ready for ``json.dumps``; fields that change nothing are left out."""
+    """Return the wire form, ready for ``json.dumps``, without fields that change nothing."""
     return patch.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def apply_tb_ops(plan: TBPlan, patch: TBPatch) -> TBPlan:
-    """Apply a wire patch; see :func:`fateforger.ops.apply.apply` for what can go wrong."""
+    """Apply a wire patch; see :func:`fateforger.ops.apply.apply` for the errors raised."""
     return apply_wire(plan, patch).plan
 
 
 def apply_wire(plan: TBPlan, patch: TBPatch) -> Applied:
-    """Apply a wire patch and also give the inverse, by keys."""
+    """Apply a wire patch; the result includes the inverse, by keys."""
     return apply(plan, to_keys(plan, patch))
 
 
 def to_keys(plan: TBPlan, patch: TBPatch) -> Patch:
-    """The same patch with keys in place of positions. Raises :class:`PatchInvalid` on a bad position."""
+    """Return the same patch with keys in place of positions.
+
+    Raises :class:`PatchInvalid` on a bad position.
+    """
     events: Blocks = plan.events
     ops: list[Op] = []
     for number, wire_op in enumerate(patch.ops):
@@ -114,7 +119,7 @@ def to_keys(plan: TBPlan, patch: TBPatch) -> Patch:
 
 
 def to_wire(plan: TBPlan, patch: Patch) -> TBPatch:
-    """The same patch with positions in place of keys, as seen from ``plan``."""
+    """Return the same patch with positions in place of keys, as seen from ``plan``."""
     events: Blocks = plan.events
     ops: list[TBOp] = []
     for op in patch.ops:
