@@ -1,4 +1,7 @@
-"""How good a plan is, what is wrong with it, and what would make it better. Advice: nothing here stops anybody."""
+"""Grade a plan, report its findings, and offer fixes.
+
+All of this is advice: nothing here blocks a plan.
+"""
 
 from fateforger.quality.fixes import fixes
 from fateforger.quality.grade import graded

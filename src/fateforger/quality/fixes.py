@@ -1,4 +1,7 @@
-"""What would make a plan better, tried: only what helps and harms nothing is offered."""
+"""Find changes that improve a plan.
+
+Each candidate is applied and graded; only those that help and do no harm are offered.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,21 @@ from fateforger.quality.view import View, begin, finish, view
 
 MOST = 3
 Rank = tuple[int, int]
-"""The level that a fix leads to, the higher the smaller; and the findings that are left."""
+"""Sort key of a fix: the negated level that it reaches, then the number of findings that remain."""
 _HARD = frozenset({Criterion.OVERLAP, Criterion.MEETING, Criterion.MUST})
-"""While there is one of these, nothing else can make the plan valid."""
+"""Criteria of a valid plan: while one of these fails, no other fix can make the plan valid."""
 _MOST_TRIED = {Criterion.SHOULD: 1, Criterion.WISH: 1}
-"""Findings of one criterion that are looked into; for a constraint that takes a search of its own."""
+"""Limits on the findings tried per criterion, because a constraint needs a search for each."""
 _TRIED = 3
 _MOST_COMPARED = 4
-"""Remedies of one finding of which the best is offered, of equal ones the gentlest."""
+"""Number of helpful remedies compared for one finding; among equals, the gentlest is offered."""
 
 
 def fixes(instance: Instance, plan: TBPlan, left: Sequence[Left] = (), *, most: int = MOST) -> tuple[Fix, ...]:
-    """The changes that make the plan better, the most helpful first, one for each finding at most. Blocks that are
-    pinned or began before now stay. Raises as :func:`fateforger.quality.graded`."""
+    """Return the changes that improve the plan, the most helpful first, at most one per finding.
+
+    Pinned blocks and blocks that began before now stay. Raises the same errors as :func:`fateforger.quality.graded`.
+    """
     seen = view(instance, plan, left)
     now = grade(seen)
     board = Board(seen)
@@ -63,7 +68,7 @@ def _worth_trying(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _helping(seen: View, board: Board, finding: Finding, now: Quality) -> Iterator[tuple[Rank, Fix]]:
-    """The remedies of a finding that help, with how much."""
+    """Yield the remedies of a finding that help, each with its rank."""
     for move in remedies(Case(seen, board, finding)):
         tried = _tried(seen, board, move)
         if tried is None:
@@ -82,17 +87,20 @@ def _helping(seen: View, board: Board, finding: Finding, now: Quality) -> Iterat
 
 
 def _tried(seen: View, board: Board, move: Move) -> tuple[Patch, Quality] | None:
-    """The plan with the change, if it is valid."""
+    """Apply a move and grade the plan; return ``None`` if the result is not valid."""
     try:
         patch = move.patch(seen)
         after = View(seen.ground, apply(seen.plan, patch).plan, seen.left)
     except (UserError, ValidationError):
-        return None  # a block that would leave the day or run into another one: no such fix
+        return None  # a block would leave the day or run into another one: no such fix
     return (patch, grade(after)) if _sound(seen, board, after) else None
 
 
 def _sound(seen: View, board: Board, after: View) -> bool:
-    """Whether nothing overlaps or hits a meeting, each must is kept, and only what may move did, within the day."""
+    """Check the plan after a move.
+
+    Nothing may overlap or hit a meeting, every must is kept, and only movable blocks moved, within the day.
+    """
     was = {block.key: (begin(block), finish(block)) for block in seen.blocks}
     for block in after.blocks:
         if was.get(block.key) == (begin(block), finish(block)):
@@ -106,7 +114,7 @@ def _sound(seen: View, board: Board, after: View) -> bool:
 
 
 def _in_time(after: View, block: Resolved) -> bool:
-    """Whether a block keeps what its task asks for: not too early, not too late, and behind what comes first."""
+    """Check whether a block respects its task's earliest start, deadline, fixed start, and predecessors."""
     tasks = {task.id: task for task in after.instance.tasks}
     mine = task_of(block.key, tasks)
     if mine is None:
@@ -131,7 +139,7 @@ def _better(then: Quality, now: Quality) -> bool:
 
 
 def _id(patch: Patch) -> str:
-    """From what moves where, not from what it is called."""
+    """Derive an id from the blocks and their times, not from their names."""
     said = patch.model_dump(mode="json")
     for op, told in zip(patch.ops, said["ops"], strict=True):
         if isinstance(op, AddBlocks):

@@ -1,4 +1,4 @@
-"""From findings to a level with its name and the next step (S50)."""
+"""Turn findings into a level with its label and next step (S50)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ NOTHING_MISSING = "Nothing is missing; commit it when you are happy with it."
 
 
 def graded(instance: Instance, plan: TBPlan, left: Sequence[Left] = ()) -> Quality:
-    """How good ``plan`` is for the instance's day: its frame, events, tasks, constraints and policy. ``left`` is what
-    found no place. Raises ``BadInput`` for an instance that makes no day and ``PlanInvalid`` for a plan whose blocks
-    cannot be put on the time line."""
+    """Grade ``plan`` for the instance's day: its frame, events, tasks, constraints, and policy.
+
+    ``left`` lists the tasks that found no place.
+
+    Raises ``BadInput`` for an instance that makes no day, and ``PlanInvalid`` for a plan whose blocks cannot be
+    resolved to instants.
+    """
     return grade(view(instance, plan, left))
 
 
 def grade(seen: View) -> Quality:
-    """The same for a view of it."""
+    """Grade a view of a plan."""
     found = findings(seen)
     level = min((finding.level - 1 for finding in found), default=BEST)
     next_step = found[0].text if found else NOTHING_MISSING

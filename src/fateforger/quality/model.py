@@ -1,4 +1,4 @@
-"""The level of a plan, and the findings that keep it from a higher one, as values."""
+"""Values of the rubric: the level of a plan, and the findings that keep it from a higher one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LABELS = ("Insufficient", "Minimal", "Okay", "Detailed", "Ultra")
 
 
 class Criterion(StrEnum):
-    """What the rubric looks at, the most important first (S50, S206-S208)."""
+    """Criteria of the rubric, the most important first (S50, S206-S208)."""
 
     WORK = "work"
     OVERLAP = "overlap"
@@ -35,9 +35,12 @@ class Criterion(StrEnum):
 
 
 class Finding(BaseModel):
-    """Something that would make the plan better: which criterion says so, the blocks that it is about by key, and a
-    sentence. ``level`` is the one that the plan does not reach because of it. ``cause`` names the constraint or the
-    task behind it, if one is."""
+    """One flaw of a plan.
+
+    ``criterion`` names the check, ``keys`` the blocks concerned, and ``text`` says it in a sentence. ``level`` is the
+    level that the plan misses because of it. ``cause`` is the id of the constraint or task behind it, if there is
+    one.
+    """
 
     model_config = _FROZEN
     criterion: Criterion
@@ -48,8 +51,11 @@ class Finding(BaseModel):
 
 
 class Quality(BaseModel):
-    """How good a plan is, 0 to 4 (S50). ``next_step`` is one sentence: what lifts it to the next level, or that nothing
-    is left to do; ``findings`` are all that was found, the most important first."""
+    """Grade of a plan, from 0 to 4 (S50).
+
+    ``next_step`` is one sentence: how to reach the next level, or that nothing is left to do. ``findings`` are
+    complete, the most important first.
+    """
 
     model_config = _FROZEN
     level: int = Field(ge=0, le=4)
@@ -59,9 +65,12 @@ class Quality(BaseModel):
 
 
 class Fix(BaseModel):
-    """A change that makes a plan better, tried: the plan with the ``patch`` is valid, breaks no must and has a higher
-    level, or the same with fewer findings. ``label`` says what it does, as a button does; ``id`` is the same for the
-    same change of the same blocks, whatever they are called."""
+    """A tested change that improves a plan.
+
+    The plan with the ``patch`` is valid, breaks no must, and has a higher level, or the same level with fewer
+    findings. ``label`` is the text of its button. ``id`` is the same for the same change of the same blocks,
+    regardless of their names.
+    """
 
     model_config = _FROZEN
     id: str

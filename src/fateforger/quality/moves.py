@@ -1,4 +1,4 @@
-"""Ways to lay out a day a little differently: blocks put elsewhere, and the others making room."""
+"""Alternative layouts of a day: put blocks elsewhere and make room for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fateforger.quality.view import MEAL, View, begin, finish
 
 _STEP = timedelta(minutes=GRID)
 _KEPT = timedelta(minutes=15)
-"""A gap up to this long is a break, and moves along with what follows it."""
+"""Longest gap that counts as a break, which moves along with the block after it."""
 _MEND_STEPS = 300
 _LONGEST = 75
 _TITLE = 32
@@ -26,7 +26,7 @@ Places = Mapping[str, Place]
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A block that is not there yet."""
+    """A block to be added."""
 
     place: Place
     key: str
@@ -37,21 +37,24 @@ class New:
 
 @dataclass(frozen=True)
 class Move:
-    """What a fix would do: the blocks that go elsewhere by key, and new ones."""
+    """A candidate fix: the new places of blocks, by key, and the blocks to add."""
 
     label: str
     places: Places
     added: tuple[New, ...] = ()
 
     def patch(self, view: View) -> Patch:
-        """As ops on the view's plan. Raises pydantic's ``ValidationError`` for times that no block can have."""
+        """Return the move as ops on the view's plan.
+
+        Raises pydantic's ``ValidationError`` for times that no block can have.
+        """
         moves = retimed(view.plan, self.places)
         added = tuple(AddBlocks(events=(_event(view, new),), after=_before(view, new.place)) for new in self.added)
         return Patch(ops=(*moves, *added))
 
 
 class Board:
-    """A plan on the time line: what cannot move, what can, and what is free."""
+    """A plan on the time line: its fixed blocks, its movable blocks, and its free time."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -68,11 +71,11 @@ class Board:
         ]
 
     def taken(self, *but: str) -> list[tuple[datetime, datetime]]:
-        """Events and blocks, without these blocks."""
+        """Return the times of events and blocks, except those of the given blocks."""
         return [*self.busy, *((begin(b), finish(b)) for b in self.view.blocks if b.key not in but)]
 
     def starts(self, length: timedelta, *but: str) -> Iterator[datetime]:
-        """On the grid, where so much time is free."""
+        """Yield each start on the grid at which ``length`` is free."""
         taken = self.taken(*but)
         at = _on_grid(self.first)
         while at + length <= self.view.end:
@@ -82,8 +85,11 @@ class Board:
             at = max(at + _STEP, _on_grid(max(hit))) if hit else at + _STEP
 
     def making_room(self, placed: Places, *, gaps: bool) -> dict[str, Place] | None:
-        """These places, and those of the blocks behind that have to go further back; ``None`` when the day is too
-        short. With ``gaps`` breaks between blocks stay, and there is one behind what was placed."""
+        """Return these places, and those of later blocks that have to move back.
+
+        With ``gaps``, breaks between blocks are kept, and a break follows each placed block. Returns ``None`` when
+        the day is too short.
+        """
         walls = [*self.busy, *((begin(b), finish(b)) for b in self.view.blocks if b.key in self.fixed - placed.keys())]
         walls += [(p.start, p.end + (self._tail(key) if gaps else timedelta())) for key, p in placed.items()]
         result = dict(placed)
@@ -104,13 +110,13 @@ class Board:
         return result
 
     def room(self, placed: Places) -> Iterator[dict[str, Place]]:
-        """The ways to make room, those that keep breaks first."""
+        """Yield the arrangements that make room, those that keep breaks first."""
         for gaps in (True, False):
             if (found := self.making_room(placed, gaps=gaps)) is not None:
                 yield found
 
     def _tail(self, key: str) -> timedelta:
-        """The break that belongs behind a block."""
+        """Return the length of the break that belongs after a block."""
         block = next((b for b in self.view.blocks if b.key == key), None)
         if block is None:
             return timedelta()
@@ -121,8 +127,10 @@ class Board:
 
 
 def mending(view: View, board: Board, also: str | None = None) -> Move | None:
-    """The fewest and smallest moves after which nothing overlaps and each must is kept; and so is the constraint
-    ``also``, as if it were a must. ``None`` where that cannot be had."""
+    """Return the fewest and smallest moves after which nothing overlaps and every must is kept.
+
+    The constraint ``also`` is treated as a must. Returns ``None`` where no such moves exist.
+    """
     told = tuple(_strict(each, also) for each in view.instance.constraints)
     musts = tuple(each for each in told if each.constraint_record.necessity is Necessity.MUST)
     pinned = tuple(Pin(key=key) for key in sorted(board.fixed))
@@ -136,7 +144,7 @@ def mending(view: View, board: Board, also: str | None = None) -> Move | None:
 
 
 def _is_way(block: Resolved) -> bool:
-    """The way to or from an event follows from the event."""
+    """Check whether the block is travel to or from an event."""
     return block.event.type is ET.COMMUTE and block.key.startswith("way-")
 
 
@@ -148,7 +156,7 @@ def _strict(told: Told, uid: str | None) -> Told:
 
 
 def moving(view: View, places: Places) -> str:
-    """What a button says that moves these blocks."""
+    """Return the button label for moving these blocks."""
     titles = {block.key: block.event.name for block in view.blocks}
     told = [f"{short(titles[key])} to {clock(view, place.start)}" for key, place in places.items()]
     label = f"Move {' and '.join(told)}"
@@ -156,18 +164,21 @@ def moving(view: View, places: Places) -> str:
 
 
 def short(title: str) -> str:
-    """A title in quotes, as far as a button has room for it."""
+    """Quote a title, cut to the length that a button has room for."""
     flat = " ".join(title.split())
     return f"“{flat if len(flat) <= _TITLE else f'{flat[: _TITLE - 1].rstrip()}…'}”"
 
 
 def clock(view: View, when: datetime) -> str:
-    """``12:30``, as the person reads it."""
+    """Return a time like ``12:30``, in the plan's zone."""
     return f"{when.astimezone(zone(view.plan.tz)):%H:%M}"
 
 
 def swapped(early: Resolved, late: Resolved) -> dict[str, Place]:
-    """Two blocks in each other's place: the late one begins where the early one did, which ends where that ended."""
+    """Return the places of two blocks that trade places.
+
+    The late one starts where the early one did; the early one ends where the late one did.
+    """
     return {
         late.key: Place(begin(early), late.duration),
         early.key: Place(finish(late) - early.duration, early.duration),
@@ -175,7 +186,7 @@ def swapped(early: Resolved, late: Resolved) -> dict[str, Place]:
 
 
 def moved_to(block: Resolved, start: datetime) -> dict[str, Place]:
-    """One block that begins elsewhere."""
+    """Return the place of one block with another start."""
     return {block.key: replace(place_of(block), start=start)}
 
 
@@ -185,7 +196,7 @@ def _event(view: View, new: New) -> TBEvent:
 
 
 def _before(view: View, place: Place) -> str | None:
-    """The block behind which a new one is listed."""
+    """Return the key of the block after which a new one is listed."""
     earlier = [block for block in view.resolved if begin(block) <= place.start]
     return earlier[-1].key if earlier else None
 
@@ -195,7 +206,7 @@ def _on_grid(when: datetime) -> datetime:
 
 
 def _past(walls: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
-    """The first moment from ``start`` on at which ``length`` fits between what stands."""
+    """Return the first instant from ``start`` on at which ``length`` fits between the walls."""
     for begins, ends in sorted(walls):
         if begins < start + length and start < ends:
             start = ends

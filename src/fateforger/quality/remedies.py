@@ -1,4 +1,7 @@
-"""What could be done about a finding, by its criterion, the gentlest first. Whether it helps is tried elsewhere."""
+"""Propose remedies for a finding, by its criterion, the gentlest first.
+
+:mod:`fateforger.quality.fixes` tests whether they help.
+"""
 
 from __future__ import annotations
 
@@ -21,33 +24,33 @@ BREAK = "Break"
 SHUT_DOWN = "Shut down"
 _SHORTEST_SHUTDOWN = 15
 _LEAST_LEFT = timedelta(minutes=30)
-"""Work is not made shorter than this for a break."""
+"""Shortest length to which work is cut for a break."""
 _MOST_TRIED = 8
-"""Places that are tried for one block."""
+"""Number of places tried for one block."""
 Moves = Iterator[Move]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A finding, and the day that it was found on."""
+    """A finding, and the day it was found on."""
 
     view: View
     board: Board
     finding: Finding
 
     def blocks(self) -> list[Resolved]:
-        """The blocks that it is about."""
+        """Return the blocks of the finding."""
         known = {block.key: block for block in self.view.blocks}
         return [known[key] for key in self.finding.keys if key in known]
 
     @property
     def task(self) -> Task | None:
-        """The task behind it."""
+        """Task behind the finding."""
         return next((t for t in self.view.instance.tasks if t.id == self.finding.cause), None)
 
 
 def remedies(case: Case) -> Moves:
-    """What could be done."""
+    """Yield the possible remedies."""
     return _REMEDIES.get(case.finding.criterion, _nothing)(case)
 
 
@@ -55,7 +58,7 @@ def _nothing(_: Case) -> Moves:
     return iter(())
 
 
-# --- what has to be kept ---
+# --- constraints and overlaps ---
 
 
 def _mended(case: Case) -> Moves:
@@ -70,7 +73,7 @@ def _one(move: Move | None) -> Moves:
     return iter(() if move is None else (move,))
 
 
-# --- what has no place ---
+# --- missing blocks ---
 
 
 def _something(case: Case) -> Moves:
@@ -133,7 +136,7 @@ def _break(case: Case) -> Moves:
 
 
 def _later(case: Case) -> Moves:
-    """What follows begins a little later, or what is before it is done a little sooner."""
+    """Start the later block a little later, or finish the earlier one a little sooner."""
     view, (before, after) = case.view, case.blocks()
     policy = view.policy
     minutes = policy.after_meal if case.finding.criterion is Criterion.AFTER_MEAL else policy.before_deep
@@ -188,7 +191,7 @@ def _split(case: Case) -> Moves:
 
 
 def _piece(view: View, key: str) -> str:
-    """A name for one more piece of the same work."""
+    """Return a free key for another piece of the same work."""
     key = task_of(key, [task.id for task in view.instance.tasks]) or key
     there = {block.key for block in view.resolved}
     number = 2

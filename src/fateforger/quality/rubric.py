@@ -1,12 +1,13 @@
-"""The rubric: what each level asks of a plan (S50, S206-S208). Levels build on each other.
+r"""Rubric: the demands of each level on a plan (S50, S206-S208). Levels build on each other.
 
 - 1 *Minimal*: there is work.
-- 2 *Okay*: nothing overlaps or runs into a meeting, each must is kept, everything has a place, the one thing is early.
-- 3 *Detailed*: breaks after deep work, a meal, and what should be.
-- 4 *Ultra*: the one thing is named, deep work in two or three blocks of a good length, shallow work at most 30 %, room
-  before deep work and after a meal, an end to the day, and what is wished for.
+- 2 *Okay*: nothing overlaps or runs into a meeting, every must is kept, everything has a place, the one thing is
+early.
+- 3 *Detailed*: breaks after deep work, a meal, and every should is kept.
+- 4 *Ultra*: the one thing is named, deep work comes in two or three blocks of a good length, shallow work takes at
+most 30 %, there is room before deep work and after a meal, the day has an end, and every preference is kept.
 
-Each part of the policy that is declined asks for nothing.
+A declined part of the policy demands nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NUMBERS = {5: "five", 10: "ten"}
 
 
 def findings(view: View) -> tuple[Finding, ...]:
-    """Everything that would make the plan better, what the lowest level asks for first."""
+    """Return every finding, those of the lowest level first."""
     return tuple(finding for look in _LOOKS for finding in look(view))
 
 
@@ -134,7 +135,10 @@ def _deep_blocks(view: View) -> Found:
 
 
 def _before_deep(view: View) -> Found:
-    """Room before deep work that is not the day's first; what follows deep work or a meal is looked at elsewhere."""
+    """Check for room before deep work that is not the day's first.
+
+    Room after deep work or a meal is checked elsewhere.
+    """
     room = timedelta(minutes=view.policy.before_deep)
     for before, deep in pairwise(view.blocks):
         if deep not in view.deep[1:] or before in view.deep or before.event.type in {ET.REGENERATION, ET.BUFFER}:
@@ -160,7 +164,7 @@ def _shutdown(view: View) -> Found:
 
 
 def _too_soon(view: View, criterion: Criterion, level: int, block: Resolved, minutes: int) -> Found:
-    """Work that begins too soon after a block."""
+    """Report work that begins too soon after a block."""
     after = next((other for other in view.work if begin(other) >= finish(block)), None)
     if after is not None and begin(after) - finish(block) < timedelta(minutes=minutes):
         text = f"Leave {_minutes(minutes)} between “{block.event.name}” and “{after.event.name}”."

@@ -1,4 +1,7 @@
-"""A plan beside the day that it is for: the facts that the rubric judges. Instants are in UTC."""
+"""View of a plan and its day: the facts that the rubric judges.
+
+Instants are in UTC.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,16 @@ from fateforger.plan import ET, Resolved, TBPlan, overlaps, resolve
 
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 MEAL = timedelta(minutes=20)
-"""A shorter pause is no meal."""
+"""Shortest pause that counts as a meal."""
 _LONG_DAY = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
 class View:
-    """``ground`` is the day without any plan. ``left``: what found no place when the day was drafted."""
+    """A plan and the day it is for.
+
+    ``ground`` is the day without any plan. ``left`` lists the tasks that found no place when the day was drafted.
+    """
 
     ground: Ground
     plan: TBPlan
@@ -48,12 +54,12 @@ class View:
 
     @property
     def middle(self) -> datetime:
-        """The end of the first half of the day."""
+        """End of the first half of the day."""
         return self.start + (self.end - self.start) / 2
 
     @property
     def long(self) -> bool:
-        """Whether the day is long enough for a meal and for an end of its own."""
+        """True when the day is long enough for a meal and a shutdown."""
         return self.end - self.start >= _LONG_DAY
 
     @cached_property
@@ -62,7 +68,7 @@ class View:
 
     @cached_property
     def blocks(self) -> tuple[Resolved, ...]:
-        """In time order, without background."""
+        """Blocks in time order, without background."""
         return tuple(block for block in self.resolved if block.event.type is not ET.BACKGROUND)
 
     @cached_property
@@ -87,29 +93,35 @@ class View:
 
     @cached_property
     def unplaced(self) -> tuple[Left, ...]:
-        """What still has no place: a person may have put a block of that name on the plan since."""
+        """Tasks that still have no place.
+
+        The person may have added a block of that name to the plan since.
+        """
         named = {block.event.name.casefold() for block in self.blocks}
         return tuple(e for e in self.left if e.title.casefold() not in named and self.first_of(e.id) is None)
 
     @property
     def one(self) -> Task | None:
-        """The one thing that matters."""
+        """The task marked as the one thing."""
         return next((task for task in self.instance.tasks if task.one_thing), None)
 
     def first_of(self, task: str) -> Resolved | None:
-        """The earliest block for a task."""
+        """Return the earliest block for a task."""
         return next((b for b in self.blocks if task_of(b.key, (task,)) is not None), None)
 
     def hit_by(self, block: Resolved) -> Taken | None:
-        """The event that a block runs into."""
+        """Return the event that a block runs into, if any."""
         start, stop = begin(block), finish(block)
         events = (e for e in self.ground.events if e.start.astimezone(UTC) < e.end.astimezone(UTC))
         return next((e for e in events if e.start.astimezone(UTC) < stop and start < e.end.astimezone(UTC)), None)
 
 
 def view(instance: Instance, plan: TBPlan, left: Sequence[Left] = ()) -> View:
-    """Raises ``BadInput`` for an instance that makes no day, ``PlanInvalid`` (when looked at) for a plan whose blocks
-    cannot be put on the time line."""
+    """Return the view of a plan.
+
+    Raises ``BadInput`` for an instance that makes no day. A plan whose blocks cannot be resolved raises
+    ``PlanInvalid`` when its blocks are first read.
+    """
     return View(ground_of(instance.model_copy(update={"previous": None})), plan, left)
 
 
