@@ -1,4 +1,4 @@
-"""Work that waits to be done: tasks, their order, and how they go from state to state."""
+"""Task queue: tasks, their order, and their state transitions."""
 
 from fateforger.tasks.adding import NewTask, check_blockers, entered
 from fateforger.tasks.claims import as_of, changed, claimed, extended, holds, taken_back

@@ -1,4 +1,4 @@
-"""What becomes of tasks that are put into a queue together."""
+"""Build the queue entries for tasks that are added together."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _AT_FIRST = frozenset({TaskState.ACTIVE, TaskState.PAUSED})
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """A task to put into the queue. ``key`` names it among those that are added with it; ``goal`` and ``blocked_by``
-    are keys of these, or ids of tasks that are there already."""
+    """A task to put into the queue.
+
+    ``key`` names it among the tasks added with it. ``goal`` and ``blocked_by`` are such keys, or ids of tasks that
+    exist already.
+    """
 
     spec: TaskSpec
     origin: Origin
@@ -26,15 +29,19 @@ class NewTask:
     goal: str | None = None
     blocked_by: tuple[str, ...] = ()
     state: TaskState = field(default=TaskState.ACTIVE)
-    """``active``, or ``paused`` for one that is not to be pulled yet."""
+    """``active``, or ``paused`` for a task that must not be pulled yet."""
 
 
 def entered(
     new: Sequence[NewTask], ids: Sequence[str], *, user_id: str, there: Collection[str], highest: int, now: datetime
 ) -> tuple[QueuedTask, ...]:
-    """The tasks as they stand in the queue of ``user_id``, in that order behind all others: ``ids`` are theirs,
-    ``there`` those of the person's tasks so far, ``highest`` is the highest rank of these. Raises :class:`BadInput` for
-    a goal or a blocker that is not there, and for tasks that would wait for each other for ever."""
+    """Return the new tasks of ``user_id``, in the given order, after all existing ones.
+
+    ``ids`` are their ids, ``there`` the ids of the person's existing tasks, ``highest`` the highest rank of these.
+
+    Raises :class:`BadInput` for a goal or blocker that does not exist, and for tasks that would wait for each other
+    forever.
+    """
     names = _names(new, ids)
     rank = max((now - _EPOCH) // _MICROSECOND, highest + 1)
     tasks = tuple(
@@ -57,7 +64,10 @@ def entered(
 
 
 def check_blockers(blocked_by: Mapping[str, Sequence[str]]) -> None:
-    """Refuse tasks that wait for each other. Raises :class:`BadInput`."""
+    """Refuse tasks that wait for each other.
+
+    Raises :class:`BadInput`.
+    """
     left = {name: set(first) & blocked_by.keys() for name, first in blocked_by.items()}
     while free := {name for name, first in left.items() if not first}:
         left = {name: first - free for name, first in left.items() if name not in free}

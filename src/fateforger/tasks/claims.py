@@ -1,4 +1,4 @@
-"""What claiming a task, and ending a claim, make of it: the same in every store."""
+"""Claim a task, extend a claim, and release it: the same rules for every store."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fateforger.tasks.words import STATES, quoted
 
 
 def as_of(task: QueuedTask, now: datetime) -> QueuedTask:
-    """The task, active again if the claim on it ran out by ``now``."""
+    """Return the task, active again if its claim expired by ``now``."""
     ran_out = task.state is TaskState.RUNNING and (task.claim is None or task.claim.until <= now)
     return task.model_copy(update={"state": TaskState.ACTIVE, "claim": None}) if ran_out else task
 
 
 def claimed(task: QueuedTask, executor: str, *, now: datetime, until: datetime) -> QueuedTask:
-    """The task, carried out by that executor until then."""
+    """Return the task claimed by ``executor`` until ``until``."""
     fence = task.fence + 1
     return _written(
         task,
@@ -33,28 +33,32 @@ def claimed(task: QueuedTask, executor: str, *, now: datetime, until: datetime) 
 
 
 def holds(mine: QueuedTask, there: QueuedTask | None) -> bool:
-    """Whether who claimed ``mine`` still has the claim, by what is ``there`` now. One that ran out is kept until
-    somebody else takes the task."""
+    """Check whether the claim on ``mine`` is still valid, given the stored task.
+
+    An expired claim is kept until another executor takes the task.
+    """
     if mine.claim is None or there is None or there.claim is None:
         return False
     return there.state is TaskState.RUNNING and there.claim.fence == mine.claim.fence
 
 
 def extended(task: QueuedTask, *, now: datetime, until: datetime) -> QueuedTask:
-    """The task, claimed until then."""
+    """Return the task with its claim extended to ``until``."""
     if task.claim is None:
         raise InternalError("Only a claim can be extended.")
     return _written(task, now, claim=task.claim.model_copy(update={"until": until}))
 
 
 def taken_back(task: QueuedTask, *, now: datetime) -> QueuedTask:
-    """The task, to be pulled again."""
+    """Return the task, active again, without its claim."""
     return _written(task, now, state=TaskState.ACTIVE, claim=None)
 
 
 def changed(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTask:
-    """What is to be written when somebody made ``after`` of a task. Raises :class:`BadInput` for a move that is not
-    possible, and for values that no task can have."""
+    """Return the task to write when ``before`` is edited into ``after``.
+
+    Raises :class:`BadInput` for an illegal state transition, and for values that no task can have.
+    """
     if after == before:
         return before
     _check(after)
@@ -74,7 +78,7 @@ def changed(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTa
 
 
 def _check(task: QueuedTask) -> None:
-    """A copy of a value is not checked when it is made, and what cannot be read again must not be written."""
+    """Check that the task can be read back: ``model_copy`` does not validate."""
     try:
         QueuedTask.model_validate_json(task.model_dump_json())
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Whether work is simple enough to be done without the queue, and if not, why (S163, S164)."""
+"""Decide whether work is simple enough to be done without the queue (S163, S164)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SEVERAL_STEPS = "This takes several steps, and the queue keeps track of which ar
 
 
 def complex_because(spec: TaskSpec) -> str | None:
-    """A sentence that says what the queue is good for here; ``None`` for what is simple."""
+    """Return a sentence on why the work needs the queue, or ``None`` if it is simple."""
     if isinstance(spec.work, Decompose):
         return "This has several parts, and somebody has to look at them before they are worked on."
     if workflow_of(spec) is not None:

@@ -1,5 +1,7 @@
-"""What a person does to a task of their queue: pause, resume, stop, try again, rename (S167). Pure; what makes no sense
-is refused with a sentence."""
+"""Edits of a queued task: pause, resume, stop, retry, rename (S167).
+
+Pure functions. An edit that makes no sense is refused with a sentence.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from fateforger.tasks.words import PRIORITIES, quoted
 
 
 class Deed(StrEnum):
-    """What can be done to a task at any time."""
+    """Actions on a task that are available at any time."""
 
     PAUSE = "pause"
     RESUME = "resume"
@@ -27,7 +29,10 @@ DEEDS: Mapping[Deed, tuple[S, frozenset[S]]] = {
     Deed.STOP: (S.STOPPED, frozenset({S.ACTIVE, S.RUNNING, S.WAITING, S.PAUSED, S.FAILED})),
     Deed.RETRY: (S.ACTIVE, frozenset({S.FAILED, S.STOPPED})),
 }
-"""Where each deed leads, and from where it makes sense: always moves that :data:`fateforger.tasks.moves.MOVES` has."""
+"""Target state and allowed source states of each action.
+
+Every transition is one of :data:`fateforger.tasks.moves.MOVES`.
+"""
 
 _INSTEAD: Mapping[tuple[Deed, S], str] = {
     (Deed.PAUSE, S.RUNNING): "is being done just now; stop it if it shall not go on",
@@ -55,7 +60,10 @@ _PAST = {
 
 
 def done_to(task: QueuedTask, deed: Deed) -> QueuedTask:
-    """The task after that. Raises :class:`BadInput` when it makes no sense as the task stands."""
+    """Return the task after the action.
+
+    Raises :class:`BadInput` when the action makes no sense in the task's state.
+    """
     to, sensible = DEEDS[deed]
     if task.state not in sensible:
         why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY.format(deed.value)
@@ -64,12 +72,15 @@ def done_to(task: QueuedTask, deed: Deed) -> QueuedTask:
 
 
 def possible(task: QueuedTask) -> tuple[Deed, ...]:
-    """The deeds that make sense as the task stands."""
+    """Return the actions that the task's state allows."""
     return tuple(deed for deed, (_, sensible) in DEEDS.items() if task.state in sensible)
 
 
 def deed_words(task: QueuedTask, deed: Deed, tasks: Iterable[QueuedTask]) -> str:
-    """What was done, in a sentence; of ``tasks``, the person's open ones, those that it holds up are named."""
+    """Describe a finished action in a sentence.
+
+    ``tasks`` are the person's open ones; those that now wait for this task are mentioned.
+    """
     said = f"{quoted(task)} {_PAST[deed]}"
     held_up = [quoted(t) for t in tasks if task.id in t.blocked_by] if deed in {Deed.PAUSE, Deed.STOP} else []
     if not held_up:
@@ -79,7 +90,10 @@ def deed_words(task: QueuedTask, deed: Deed, tasks: Iterable[QueuedTask]) -> str
 
 
 def renamed(task: QueuedTask, title: str) -> QueuedTask:
-    """The task by another title. Raises :class:`BadInput`."""
+    """Return the task with another title.
+
+    Raises :class:`BadInput`.
+    """
     words = " ".join(title.split())
     if not words:
         raise BadInput("A task needs a title; a few words will do.", where="title")
@@ -89,7 +103,10 @@ def renamed(task: QueuedTask, title: str) -> QueuedTask:
 
 
 def prioritized(task: QueuedTask, priority: int) -> QueuedTask:
-    """The task with another priority. Raises :class:`BadInput`."""
+    """Return the task with another priority.
+
+    Raises :class:`BadInput`.
+    """
     if priority not in PRIORITIES:
         listed = ", ".join(f"{number} ({word})" for number, word in PRIORITIES.items())
         raise BadInput(f"There is no priority {priority}; there are {listed}.", where="priority")
@@ -97,7 +114,10 @@ def prioritized(task: QueuedTask, priority: int) -> QueuedTask:
 
 
 def respecified(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
-    """The task as it shall be from now on. Raises :class:`BadInput` for one that is done."""
+    """Return the task with another spec.
+
+    Raises :class:`BadInput` for a task that is done.
+    """
     if task.state is S.DONE:
         raise BadInput(f"{quoted(task)} is done, so it stays as it was.", where="state")
     return task.model_copy(update={"spec": spec})

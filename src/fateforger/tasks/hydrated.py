@@ -1,4 +1,4 @@
-"""What a message outside of any plan comes to: what it wants, which way it goes, the task it asks for (S147-S153)."""
+"""Result of hydrating a message outside of any plan: its intent, path, and task (S147-S153)."""
 
 from __future__ import annotations
 
@@ -35,14 +35,20 @@ class ExecutionPath(StrEnum):
 
 
 INVOCATIONS = frozenset({Purpose.PULL, Purpose.DONE, Purpose.TASKS, Purpose.RULES})
-"""What the program does by itself when it is asked for by name: commands and skills."""
+"""Intents that call a command or a skill by name and run at once."""
 Haste = Literal["no", "asks", "insists"]
-"""Whether a person wants something done at once, without the queue; ``insists`` once they know what that means."""
+"""Wish to skip the queue.
+
+``insists`` means that the person knows the consequence.
+"""
 
 
 class Hydrated(BaseModel):
-    """``task_id`` is the task of the queue that it is about. ``answer`` is for the person, in their language.
-    ``simple`` tells that one step does it. A question never has a ``spec`` (S156)."""
+    """A hydrated message.
+
+    ``task_id`` is the queue's task that it is about. ``answer`` is for the person, in their language. ``simple`` is
+    true when one step is enough. A question never has a ``spec`` (S156).
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     intent: Purpose
@@ -56,14 +62,14 @@ class Hydrated(BaseModel):
 
 
 class Typed(NamedTuple):
-    """A command that was written in a message, where Slack does not take it: in a thread."""
+    """A slash command typed into a message, for threads, where Slack does not run commands."""
 
     name: str
     rest: str
 
 
 def typed_command(text: str) -> Typed | None:
-    """The command that a text begins with; ``None`` when it does not begin with a slash."""
+    """Return the command that a text begins with, or ``None`` without a leading slash."""
     bare = text.strip()
     if not bare.startswith("/") or bare == "/":
         return None
@@ -72,8 +78,11 @@ def typed_command(text: str) -> Typed | None:
 
 
 def path_of(intent: Purpose, *, slash: bool = False, changes: bool = True) -> ExecutionPath:
-    """Which way a message goes (S152). In this order: a leading slash, a skill that is called for, a question, a
-    conversation, and what changes nothing, are direct; everything else waits its turn."""
+    """Return the path of a message (S152).
+
+    In this order: a leading slash, a called skill, a question, a conversation, and a message that changes nothing are
+    direct. Everything else is enqueued.
+    """
     if slash:
         return ExecutionPath.DIRECT
     if intent in INVOCATIONS:

@@ -1,4 +1,4 @@
-"""Work of a person that waits to be done: what a task says, and where it stands (S154, S157-S162)."""
+"""Models of the task queue: the spec of a task and its state (S154, S157-S162)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ TEXT_LENGTH = 3000
 NORMAL = 2
 
 Priority = Annotated[int, Field(ge=0, le=4)]
-"""0 comes first, 4 last; 2 is normal."""
+"""0 comes first, 4 comes last, 2 is normal."""
 
 
 class PlanDay(BaseModel):
-    """Plan a day in a thread of its own. Done when that day's plan was committed."""
+    """Plan a day in a thread of its own.
+
+    Done when that day's plan was committed.
+    """
 
     model_config = _FROZEN
     kind: Literal["plan_day"] = "plan_day"
@@ -30,21 +33,30 @@ class PlanDay(BaseModel):
 
 
 class ReviewConstraints(BaseModel):
-    """Look at what is remembered and waits for a word. Done when nothing waits any more."""
+    """Review the remembered constraints that wait for an answer.
+
+    Done when none waits any more.
+    """
 
     model_config = _FROZEN
     kind: Literal["review_constraints"] = "review_constraints"
 
 
 class Decompose(BaseModel):
-    """Break a goal into parts, with a review task that blocks them (S168). Done when the parts were approved."""
+    """Break a goal into parts, with a review task that blocks them (S168).
+
+    Done when the parts were approved.
+    """
 
     model_config = _FROZEN
     kind: Literal["decompose"] = "decompose"
 
 
 class ReviewParts(BaseModel):
-    """Approve the parts of a goal; until then they stay blocked. Done by the person's word."""
+    """Approve the parts of a goal, which stay blocked until then.
+
+    Done when the person says so.
+    """
 
     model_config = _FROZEN
     kind: Literal["review_parts"] = "review_parts"
@@ -52,8 +64,10 @@ class ReviewParts(BaseModel):
 
 
 class BlockTime(BaseModel):
-    """Put a block for the task into the plan of a day, at ``start`` if it is given. Done when the plan holds it.
-    ``task`` is the id of the task that the time is for, if it is one of the queue."""
+    """Put a block for the task into the plan of a day, at ``start`` if given.
+
+    ``task`` is the id of the queue's task that the time is for. Done when the plan holds the block.
+    """
 
     model_config = _FROZEN
     kind: Literal["block_time"] = "block_time"
@@ -64,7 +78,10 @@ class BlockTime(BaseModel):
 
 
 class Do(BaseModel):
-    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word."""
+    """Something that the person does.
+
+    ``minutes`` is its length, if known. Done when the person says so.
+    """
 
     model_config = _FROZEN
     kind: Literal["do"] = "do"
@@ -75,13 +92,16 @@ Work = Annotated[
     PlanDay | ReviewConstraints | Decompose | ReviewParts | BlockTime | Do,
     Field(discriminator="kind"),
 ]
-"""What is to be done, and all that carrying it out needs to know."""
+"""Work to be done, with all that carrying it out needs."""
 WORK: TypeAdapter[Work] = TypeAdapter(Work)
 
 
 class Origin(BaseModel):
-    """Where a task came from: ``door`` is the way in, ``reference`` what it is called there, for people (a link to a
-    Slack message, the name of an agent)."""
+    """Source of a task.
+
+    ``door`` is the way in. ``reference`` names the source for people, such as a link to a Slack message or the name
+    of an agent.
+    """
 
     model_config = _FROZEN
     door: Literal["slack", "cli", "mcp", "task"]
@@ -89,8 +109,11 @@ class Origin(BaseModel):
 
 
 class TaskSpec(BaseModel):
-    """What a task says. The body has four parts (S154): ``context``, ``relevant_files``, ``acceptance_criteria`` and
-    ``workflow``, the name of the workflow whose rules apply. ``project`` and ``tags`` are for finding it again."""
+    """Content of a task.
+
+    The body has four parts (S154): ``context``, ``relevant_files``, ``acceptance_criteria`` and ``workflow``, the
+    name of the workflow whose rules apply. ``project`` and ``tags`` help to find it again.
+    """
 
     model_config = _FROZEN
     title: str = Field(min_length=1, max_length=TITLE_LENGTH)
@@ -107,7 +130,10 @@ class TaskSpec(BaseModel):
 
 
 class TaskState(StrEnum):
-    """Where a task stands. Only ``active`` ones can be pulled; ``waiting`` ones were pulled and wait for the person."""
+    """State of a task.
+
+    Only ``active`` tasks can be pulled. ``waiting`` ones were pulled and wait for the person.
+    """
 
     ACTIVE = "active"
     RUNNING = "running"
@@ -122,8 +148,10 @@ ENDED = frozenset({TaskState.DONE, TaskState.STOPPED})
 
 
 class Claim(BaseModel):
-    """Who carries a task out, and until when that holds unless it is extended. ``fence`` grows with every claim of the
-    task: whoever holds an older one has lost it."""
+    """A claim on a task: its executor, and the instant at which it expires unless extended.
+
+    ``fence`` grows with every claim of the task; an executor with an older fence has lost it.
+    """
 
     model_config = _FROZEN
     executor: str
@@ -132,16 +160,18 @@ class Claim(BaseModel):
 
 
 class QueuedTask(BaseModel):
-    """One task of one person.
+    r"""One task of one person.
 
-    ``id`` is short enough to be typed and unique among everybody's. ``rank`` orders tasks of one priority, the lowest
-    first; a new one has its ``created_at`` in microseconds of the Unix epoch there, or what comes after the highest of
-    the person, so the oldest comes first until the person says otherwise. ``goal`` is the task that this one is a part
-    of. ``blocked_by`` are tasks that have to be done first. ``claim`` is there exactly while it is ``running``;
-    ``fence`` is that of the latest claim. ``steps`` is what was done for it, which the rules of its workflow are
-    checked on. ``outcome`` says in a sentence how it ended, or what it waits for; ``place`` is where that goes on (a
-    session id, for example). ``mode`` is how it was begun last, ``handled`` are the latest commands that changed it:
-    each does so once. ``version`` grows with each change.
+    ``id`` is short enough to be typed, and unique across all people.
+    ``rank`` orders tasks of one priority, the lowest first. A new one is its ``created_at`` in microseconds of the
+    Unix epoch, or one more than the person's highest, so the oldest task comes first until the person reorders.
+    ``goal`` is the task that this one is a part of. ``blocked_by`` are tasks that must be done first.
+    ``claim`` is set exactly while the task is ``running``; ``fence`` is that of the latest claim.
+    ``steps`` are the steps done so far, which the rules of its workflow are checked against.
+    ``outcome`` says in a sentence how the task ended, or what it waits for; ``place`` is where work on it continues
+    (for example, a session id).
+    ``mode`` is how it was last started. ``handled`` are the latest commands that changed it; each takes effect once.
+    ``version`` grows with each change.
     """
 
     model_config = _FROZEN

@@ -1,4 +1,4 @@
-"""Whether work waits its turn, was pulled, or went around the queue (S146)."""
+"""Mode of work: enqueued, pulled, or direct (S146)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """In which mode something was begun."""
+    """Mode in which work was started."""
 
     DISPOSITOR = "dispositor"
-    """It was understood and put into the queue; nothing was carried out."""
+    """Understood and put into the queue; nothing was carried out."""
     EXECUTOR = "executor"
-    """It was pulled from the queue and is carried out under its rules."""
+    """Pulled from the queue and carried out under its rules."""
     DIRECT = "direct"
-    """It went around the queue: a command, a question, or because the person wanted it so."""
+    """Bypassed the queue: a command, a question, or at the person's request."""

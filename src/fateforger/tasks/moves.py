@@ -27,5 +27,5 @@ MOVES: Mapping[S, frozenset[S]] = {
 
 
 def may_move(task: S, to: S) -> bool:
-    """Whether that is a legal move."""
+    """Check whether the transition is legal."""
     return to in MOVES[task]

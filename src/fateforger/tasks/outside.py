@@ -1,4 +1,4 @@
-"""What stands on a list of tasks that the person keeps elsewhere."""
+"""Tasks on a list that the person keeps elsewhere."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True)
 class OutsideTask:
-    """An open task of another list, as far as a day needs it. ``id`` stays the same from look to look and holds no
-    space; a higher ``priority`` is more important (0 for none); ``due`` is a day in the person's time zone."""
+    """An open task of another list, as far as a day needs it.
+
+    ``id`` is stable across reads and contains no space. A higher ``priority`` is more important (0 for none). ``due``
+    is a day in the person's time zone.
+    """
 
     id: str
     title: str

@@ -1,4 +1,7 @@
-"""A goal in parts: what it is, what is assumed, how to find out; the parts wait for a review (S168). Pure."""
+"""Decompose a goal into parts, assumptions, and probes; the parts wait for a review (S168).
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from fateforger.tasks.ruled import objections, refusal, with_steps
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 COARSE = 7
-"""More parts than that at once are too many to be looked at."""
+"""Most parts that can be reviewed at once."""
 PROBE = "PROBE"
 REVIEW = "review"
 Line = Annotated[str, Field(min_length=1, max_length=TITLE_LENGTH)]
@@ -39,8 +42,12 @@ class Parts(BaseModel):
 
 
 def laid_out(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[NewTask, ...]]:
-    """The goal with what was done for it, and what is to be put into the queue with it: the probes, the parts, and the
-    review that they all wait for. Raises :class:`BadInput` when a rule of its workflow objects, with the remedy."""
+    """Return the goal with its new steps, and the tasks to add: probes, parts, and their review.
+
+    The probes and parts wait for the review.
+
+    Raises :class:`BadInput` with the remedy when a rule of the workflow objects.
+    """
     facts = {
         "over_decomposed": len(parts.parts) > COARSE,
         "requirements_ambiguous": any(part.tag for part in parts.parts),
@@ -62,7 +69,7 @@ def laid_out(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[NewTask,
 
 
 def _deeds(parts: Parts) -> list[tuple[str, ...]]:
-    """What writing these parts down amounts to, in the words of the workflow."""
+    """Return the workflow's actions that writing down these parts amounts to."""
     done: list[tuple[str, ...]] = []
     if parts.goal:
         done.append(("articulate_goal",))

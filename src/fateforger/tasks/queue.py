@@ -1,5 +1,7 @@
-"""Which task is next: the highest priority first, then as the person ordered them, then the oldest; what is blocked is
-skipped (S157-S160). Pure; the stores select in the same order."""
+"""Order of the queue: by priority, then by rank; blocked tasks are skipped (S157-S160).
+
+Pure functions; the stores select in the same order.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +11,26 @@ from fateforger.tasks.model import QueuedTask, TaskState
 
 
 def order(task: QueuedTask) -> tuple[int, int, str]:
-    """What tasks are sorted by."""
+    """Return the sort key of a task."""
     return task.spec.priority, task.rank, task.id
 
 
 def blockers(task: QueuedTask, tasks: Iterable[QueuedTask]) -> tuple[QueuedTask, ...]:
-    """Those of ``tasks`` (all of the person's) that have to be done before this one. One that was stopped blocks on:
-    what was built on it needs a word of the person."""
+    """Return the tasks that must be done before this one.
+
+    ``tasks`` are all of the person's. A stopped task still blocks: the person has to decide about what depends on it.
+    """
     return tuple(t for t in tasks if t.id in task.blocked_by and t.state is not TaskState.DONE)
 
 
 def in_order(tasks: Iterable[QueuedTask]) -> tuple[QueuedTask, ...]:
-    """The tasks as a person sees their queue."""
+    """Sort the tasks as the person sees the queue."""
     return tuple(sorted(tasks, key=order))
 
 
 def ready(tasks: Sequence[QueuedTask]) -> tuple[QueuedTask, ...]:
-    """What can be pulled of ``tasks`` (all of the person's), the next first."""
+    """Return the tasks that can be pulled, the next one first.
+
+    ``tasks`` are all of the person's.
+    """
     return in_order(t for t in tasks if t.state is TaskState.ACTIVE and not blockers(t, tasks))

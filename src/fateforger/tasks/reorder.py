@@ -1,7 +1,7 @@
-"""Another place in the queue (S167). Pure.
+"""Move a task within the queue (S167).
 
-The order is that of priorities first, so a task that is put among tasks of another priority takes that priority on: it
-then is where the person wants it, and the sentence about it says what that came to.
+Pure functions. The queue is ordered by priority first. A task that is moved among tasks of another priority takes on
+that priority, so it stays where the person put it; the confirmation says so.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from fateforger.tasks.queue import in_order
 from fateforger.tasks.words import PRIORITIES, quoted
 
 SPACE = 1_000_000
-"""Between ranks that are given anew: a second."""
+"""Distance between newly assigned ranks: one second."""
 
 
 class Where(StrEnum):
-    """A place in the queue: its ends, one place up or down, or before another task."""
+    """A place in the queue: either end, one place up or down, or before another task."""
 
     FIRST = "first"
     LAST = "last"
@@ -31,8 +31,11 @@ class Where(StrEnum):
 def moved(
     tasks: Sequence[QueuedTask], task_id: str, where: Where, *, before: str | None = None
 ) -> tuple[QueuedTask, ...]:
-    """Those of ``tasks`` (all of the person's that have not ended) that become something else. Raises
-    :class:`BadInput` when the task has no place, or is there already."""
+    """Return the tasks that change when one is moved.
+
+    ``tasks`` are all of the person's that have not ended. Raises :class:`BadInput` when the task is not in the queue,
+    or is at that place already.
+    """
     queue = [task for task in in_order(tasks) if task.state not in ENDED]
     at = _place(queue, task_id)
     to = _target(queue, at, where, before)
@@ -54,7 +57,10 @@ def moved(
 
 
 def moved_words(before: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
-    """Where a task stands now in the queue, in a sentence. ``before`` is the task as it was."""
+    """Describe a task's new place in the queue.
+
+    ``before`` is the task as it was.
+    """
     queue = [task for task in in_order(tasks) if task.state not in ENDED]
     at = _place(queue, before.id)
     task = queue[at]
@@ -73,7 +79,7 @@ def _place(queue: Sequence[QueuedTask], task_id: str) -> int:
 
 
 def _target(queue: Sequence[QueuedTask], at: int, where: Where, before: str | None) -> int:
-    """The place among the others."""
+    """Return the index among the other tasks."""
     task, last = queue[at], len(queue) - 1
     if where is Where.BEFORE:
         if before is None or before == task.id:
@@ -91,7 +97,10 @@ def _target(queue: Sequence[QueuedTask], at: int, where: Where, before: str | No
 
 
 def _between(above: int | None, below: int | None, own: int) -> int | None:
-    """A rank there, ``None`` where there is no room. One that fits already stays."""
+    """Return a rank between two others, or ``None`` without room.
+
+    The task's own rank stays if it fits.
+    """
     if (above is None or above < own) and (below is None or own < below):
         return own
     if above is None:
@@ -102,7 +111,7 @@ def _between(above: int | None, below: int | None, own: int) -> int | None:
 
 
 def _spread(queue: Sequence[QueuedTask], priority: int) -> tuple[QueuedTask, ...]:
-    """The tasks of that priority, in this order, with room between them."""
+    """Return the tasks of that priority in this order, with evenly spaced ranks."""
     same = [task for task in queue if task.spec.priority == priority]
     first = min(task.rank for task in same)
     return tuple(task.model_copy(update={"rank": first + place * SPACE}) for place, task in enumerate(same))

@@ -1,4 +1,7 @@
-"""The rules of a task's workflow, held against what was done for it and what is about to be done (S162). Pure."""
+"""Check the rules of a task's workflow against its steps and the next actions (S162).
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,17 @@ from fateforger.workflow.predicates import planned
 
 NONE: Mapping[str, bool] = {}
 OF_THE_QUEUE = {"one_task_in_progress": True, "changes_tracked_in_task": True, "at_least_one_actionable_task": True}
-"""States that are so because work goes through a queue: one claim at a time, and each step kept with its task."""
+"""States that the queue guarantees: one claim at a time, and each step stored with its task."""
 MOST_NAMED = 4
 
 
 def workflow_of(spec: TaskSpec) -> Workflow | None:
-    """The workflow whose rules apply; ``None`` when none of that name is known here."""
+    """Return the workflow whose rules apply, or ``None`` if no shipped one has that name."""
     return shipped(spec.workflow) if spec.workflow in shipped_names() else None
 
 
 def rules_named(spec: TaskSpec) -> tuple[str, ...]:
-    """The rules that will apply, as a person reads them; what is left out is counted."""
+    """Return the rules that will apply, as a person reads them, with a count of those left out."""
     workflow = workflow_of(spec)
     if workflow is None:
         return ()
@@ -31,8 +34,10 @@ def rules_named(spec: TaskSpec) -> tuple[str, ...]:
 
 
 def stepped(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:
-    """What is done now, with the states as it begins. ``facts`` are those that no action of the workflow sets; what
-    nobody says of these is not so."""
+    """Return the next step, with the states as it begins.
+
+    ``facts`` are states that no action of the workflow sets; those not given are false.
+    """
     workflow = workflow_of(task.spec)
     if workflow is None:
         return Step(do=actions)
@@ -43,14 +48,14 @@ def stepped(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -
 
 
 def with_steps(task: QueuedTask, *actions: Sequence[str], facts: Mapping[str, bool] = NONE) -> QueuedTask:
-    """The task with these steps done, one after the other."""
+    """Return the task with these steps done, in order."""
     for do in actions:
         task = task.model_copy(update={"steps": (*task.steps, stepped(task, *do, facts=facts))})
     return task
 
 
 def objections(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> tuple[Checked, ...]:
-    """The rules that keep these actions from being done now."""
+    """Return the rules that forbid these actions now."""
     workflow = workflow_of(task.spec)
     if workflow is None:
         return ()
@@ -61,7 +66,10 @@ def objections(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE
 
 
 def unfinished(task: QueuedTask) -> tuple[Checked, ...]:
-    """The rules that are not kept if nothing more is done: while there are any, the task is not done."""
+    """Return the rules that fail if nothing more is done.
+
+    While there are any, the task is not done.
+    """
     workflow = workflow_of(task.spec)
     if workflow is None or not task.steps:
         return ()
@@ -69,7 +77,7 @@ def unfinished(task: QueuedTask) -> tuple[Checked, ...]:
 
 
 def refusal(checked: Sequence[Checked]) -> tuple[str, ...]:
-    """What to do instead, and which rule says so."""
+    """Return the remedies, and the rules behind them."""
     remedies = dict.fromkeys(each.remedy for each in checked)
     return (*remedies, *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
 

@@ -1,4 +1,4 @@
-"""A title for a task that is made of a longer text."""
+"""Derive a task title from a longer text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ SHORT = 80
 
 
 def short_title(text: str) -> str:
-    """The first line of the text that says something, cut with an ellipsis."""
+    """Return the first non-empty line of the text, cut with an ellipsis."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= SHORT else line[: SHORT - 1].rstrip() + "…"

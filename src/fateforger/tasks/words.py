@@ -1,4 +1,4 @@
-"""Tasks in words."""
+"""Wording for tasks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from fateforger.tasks.model import QueuedTask, TaskState
 
 LONGEST_TITLE = 80
-"""Characters of a title in a sentence."""
+"""Most characters of a title in a sentence."""
 
 PRIORITIES: Mapping[int, str] = {0: "urgent", 1: "high", 2: "normal", 3: "low", 4: "some day"}
-"""What priorities are called."""
+"""Names of the priorities."""
 
 STATES: Mapping[TaskState, str] = {
     TaskState.ACTIVE: "ready",
@@ -21,15 +21,15 @@ STATES: Mapping[TaskState, str] = {
     TaskState.DONE: "done",
     TaskState.STOPPED: "stopped",
 }
-"""What states are called."""
+"""Names of the states."""
 
 
 def spoken_priority(priority: int) -> str:
-    """``2 (normal)``."""
+    """Return a priority with its name: ``2 (normal)``."""
     return f"{priority} ({PRIORITIES[priority]})"
 
 
 def quoted(task: QueuedTask) -> str:
-    """The title, in quotes, on one line, not too long."""
+    """Return the title in quotes, on one line, truncated."""
     title = " ".join(task.spec.title.split())
     return f"“{title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1].rstrip() + '…'}”"
