@@ -1,4 +1,7 @@
-"""The day as a picture: an SVG text, and the same in words. Pure: the same day is the same picture, to the letter."""
+"""Picture of a day: an SVG text, and a description in words.
+
+Pure functions: the same day yields the same text.
+"""
 
 from fateforger.picture.model import DayView, Meeting, PlannedBlock, planned_blocks
 from fateforger.picture.svg import draw

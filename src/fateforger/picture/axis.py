@@ -1,4 +1,4 @@
-"""The hours of the picture: which part of time it shows, and its lines."""
+"""Time axis of the picture: the range of time it shows, and its hour lines."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from fateforger.plan import instant_of, local_day
 _LEAST_BETWEEN_LINES, _LEAST_BETWEEN_LABELS = 9.0, 15.0
 _EMPTY = (time(9, 0), time(18, 0))
 _QUARTER = 900
-"""Clocks of all zones stand a whole number of quarters of an hour apart."""
+"""Quarter of an hour, in seconds; the UTC offsets of all zones are multiples of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The part of time that is shown, in whole seconds since the epoch."""
+    """Range of time shown, in whole seconds since the epoch."""
 
     first: int
     last: int
 
     def span(self, start: datetime, end: datetime) -> tuple[int, int]:
-        """The part of an entry that is shown; never empty."""
+        """Return the visible part of an entry; never empty."""
         begin = min(max(int(start.timestamp()), self.first), self.last - 60)
         return begin, max(min(int(end.timestamp()), self.last), begin + 60)
 
 
 def range_of(view: DayView) -> Range:
-    """The frame and all blocks, before and now, and of meetings what is on the day or while the plan lasts."""
+    """Return the range that covers the frame, all blocks, earlier ones included, and the meetings.
+
+    Meetings count only within the day or the plan.
+    """
     midnight, next_midnight = (int(moment.timestamp()) for moment in local_day(view.date, view.zone))
     blocks = (*view.blocks, *(view.before or ()))
     starts = [int(block.start.timestamp()) for block in blocks]
@@ -49,8 +52,10 @@ def range_of(view: DayView) -> Range:
 
 
 def hours(view: DayView, reach: Range, scale: Scale, top: float) -> Iterator[Hour]:
-    """A line at each full hour of the local clock, as far as there is room; the name of the clock stands where the hour
-    is one that the day has twice, or the clock has just been changed."""
+    """Yield a line at each full hour of the local clock, as far as there is room.
+
+    The label names the zone's abbreviation where the clock has just changed.
+    """
     line = label = float("-inf")
     offset = None
     for second in range(-(-reach.first // _QUARTER) * _QUARTER, reach.last + 1, _QUARTER):
@@ -76,7 +81,7 @@ def _label(local: datetime, *, last: bool, changed: bool) -> str:
 
 
 def clock_change(view: DayView) -> str:
-    """A sentence for a day on which the clocks change, else nothing."""
+    """Describe a clock change on this day, or return an empty string."""
     start, end = local_day(view.date, view.zone)
     before, after = start.utcoffset(), end.utcoffset()
     if before is None or after is None or before == after:

@@ -1,4 +1,4 @@
-"""What a change did to each block, in words that fit on it."""
+"""Classify the change of each block between two versions of a day."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ Change = Literal["new", "moved", "longer", "shorter", "renamed"]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """``of`` names what happened to a block by its key; ``was`` holds each such block as it was, ``removed`` what is
-    there no more, both in time order."""
+    """Changes of a day.
+
+    ``of`` maps a block's key to its change. ``was`` maps it to the block before. ``removed`` are the blocks that no
+    longer exist, in time order.
+    """
 
     of: dict[str, Change]
     was: dict[str, PlannedBlock]
@@ -23,13 +26,13 @@ class Changes:
 
     @property
     def ghosts(self) -> tuple[PlannedBlock, ...]:
-        """What stood elsewhere, or longer, or at all: the places from before."""
+        """Earlier places of blocks that were moved, resized, or removed, in time order."""
         placed = (block for key, block in self.was.items() if self.of[key] in {"moved", "longer", "shorter"})
         return tuple(sorted((*placed, *self.removed), key=lambda b: (b.start.astimezone(UTC), b.key)))
 
 
 def changes_of(view: DayView) -> Changes:
-    """The difference between the day before and now; none when there is no before."""
+    """Return the changes from the day before to now; none when there is no earlier version."""
     if view.before is None:
         return Changes({}, {}, ())
     earlier = {block.key: block for block in view.before}

@@ -1,4 +1,4 @@
-"""The words around the day: its name above, what columns are, and what marks mean below."""
+"""Text around the picture: the day's name, the column headings, and the legend."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARK, _BETWEEN, _ROW = 16.0, 18.0, 20.0
 
 
 def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
-    """The day, its frame and zone, and what is on it all day long."""
+    """Return the lines with the day, its frame and zone, and its all-day events."""
     frame = "" if view.start is None or view.end is None else span_words(view, view.start, view.end)
     about = " · ".join(part for part in (frame.replace(" to ", "–"), view.tz, clock_change(view)) if part)
     lines = [Text(x, 34, cut(day_name(view.date), NAME, room, bold=True), NAME, room, bold=True)]
@@ -26,7 +26,7 @@ def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
 
 
 def headings(day: Rect, left: float, right: float, *, ghosts: bool, beside: bool) -> tuple[Text, ...]:
-    """What stands in which column, where there is more than one."""
+    """Return the column headings, where there is more than one column."""
     named = ((day.x, "BEFORE", ghosts), (left, "NOW", ghosts), (right + 6, "IN THE BACKGROUND", beside))
     return tuple(
         Text(x, day.y - 8, words, HEADING, day.right - x, bold=True, soft=True) for x, words, shown in named if shown
@@ -34,7 +34,7 @@ def headings(day: Rect, left: float, right: float, *, ghosts: bool, beside: bool
 
 
 def legend(view: DayView, x: float, y: float, room: float) -> tuple[tuple[tuple[ET, Text], ...], float]:
-    """Each type that is there, with its mark; and how high that is."""
+    """Return each type that occurs, with its mark, and the height of the legend."""
     there = {block.kind for block in (*view.blocks, *(view.before or ()))}
     if view.meetings:
         there.add(ET.MEETING)

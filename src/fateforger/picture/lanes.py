@@ -1,4 +1,4 @@
-"""What happens at the same time stands side by side."""
+"""Place entries that share time in adjacent lanes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The place of an entry: lane ``at`` of ``of``."""
+    """Place of an entry: lane ``at`` of ``of``."""
 
     at: int
     of: int
 
 
 def lanes(spans: Sequence[tuple[int, int]]) -> tuple[Lane, ...]:
-    """A lane for each span (start, end), in the order given. Spans that share time have different lanes; those that are
-    linked by sharing time, directly or through others, are all of the same width."""
+    """Return a lane for each span (start, end), in the order given.
+
+    Spans that share time get different lanes. Spans that are linked by sharing time, directly or through others, have
+    the same width.
+    """
     order = sorted(range(len(spans)), key=lambda n: (spans[n][0], -spans[n][1], n))
     found: dict[int, Lane] = {}
     group: list[int] = []

@@ -1,4 +1,4 @@
-"""Where everything goes: hours down the left side, the day beside them, and what was before between the two."""
+"""Lay out the picture: hours on the left, the day on the right, the earlier day between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fateforger.picture.words import change_words, clock_words, ends_words, kind
 from fateforger.plan import ET
 
 WIDTH, WITH_BEFORE = 520.0, 590.0
-"""Narrow, since a thread is, and what is shown smaller has smaller letters."""
+"""Narrow, because a thread is narrow, and scaling the picture down shrinks its letters."""
 MARGIN = 18.0
 AXIS = 48.0
 TOP, TOP_ALL_DAY, HEADINGS = 66.0, 22.0, 22.0
@@ -33,7 +33,7 @@ PILLS = {"new": "NEW", "moved": "MOVED", "longer": "LONGER", "shorter": "SHORTER
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Something with a place on the time line, and what is to be written on it."""
+    """An entry on the time line, with its text."""
 
     name: str
     look: Look
@@ -45,7 +45,7 @@ class _Entry:
 
 
 def laid_out(view: DayView) -> Scene:
-    """The scene of a day."""
+    """Return the scene of a day."""
     changes = changes_of(view)
     reach = range_of(view)
     ghosts = [_ghost(view, block, reach, changes) for block in changes.ghosts]
@@ -137,7 +137,7 @@ def _shown(words: str) -> str:
 
 
 def _times(view: DayView, start: datetime, end: datetime) -> str:
-    """``09:00–10:30``; a weekday says what is on another day."""
+    """Return times like ``09:00–10:30``, with a weekday for another day."""
     return "–".join(ends_words(view, start, end)).replace(" on ", " ")
 
 

@@ -1,4 +1,4 @@
-"""What is written in a box: as much as fits, the title first."""
+"""Fit the text into a box: as much as there is room for, the title first."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ LEAST = 22.0
 _SPINE, _MARK, _AIR = 6.0, 13.0, 6.0
 _TWO_LINES = 39.0
 _NARROW = 60.0
-"""With less room than this for letters beside the mark, the title takes its place, word under word."""
+"""Minimum width of the text.
+
+Below it, the mark is left out and the title is stacked, one word per line.
+"""
 
 
 def lettered(
     place: Rect, title: str, details: Sequence[str], pill: str = "", *, struck: bool = False
 ) -> tuple[tuple[Text, ...], Pill | None, tuple[float, float] | None]:
-    """The texts, the pill and the middle of the mark. ``details`` are the same in ever fewer words; the longest that
-    fits is taken, under the title where the box is high enough, else behind it."""
+    """Return the texts, the pill, and the center of the mark.
+
+    ``details`` are ever shorter versions of the same text. The longest that fits is used, below the title in a tall
+    box, else after it.
+    """
     left = place.x + _SPINE + _MARK + 2 * _AIR - 2
     right = place.right - _AIR
     tall = place.height >= _TWO_LINES
@@ -79,7 +85,7 @@ def _text(x: float, y: float, words: str, size: float, room: float, *, struck: b
 
 
 def _pill(word: str, right: float, y: float, left: float) -> Pill | None:
-    """At the end of the first line, where there is room beside a few letters of the title."""
+    """Return the pill at the end of the first line, or ``None`` without room for some of the title."""
     if not word:
         return None
     wide = width(word, PILL, bold=True) + 12
@@ -89,7 +95,7 @@ def _pill(word: str, right: float, y: float, left: float) -> Pill | None:
 
 
 def _wrapped(title: str, first: float, rest: float) -> list[str]:
-    """On two lines, parted between words, when one is not enough."""
+    """Break a title into two lines, between words, when one is not enough."""
     if width(title, TITLE, bold=True) <= first:
         return [title]
     words = title.split(" ")

@@ -1,4 +1,4 @@
-"""The shapes that stand for the types of blocks, each about twelve pixels wide around its middle."""
+"""Shapes that mark the types of blocks, each about twelve pixels wide around its center."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ _PATHS = {
 
 
 def mark(kind: ET, x: float, y: float) -> str:
-    """The shape of a type with its middle there."""
+    """Return the shape of a type, centered at (x, y)."""
     shape = _PATHS[MARKS[kind]].format(c=strong(kind), p=CARD)
     return f'<g data-mark="{MARKS[kind]}" transform="translate({x:.2f} {y:.2f})">{shape}</g>'

@@ -1,4 +1,4 @@
-"""How wide texts are in the fonts that come along: read from the font files' own tables."""
+"""Text widths in the bundled fonts, read from the tables of the font files."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ OTHERS = tuple(name for name in FAMILIES if name != REGULAR)
 FONT_FILES = tuple(FOLDER / name for name in (REGULAR, BOLD, *OTHERS))
 ELLIPSIS = "…"
 _LETTERS = frozenset({"Noto Sans Hebrew", "Noto Sans Arabic"})
-"""Fonts whose spaces are those of a text. In the one for emoji they are as wide as emoji."""
+"""Fonts whose spaces suit running text; in the emoji font, a space is as wide as an emoji."""
 _UNKNOWN = 1.0
-"""Width of a character that no font here has, in ems: those of East Asian scripts are as wide as high."""
+"""Width in ems of a character that no bundled font has: East Asian characters are square."""
 _INVISIBLE = frozenset({"Mn", "Me", "Cf", "Cc"})
 _LEFTWARD = frozenset({"R", "AL"})
 _RIGHT_TO_LEFT_MARK = "\u200f"
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
-    """Of one line at a font size, in pixels; a little too much rather than too little."""
+    """Return the width of one line at a font size, in pixels; rather too wide than too narrow."""
     fonts = (BOLD if bold else REGULAR, *OTHERS)
     return size * sum(_advance(char, fonts) for char in text)
 
 
 def runs(text: str) -> list[tuple[str, str]]:
-    """The text in pieces that one font has, each with the name of that font; unnamed where none here has it."""
+    """Split a text into pieces of one font each, with the font's name.
+
+    The name is empty where no bundled font has the characters.
+    """
     pieces: list[tuple[str, str]] = []
     for cluster in _clusters(text):
         family = _family(cluster[0])
@@ -50,18 +53,20 @@ def _family(char: str) -> str:
 
 
 def covered(text: str) -> bool:
-    """Whether the fonts here have every character of a text."""
+    """Check whether the bundled fonts have every character of a text."""
     return all(_is_invisible(char) or _family(char) for char in text)
 
 
 def flat(text: str) -> str:
-    """A text on one line, without what no SVG may hold."""
+    """Return a text on one line, without characters that SVG forbids."""
     return " ".join("".join(char for char in text if _allowed(char)).split())
 
 
 def cut(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """As much of a text as there is room for, with an ellipsis where something is missing; nothing when there is not
-    even room for a character with one."""
+    """Cut a text to the room available, with an ellipsis in place of the rest.
+
+    Returns an empty string when not even one character and the ellipsis fit.
+    """
     if width(text, size, bold=bold) <= room:
         return text
     kept = ""
@@ -73,13 +78,13 @@ def cut(text: str, size: float, room: float, *, bold: bool = False) -> str:
         kept += cluster
     if not kept.strip():
         return ""
-    # A neutral sign at the end goes to the side on which the text goes on.
+    # A neutral sign at the end takes the direction of the text that follows.
     mark = _RIGHT_TO_LEFT_MARK if _leftward(kept) else ""
     return kept.rstrip(" ,.;:-–") + ELLIPSIS + mark
 
 
 def _clusters(text: str) -> list[str]:
-    """The text in pieces that are never parted: a character with its marks, and emoji that are joined into one."""
+    """Split a text into clusters: a character with its marks, or joined emoji."""
     pieces: list[str] = []
     for char in text:
         joined = pieces and (_is_invisible(char) or pieces[-1].endswith("\u200d") or 0x1F3FB <= ord(char) <= 0x1F3FF)
@@ -112,7 +117,7 @@ def _advance(char: str, fonts: tuple[str, ...]) -> float:
 
 @cache
 def _widths(name: str) -> dict[int, float]:
-    """Advance of each character of a font, in ems."""
+    """Return the advance of each character of a font, in ems."""
     data = (FOLDER / name).read_bytes()
     tables = _tables(data)
     units = struct.unpack_from(">H", data, tables["head"] + 18)[0]
@@ -128,7 +133,7 @@ def _tables(data: bytes) -> dict[str, int]:
 
 
 def _glyphs(data: bytes, cmap: int) -> dict[int, int]:
-    """The glyph of each character, from the tables of the two usual forms."""
+    """Return the glyph of each character, from cmap tables of formats 4 and 12."""
     found: dict[int, int] = {}
     for n in range(struct.unpack_from(">H", data, cmap + 2)[0]):
         at = cmap + struct.unpack_from(">HHI", data, cmap + 4 + 8 * n)[2]

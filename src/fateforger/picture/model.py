@@ -1,4 +1,4 @@
-"""What is drawn: one day with its blocks, its meetings and perhaps the blocks from before a change."""
+"""Input of the picture: one day with its blocks, its meetings, and optionally its earlier blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
 class PlannedBlock(BaseModel):
-    """A block of the person's own, as instants. ``key`` names it across a change."""
+    """A planned block, as instants.
+
+    ``key`` identifies it across a change.
+    """
 
     model_config = _FROZEN
     key: str
@@ -30,8 +33,11 @@ class PlannedBlock(BaseModel):
 
 
 class Meeting(BaseModel):
-    """An event that stays where it is. One that is not ``busy`` is shown, and blocks nothing. ``calendar`` is the name
-    of the calendar it is on, where that matters."""
+    """An immovable event.
+
+    One that is not ``busy`` is shown but blocks nothing. ``calendar`` is the name of its calendar, where that
+    matters.
+    """
 
     model_config = _FROZEN
     title: str
@@ -42,8 +48,11 @@ class Meeting(BaseModel):
 
 
 class DayView(BaseModel):
-    """One local day in one IANA zone. ``start`` and ``end`` are the frame of the day, where there is one; ``before``
-    are the blocks from before a change, where it is to be shown; ``now`` draws a line."""
+    """One local day in one IANA zone.
+
+    ``start`` and ``end`` are the frame of the day, if any. ``before`` are the blocks from before a change, if it is
+    to be shown. ``now`` draws a line.
+    """
 
     model_config = _FROZEN
     date: Date
@@ -58,13 +67,14 @@ class DayView(BaseModel):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The day's time zone."""
         return zone(self.tz)
 
 
 def planned_blocks(plan: TBPlan) -> tuple[PlannedBlock, ...]:
-    """The blocks of a plan on the time line, in time order. Raises ``PlanInvalid`` as :func:`fateforger.plan.resolve`
-    does."""
+    """Return the blocks of a plan as instants, in time order.
+
+    Raises ``PlanInvalid`` as :func:`fateforger.plan.resolve` does.
+    """
     found = (
         PlannedBlock(key=r.key, title=r.event.name, kind=r.event.type, start=r.start, end=r.end) for r in resolve(plan)
     )

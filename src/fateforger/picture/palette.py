@@ -1,4 +1,4 @@
-"""Colours of the picture, and the mark of each type of block, so that nobody has to tell types apart by colour."""
+"""Colors of the picture, and a mark for each type, so that types differ by more than color."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INK = "#1d2129"
 SOFT = "#4c525e"
 LINE = "#e3e5ea"
 OUTSIDE = "#f1f2f4"
-"""Behind the hours outside of the frame."""
+"""Background of the hours outside the frame."""
 NOW = "#c62828"
 
 _EVENTS = {
@@ -26,7 +26,7 @@ _EVENTS = {
     "9": "#5484ed",
     "10": "#51b749",
 }
-"""Google Calendar's own background of each ``colorId``."""
+"""Background that Google Calendar uses for each ``colorId``."""
 
 MARKS = {
     ET.DEEP_WORK: "disc",
@@ -39,29 +39,29 @@ MARKS = {
     ET.BUFFER: "bars",
     ET.BACKGROUND: "dots",
 }
-"""The shape that stands before the title of each type."""
+"""Name of the shape before the title of each type."""
 
 
 def event_color(kind: ET) -> str:
-    """The colour that the calendar shows for a type."""
+    """Return the color that the calendar shows for a type."""
     return _EVENTS[COLOR_BY_TYPE[kind]]
 
 
 @cache
 def tint(kind: ET) -> str:
-    """What a block is filled with: text is read on it."""
+    """Return the fill of a block, light enough for text."""
     return mixed(event_color(kind), CARD, 0.30)
 
 
 @cache
 def hatch(kind: ET) -> str:
-    """The stripes across a meeting: text is read on them, too."""
+    """Return the color of a meeting's stripes, light enough for text."""
     return mixed(event_color(kind), CARD, 0.55)
 
 
 @cache
 def strong(kind: ET) -> str:
-    """The colour of the edge and the mark: dark enough to be seen on the card and on the block."""
+    """Return the color of the edge and the mark, dark enough for the card and the block."""
     share = 1.0
     color = event_color(kind)
     while min(contrast(color, CARD), contrast(color, tint(kind))) < 3.4:
@@ -71,18 +71,18 @@ def strong(kind: ET) -> str:
 
 
 def mixed(color: str, other: str, share: float) -> str:
-    """``share`` of a colour, the rest of another one."""
+    """Mix ``share`` of a color with the rest of another one."""
     pairs = zip(channels(color), channels(other), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
 def channels(color: str) -> tuple[int, int, int]:
-    """Red, green and blue of ``#rrggbb``, 0 to 255."""
+    """Return red, green, and blue of ``#rrggbb``, from 0 to 255."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 def contrast(one: str, other: str) -> float:
-    """WCAG's contrast ratio of two colours, 1 to 21."""
+    """Return WCAG's contrast ratio of two colors, from 1 to 21."""
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 

@@ -1,5 +1,8 @@
-"""From time to height. Long free times are pressed together and short blocks are given room for a line of text, so the
-hours are not all of one height; the lines of the hours move along, and later is always lower."""
+"""Map time to height.
+
+Long free times are compressed, and short blocks get room for a line of text, so hours differ in height. The hour
+lines follow, and later is always lower.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,16 @@ from itertools import accumulate, pairwise
 
 PIXELS_PER_SECOND = 54 / 3600
 LONGEST_GAP = 75 * 60
-"""Seconds of free time that are drawn at their full height."""
+"""Seconds of free time drawn at full height."""
 FLATTENED = 0.15
-"""What is left of the height of free time beyond that."""
+"""Share of the height that free time beyond that keeps."""
 
 
 class Scale:
-    """Heights of instants, given as whole seconds since the epoch, between the first and the last of them."""
+    """Heights of instants, given as whole seconds since the epoch, between the first and the last."""
 
     def __init__(self, spans: Sequence[tuple[int, int]], first: int, last: int, *, least: float) -> None:
-        """``spans`` each get at least the height ``least``."""
+        """Compute the scale; each of ``spans`` gets at least the height ``least``."""
         edges = sorted({first, last, *(edge for span in spans for edge in span)})
         heights = [_height(start, end, spans) for start, end in pairwise(edges)]
         at = {edge: n for n, edge in enumerate(edges)}
@@ -33,11 +36,11 @@ class Scale:
 
     @property
     def height(self) -> float:
-        """Of everything."""
+        """Total height."""
         return self._tops[-1]
 
     def y(self, second: int) -> float:
-        """How far down an instant is; what lies outside is at the edge."""
+        """Return the distance of an instant from the top, clamped to the range."""
         if second <= self._edges[0]:
             return 0.0
         if second >= self._edges[-1]:

@@ -1,4 +1,7 @@
-"""What is where in the picture, before anything is drawn. Lengths are in pixels; y counts down from the top."""
+"""Scene of the picture, before it is drawn.
+
+Lengths are in pixels; y grows downward.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ Look = Literal["block", "meeting", "free", "ghost", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class Rect:
-    """A place."""
-
     x: float
     y: float
     width: float
@@ -30,7 +31,10 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text that begins at ``x`` (or ends there) with its foot at ``y``; ``room`` is its width."""
+    """One line of text.
+
+    It begins at ``x``, or ends there if ``at_end``; ``y`` is its baseline and ``room`` its width.
+    """
 
     x: float
     y: float
@@ -53,8 +57,10 @@ class Pill:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A block, a meeting, or the place that a block had. ``name`` says which: ``block:KEY``, ``meeting:N``,
-    ``before:KEY``."""
+    """A block, a meeting, or the earlier place of a block.
+
+    ``name`` is ``block:KEY``, ``meeting:N``, or ``before:KEY``.
+    """
 
     name: str
     look: Look
@@ -67,7 +73,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """A line across at a full hour; ``label`` is left out where two would stand too close."""
+    """A line across at a full hour.
+
+    ``label`` is empty where two would be too close.
+    """
 
     y: float
     label: str
@@ -75,7 +84,7 @@ class Hour:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From where a block was to where it is."""
+    """An arrow from the earlier place of a block to its new one."""
 
     x1: float
     y1: float
@@ -85,7 +94,10 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The whole picture. ``day`` is the part in which the hours are, ``outside`` are its parts outside of the frame."""
+    """The whole picture.
+
+    ``day`` is the area of the hours; ``outside`` are its parts outside the frame.
+    """
 
     width: float
     height: float

@@ -1,4 +1,7 @@
-"""A scene as SVG. It stands on a card of its own, so it reads the same on a white page and on a dark one."""
+"""Render a scene as SVG.
+
+It has its own background card, so it looks the same on light and dark pages.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ _STRUCK = ' text-decoration="line-through"'
 
 
 def draw(view: DayView) -> str:
-    """The picture as an SVG text. Its title is the text alternative."""
+    """Return the picture as an SVG text; its title is the text alternative."""
     return drawn(laid_out(view), describe(view))
 
 
 def drawn(scene: Scene, words: str) -> str:
-    """A scene with what it says in words."""
+    """Render a scene, with its text alternative."""
     return "\n".join((_head(scene, words), *_body(scene), "</svg>")) + "\n"
 
 
@@ -88,7 +91,7 @@ def _shape(box: Box) -> Iterator[str]:
 
 
 def _stripes() -> str:
-    """Across meetings."""
+    """Return the pattern across meetings."""
     line = f'<path d="M0 0V9" stroke="{hatch(ET.MEETING)}" stroke-width="6"/>'
     return (
         '<pattern id="stripes" width="9" height="9" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -145,7 +148,10 @@ def _text(text: Text) -> str:
 
 
 def _spelled(words: str) -> str:
-    """Each piece in the font that has it: what draws the picture does not look for one inside of a line."""
+    """Wrap each piece in the font that has it.
+
+    The renderer does not look for fallback fonts within a line.
+    """
     return "".join(
         escape(piece) if family in {"", PLAIN} else f'<tspan font-family="{family}, sans-serif">{escape(piece)}</tspan>'
         for family, piece in runs(words)
@@ -153,5 +159,5 @@ def _spelled(words: str) -> str:
 
 
 def _n(value: float) -> str:
-    """A length with two digits at most."""
+    """Format a length with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""The picture in words: for screen readers, for notifications, for whoever does not see it."""
+"""Describe the picture in words, for screen readers and notifications."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from fateforger.plan import ET
 
 
 def describe(view: DayView, limit: int | None = None) -> str:
-    """One sentence for the day, then one for each block and each meeting in time order, then one for each block that
-    was removed. With a ``limit`` of characters whole sentences are left out at the end, and how many is said."""
+    """Describe the day: one sentence for the day, each block and meeting, and each removed block.
+
+    Blocks and meetings are in time order. With a ``limit`` of characters, sentences at the end are left out and
+    counted.
+    """
     changes = changes_of(view)
     entries: list[tuple[datetime, str]] = [(m.start, _meeting(view, m)) for m in view.meetings]
     entries += [(b.start, _block(view, b, changes)) for b in view.blocks]
@@ -22,17 +25,17 @@ def describe(view: DayView, limit: int | None = None) -> str:
 
 
 def day_name(day: date) -> str:
-    """``Monday 2 March``."""
+    """Return a name like ``Monday 2 March``."""
     return f"{day:%A} {day.day} {day:%B}"
 
 
 def kind_words(kind: ET) -> str:
-    """A type as a person reads it."""
+    """Return the name of a type for people."""
     return "break" if kind is ET.REGENERATION else kind.words
 
 
 def length_words(minutes: int) -> str:
-    """``45 min``, ``2 h``, ``1 h 30 min``."""
+    """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
     hours, rest = divmod(minutes, 60)
     if not hours:
         return f"{rest} min"
@@ -40,8 +43,10 @@ def length_words(minutes: int) -> str:
 
 
 def clock_words(view: DayView, moment: datetime) -> str:
-    """``09:00``; with the day where it is another one than the picture's, and with the name of the clock in an hour
-    that the day has twice."""
+    """Return a time like ``09:00``.
+
+    It names the day if it is not the picture's, and the zone's abbreviation in an hour that happens twice.
+    """
     local = moment.astimezone(view.zone)
     midnight = local.time() == time(0) and (local.date() - view.date).days == 1
     text = "24:00" if midnight else f"{local:%H:%M}"
@@ -51,12 +56,12 @@ def clock_words(view: DayView, moment: datetime) -> str:
 
 
 def span_words(view: DayView, start: datetime, end: datetime) -> str:
-    """``09:00 to 10:30``; another day than the picture's is named once."""
+    """Return a span like ``09:00 to 10:30``; another day is named once."""
     return " to ".join(ends_words(view, start, end))
 
 
 def ends_words(view: DayView, start: datetime, end: datetime) -> tuple[str, str]:
-    """Both clock times; where both are on the same other day, only the second one names it."""
+    """Return both clock times; if both are on the same other day, only the second one names it."""
     first, second = clock_words(view, start), clock_words(view, end)
     days = {moment.astimezone(view.zone).date() for moment in (start, end)}
     return (first.split(" on ")[0] if len(days) == 1 else first), second
@@ -83,7 +88,7 @@ def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:
 
 
 def change_words(view: DayView, block: PlannedBlock, changes: Changes) -> str:
-    """What a change did to a block: ``moved, was 10:00``; nothing when it did nothing."""
+    """Describe the change of a block, like ``moved, was 10:00``; empty without one."""
     change, was = changes.of.get(block.key), changes.was.get(block.key)
     if change is None or was is None:
         return change or ""
