@@ -1,4 +1,4 @@
-"""From tasks and immovable time to a plan for the day, with reasons."""
+"""Draft a day's plan from tasks and immovable time, with reasons."""
 
 from fateforger.drafting.clock import clock_at
 from fateforger.drafting.draft import draft

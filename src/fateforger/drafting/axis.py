@@ -1,4 +1,4 @@
-"""The time line in slots of five minutes, and sets of slots as the bits of one integer."""
+"""Time axis in slots of five minutes; a set of slots is the bits of one integer."""
 
 from __future__ import annotations
 
@@ -12,45 +12,48 @@ from fateforger.drafting.minutes import GRID, ceil, floor, instant
 from fateforger.plan import instant_of
 
 _CHANGE = timedelta(hours=3)
-"""How near to a window a change of the clock matters to it."""
+"""Distance from a window within which a change of the clock matters to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Slot ``n`` begins ``n`` times five minutes after ``origin``, a minute since the epoch on the grid."""
+    """A time axis.
+
+    Slot ``n`` begins ``n`` times five minutes after ``origin``, a minute since the epoch on the grid.
+    """
 
     origin: int
     slots: int
 
     def outward(self, start: datetime, end: datetime) -> int:
-        """The slots that a stretch of time touches."""
+        """Return the slots that a stretch of time touches."""
         return self._span(floor(start), ceil(end)) if start.astimezone(UTC) < end.astimezone(UTC) else 0
 
     def inward(self, start: datetime, end: datetime) -> int:
-        """The slots that lie whole within a stretch of time."""
+        """Return the slots that lie entirely within a stretch of time."""
         return self._span(ceil(start), floor(end)) if start.astimezone(UTC) < end.astimezone(UTC) else 0
 
     def _span(self, start: int, end: int) -> int:
         return span((start - self.origin) // GRID, min((end - self.origin) // GRID, self.slots))
 
     def slot(self, when: datetime) -> int:
-        """The slot that holds an instant; it may lie outside of the axis."""
+        """Return the slot that contains an instant; it may lie outside the axis."""
         return (floor(when) - self.origin) // GRID
 
     def when(self, slot: int) -> datetime:
-        """The instant at which a slot begins, in UTC."""
+        """Return the instant at which a slot begins, in UTC."""
         return instant(self.origin + slot * GRID)
 
 
 def span(first: int, end: int) -> int:
-    """The slots from ``first`` to before ``end``."""
+    """Return the slots from ``first`` up to, but not including, ``end``."""
     first = max(0, first)
     return ((1 << (end - first)) - 1) << first if end > first else 0
 
 
 @cache
 def _shifts(length: int) -> tuple[int, ...]:
-    """What a set of slots is shifted by, one after the other, to look at that many in a row."""
+    """Return the shifts that, applied one after the other, test or cover ``length`` slots in a row."""
     have, by = 1, []
     while have * 2 <= length:
         by.append(have)
@@ -59,21 +62,21 @@ def _shifts(length: int) -> tuple[int, ...]:
 
 
 def runs(free: int, length: int) -> int:
-    """The slots at which ``length`` free slots in a row begin."""
+    """Return the slots at which ``length`` free slots in a row begin."""
     for by in _shifts(length):
         free &= free >> by
     return free
 
 
 def spread(starts: int, length: int) -> int:
-    """The slots that runs of that length cover which begin at these."""
+    """Return the slots covered by runs of that length that begin at ``starts``."""
     for by in _shifts(length):
         starts |= starts << by
     return starts
 
 
 def longest_run(free: int) -> int:
-    """How many free slots there are in a row at most."""
+    """Return the length of the longest run of free slots."""
     halves, length = [], 1
     while free:
         halves.append(free)
@@ -92,7 +95,7 @@ def longest_run(free: int) -> int:
 
 
 def slots_of(mask: int) -> Iterator[int]:
-    """Each slot of a set, in time order."""
+    """Yield each slot of a set, in time order."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -100,7 +103,7 @@ def slots_of(mask: int) -> Iterator[int]:
 
 
 def stretches(mask: int) -> Iterator[tuple[int, int]]:
-    """The runs of a set as pairs of first slot and length, in time order."""
+    """Yield the runs of a set as pairs of first slot and length, in time order."""
     at = 0
     while mask:
         skip = (mask & -mask).bit_length() - 1
@@ -113,7 +116,10 @@ def stretches(mask: int) -> Iterator[tuple[int, int]]:
 
 
 def wall(day: date, clock: time, tz: ZoneInfo) -> datetime:
-    """The instant of a wall clock, in UTC. A reading that the spring change skips is the instant of the change."""
+    """Return the instant of a wall-clock reading, in UTC.
+
+    A reading that the spring change skips is the instant of the change.
+    """
     local = datetime.combine(day, clock)
     there = instant_of(local, tz)
     if there.replace(tzinfo=None) == local:
@@ -126,8 +132,11 @@ def wall(day: date, clock: time, tz: ZoneInfo) -> datetime:
 
 
 def window(axis: Axis, day: date, start: time, end: time, tz: ZoneInfo, *, whole: bool) -> int:
-    """The slots in a window of a local day, as the clock on the wall shows it; an end that is not after the start is
-    the next day's. With ``whole`` only slots that lie in it from beginning to end, otherwise all that it touches."""
+    """Return the slots in a wall-clock window of a local day.
+
+    An end that is not after the start is on the next day. With ``whole``, only slots entirely inside the window
+    count, otherwise all that it touches.
+    """
     first, last = datetime.combine(day, start), datetime.combine(day if end > start else day + timedelta(days=1), end)
     begin, finish = wall(day, start, tz), wall(last.date(), end, tz)
     near, far = begin - _CHANGE, finish + _CHANGE

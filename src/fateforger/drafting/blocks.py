@@ -1,4 +1,4 @@
-"""Blocks of a draft: each with a fixed start, and a key that follows from the work it is for."""
+"""Blocks of a draft, each with a fixed start and a key derived from its work."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from fateforger.plan.model import MAX_NAME
 
 
 def block(day: Day, start: datetime, minutes: int, *, key: str, name: str, kind: ET, notes: str = "") -> TBEvent:
-    """A block from the aware instant ``start`` on."""
+    """Return a block that begins at the aware instant ``start``."""
     timing = FixedStart(start=clock_at(start, day.date, day.tz), duration=timedelta(minutes=minutes))
     return TBEvent(name=name, description=notes, type=kind, timing=timing, key=key)
 
 
 def work_block(day: Day, start: datetime, minutes: int, work: Work, *, number: int = 1, of: int = 1) -> TBEvent:
-    """A block for a piece of work; the ``number``-th ``of`` so many when it is split."""
+    """Return a block for a piece of work.
+
+    ``number`` and ``of`` count its pieces when it is split.
+    """
     part = f" ({number}/{of})"
     return block(
         day,

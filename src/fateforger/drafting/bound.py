@@ -1,5 +1,7 @@
-"""What no plan can do better than: each item at its cheapest place as if it were alone, and as much left out as does
-not fit into the day at all."""
+"""Lower bound on the cost of any placement.
+
+Each item lies at its cheapest place as if it were alone, and as much is left out as does not fit into the day.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,18 @@ from fateforger.drafting.problem import Problem
 
 
 def at_least(problem: Problem) -> int:
-    """Points that every placement costs."""
+    """Return the points that every placement costs at least."""
     alone = {item.index: _alone(item) for item in problem.items}
     total = sum(alone.values())
     return total + _too_much(problem, alone)
 
 
 def _alone(item: Item) -> int:
-    """The least that an item costs: its cheapest place in one piece, less when it may be cut, or being left out."""
+    """Return the least that an item can cost.
+
+    This is its cheapest place in one piece, or the cost of leaving it out; an item that may be cut counts as free if
+    it fits at all.
+    """
     if item.most_pieces > 1:
         return 0 if item.domain.bit_count() >= item.slots else item.reward
     costs = [
@@ -26,7 +32,10 @@ def _alone(item: Item) -> int:
 
 
 def _too_much(problem: Problem, alone: dict[int, int]) -> int:
-    """What has to be left out because there is not enough time: the cheapest slots first, parts allowed."""
+    """Return the least cost of what must be left out for lack of time.
+
+    The cheapest slots are left out first, parts of items included.
+    """
     room = 0
     for item in problem.items:
         room |= item.domain

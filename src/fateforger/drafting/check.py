@@ -1,4 +1,4 @@
-"""Whether blocks keep what was said: each rule that they break, with the blocks that do."""
+"""Check which rules a set of blocks breaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from fateforger.plan import ET, zone
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule that is not kept, by the blocks of ``keys``. ``text`` is a sentence."""
+    """A violated rule, with the keys of the blocks that violate it.
+
+    ``text`` is a sentence for a person.
+    """
 
     rule: Rule
     keys: tuple[str, ...]
@@ -26,7 +29,7 @@ class Breach:
 
 
 def breaches(ground: Ground, blocks: Sequence[Block]) -> tuple[Breach, ...]:
-    """Every rule of the ground that the blocks break, in the order of the rules."""
+    """Return every rule of the day that the blocks break, in the order of the rules."""
     look = _Check(ground, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
     return tuple(breach for rule in ground.rules if not rule.stricter for breach in look.of(rule))
 
@@ -47,7 +50,7 @@ class _Check:
         yield from self._order(rule, mine)
 
     def _fact(self, block: Block) -> bool:
-        """Whether it follows from the calendar alone, like a way to a meeting."""
+        """Check whether the block follows from the calendar alone, such as travel to a meeting."""
         return block.type is ET.COMMUTE and block.key.startswith("way-")
 
     def _mask(self, block: Block) -> int:
@@ -75,7 +78,7 @@ class _Check:
                 yield self._breach(rule, cut, f"{self._names(cut[:1])} is done in pieces")
 
     def _room(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
-        """Told once, though a pause is both behind blocks and around meetings."""
+        """Report missing room once, even when a pause applies both after blocks and around meetings."""
         near = self._around(rule) if rule.around else 0
         beside = [b for b in self.blocks if self._mask(b) & near and not self._fact(b)]
         close = [b for b in mine if self._followed(rule, b)] if rule.gap else []
@@ -85,7 +88,7 @@ class _Check:
             yield self._breach(rule, both, f"there is less time than that {where} {self._names(both)}")
 
     def _followed(self, rule: Rule, block: Block) -> bool:
-        """Whether anything lies in the time that is to stay free behind it."""
+        """Check whether anything lies in the time that must stay free after a block."""
         area = ((1 << rule.gap) - 1) << self._mask(block).bit_length()
         others = [self._mask(b) for b in self.blocks if b is not block]
         return any(area & mask for mask in others) or any(area & event.mask for event in self.ground.events)

@@ -1,4 +1,4 @@
-"""An instant as the clock value that leads back to exactly it."""
+"""Write an instant as a clock value that reads back as exactly the same instant."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from fateforger.plan.timing import Clock
 
 
 def clock_at(when: datetime, day: date, tz: str) -> Clock:
-    """How a plan of ``day`` in zone ``tz`` writes the aware instant ``when``: a time of day, on another day a local
-    date-time, and a date-time with offset for the second pass of an hour that happens twice."""
+    """Return the clock value of the aware instant ``when`` in a plan of ``day``.
+
+    It is a time of day, a local date-time on another day, or a date-time with offset for the second pass of an hour
+    that happens twice.
+    """
     local = when.astimezone(zone(tz))
     wall = local.replace(tzinfo=None, fold=0)
     if instant_of(wall, zone(tz)).astimezone(UTC) != when.astimezone(UTC):

@@ -1,4 +1,4 @@
-"""What was said and what a task asks for, as slots that are closed to an item and prices for the others."""
+"""Translate rules and task requirements into closed slots and prices of items."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FULL_DAY = 288
 
 
 def closed_to(ground: Ground, rules: Sequence[Rule], items: Iterable[Item]) -> None:
-    """Give each item its domain, gap, bounds and prices."""
+    """Set the domain, gap, bounds, and prices of each item."""
     closing = _Closing(ground, rules)
     for item in items:
         closing.price(item)
 
 
 def soft_points(rule: Rule) -> tuple[int, int]:
-    """Points for each slot, and once."""
+    """Return the points for each slot, and the points charged once."""
     if rule.necessity is Necessity.SHOULD:
         return weights.SHOULD_SLOT, weights.SHOULD
     return weights.PREFER_SLOT, weights.PREFER
@@ -40,7 +40,7 @@ class _Closing:
     seen: dict[tuple[Between, ...], int] = field(default_factory=dict)
 
     def price(self, item: Item) -> None:
-        """What each rule means for an item: cuts where it may lie, or prices."""
+        """Apply each rule to an item, as a cut of its domain or as a price."""
         prices: list[Price] = []
         for rule in self.rules:
             if rule.around:
@@ -86,7 +86,7 @@ class _Closing:
             prices.append(Price(closed, slot, base, rule.id))
 
     def _beside_meetings(self, item: Item, rule: Rule) -> int:
-        """Where an order of types that names meetings leaves no room for an item."""
+        """Return the slots closed to an item by an order of types that includes meetings."""
         if ET.MEETING not in rule.order or item.kind not in rule.order or item.kind is ET.MEETING:
             return 0
         closed = 0
@@ -100,7 +100,7 @@ class _Closing:
         return closed
 
     def _near(self, slots: int) -> int:
-        """Within so many slots of a meeting, and not in one."""
+        """Return the slots within that many slots of a meeting, without the meetings."""
         near = within = 0
         for event in self.ground.events:
             if event.kind is ET.MEETING:

@@ -1,4 +1,4 @@
-"""From an instance's ground to the problem that is searched, with some of the musts left out where that is asked."""
+"""Compile a day into the problem for the search, optionally without some musts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from fateforger.drafting.sharing import Sharing
 
 
 def compiled(ground: Ground, relaxed: frozenset[str] = frozenset()) -> Problem:
-    """The problem without the musts of those ids: constraints, tasks that are required, pinned blocks."""
+    """Return the problem without the musts of those ids.
+
+    A must is a constraint, a required task, or a pinned block.
+    """
     rules = [rule for rule in ground.rules if not (rule.must and rule.id in relaxed)]
     items = items_of(ground, relaxed)
     _connect(ground.instance, items)
@@ -40,12 +43,15 @@ def compiled(ground: Ground, relaxed: frozenset[str] = frozenset()) -> Problem:
 
 
 def _middles(ground: Ground) -> tuple[int, ...]:
-    """The last slot of the first half of each day's frame, whatever the clock says now."""
+    """Return the last slot of the first half of each day's frame, regardless of the current time."""
     return tuple(ground.axis.slot(day.start + (day.end - day.start) / 2) for day in ground.days)
 
 
 def _connect(instance: Instance, items: Sequence[Item]) -> None:
-    """What comes after what; what a required task needs is required as well."""
+    """Link items that come after one another.
+
+    An item that a required one needs becomes required, too.
+    """
     _follow(instance, items)
     needed = {n for item in items if item.required for n in item.needs}
     while more := {n for i in needed for n in items[i].needs} - needed:

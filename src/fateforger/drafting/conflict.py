@@ -1,6 +1,6 @@
-"""Musts that cannot all be kept: a smallest set of them, in the person's words, and what to give up.
+"""Find a minimal set of conflicting musts, in the person's words, and the easiest one to give up.
 
-The set is found by splitting (QuickXplain): it cannot be kept as a whole, and without any one of its members it can.
+The set is found by QuickXplain: its members cannot all be kept, but without any one of them the rest can.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from fateforger.drafting.model import Conflict, Member
 from fateforger.drafting.naming import minutes_of, must_ids
 
 _QUICK = 1_200
-"""Steps of each look while the set is narrowed down."""
+"""Steps per feasibility check while the set is narrowed down."""
 _ASSUMED, _TASK, _SAID, _PINNED = range(4)
 
 
 def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: int = NODES) -> Conflict | None:
-    """A smallest set of musts in conflict, ``None`` when there is none (or none that could be proved in ``nodes`` steps
-    a look)."""
+    """Return a minimal set of conflicting musts.
+
+    Returns ``None`` when there is none, or none that ``nodes`` steps per check can prove.
+    """
     musts = [must for must in must_ids(ground) if must not in relaxed]
 
     def kept(some: Sequence[str], steps: int = _QUICK) -> bool:
@@ -32,7 +34,7 @@ def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: in
     if kept(musts, nodes):
         return None
     members = _smallest(kept, [], [], musts)
-    # Where a quick look did not decide, too much may be in the set: the few that are left are looked at for longer.
+    # An undecided quick check may leave too much in the set: check the few members for longer.
     for member in tuple(members):
         fewer = [other for other in members if other != member]
         if not kept(fewer, nodes):
@@ -45,7 +47,10 @@ def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: in
 def _smallest(
     kept: Callable[[Sequence[str]], bool], ground: Sequence[str], added: Sequence[str], rest: list[str]
 ) -> list[str]:
-    """Which of ``rest``, of which not all can be kept beside ``ground``, it takes for that; ``added`` is new in it."""
+    """Return the part of ``rest`` that is needed for the conflict with ``ground``.
+
+    ``added`` is the newest part of ``ground``.
+    """
     if added and not kept(ground):
         return []
     if len(rest) == 1:
@@ -72,7 +77,7 @@ def _member(ground: Ground, must: str) -> Member:
 
 
 def _cost(ground: Ground, must: str) -> tuple[int, int, float]:
-    """What is given up most easily: what is only assumed, the least important task, what was said, what is pinned."""
+    """Return a sort key: first assumed rules, then the least important task, stated rules, and pins."""
     rule = next((r for r in ground.rules if r.id == must and r.must), None)
     if rule is not None:
         return (_ASSUMED if rule.assumed else _SAID), 0, rule.confidence

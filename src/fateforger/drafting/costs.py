@@ -1,4 +1,7 @@
-"""What a placement costs: the less, the better. Only for placements that keep what has to be kept."""
+"""Cost of a placement: lower is better.
+
+Defined only for placements that satisfy the hard rules.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ from fateforger.drafting.problem import Cap, Order, Problem
 
 
 def cost(layout: Layout, limit: int | None = None) -> int:
-    """In parts of a point: what is left out, where each item lies, how it is cut, and what items share. Once it is
-    clear that it is ``limit`` or more, that is all it says."""
+    """Return the cost in fractions of a point.
+
+    It adds up what is left out, the place of each item, its pieces, and what items share. Once the cost reaches
+    ``limit``, some value of at least ``limit`` is returned.
+    """
     problem = layout.problem
     total = 0
     for item, pieces in zip(problem.items, layout.placed, strict=True):
@@ -26,7 +32,7 @@ def cost(layout: Layout, limit: int | None = None) -> int:
 
 
 def points(layout: Layout) -> int:
-    """The same in whole points, without the price of being late in the day."""
+    """Return the cost in whole points, without the price of later starts."""
     problem = layout.problem
     total = shared(layout)
     for item, pieces in zip(problem.items, layout.placed, strict=True):
@@ -38,7 +44,7 @@ def points(layout: Layout) -> int:
 
 
 def shape(problem: Problem, item: Item, pieces: Pieces) -> int:
-    """Points for how an item is cut, and for how late its first piece begins when it is the one thing."""
+    """Return points for the pieces of an item, its length, and a late start of the one thing."""
     total = weights.PIECE * (len(pieces) - 1)
     if len(item.lengths) > 1:
         total += next((price for length, price in item.lengths if length == pieces[0][1]), 0)
@@ -48,7 +54,7 @@ def shape(problem: Problem, item: Item, pieces: Pieces) -> int:
 
 
 def shared(layout: Layout) -> int:
-    """Points for what no item is to blame for alone."""
+    """Return points for costs that several items share."""
     problem = layout.problem
     total = sum(_cramped(layout, number) for number in range(len(problem.breathers)))
     for cap in problem.caps:
@@ -63,7 +69,10 @@ def shared(layout: Layout) -> int:
 
 
 def _cramped(layout: Layout, number: int) -> int:
-    """Points for the slots of a breather that others cover; the day may well begin without one ahead."""
+    """Return points for the slots of a breather that other items cover.
+
+    Room ahead is not needed before the first block of a day.
+    """
     problem, breather = layout.problem, layout.problem.breathers[number]
     covered = layout.covers[problem.victims[number]]
     wanted = layout.wanted[number]
@@ -78,7 +87,7 @@ def _cramped(layout: Layout, number: int) -> int:
 
 
 def _excess(layout: Layout, cap: Cap, over: int) -> int:
-    """Points for what is too much or too little."""
+    """Return points for what exceeds a cap or falls short of it."""
     total = 0
     for day, on in enumerate(cap.days):
         if not on:
@@ -97,7 +106,7 @@ def _excess(layout: Layout, cap: Cap, over: int) -> int:
 
 
 def _swapped(layout: Layout, order: Order) -> int:
-    """Pairs that are the wrong way round."""
+    """Return the number of pairs in the wrong order."""
     wrong = 0
     for on in order.days:
         firsts, thens = (layout.covers[group] & on for group in order.groups)
@@ -109,7 +118,7 @@ def _swapped(layout: Layout, order: Order) -> int:
 
 
 def _macro(layout: Layout) -> int:
-    """Points for too much shallow work, and for too many blocks of deep work."""
+    """Return points for too much shallow work, and for too many blocks of deep work."""
     problem, total = layout.problem, 0
     for day in problem.days:
         deep, shallow = ((layout.covers[group] & day.slots).bit_count() for group in (problem.deep, problem.shallow))

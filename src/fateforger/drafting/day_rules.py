@@ -1,8 +1,8 @@
-"""What a draft can follow of a rule over the order of the day: the same said in windows, lengths, counts and orders.
+"""Translate a rule over the order of the day into windows, lengths, counts, and orders.
 
-Times, lengths and counts are said exactly. An order is said more strictly than the rule is (all of one kind before all
-of the other), so a draft is not bound by it: whether the rule is kept is told by its judge, once there is a plan. What
-else a rule says, a draft knows nothing of.
+Times, lengths, and counts translate exactly. An order translates to a stricter one (all of one kind before all of the
+other), so a draft treats it as a preference; the rule's own judge decides once there is a plan. Other rules of this
+kind do not affect a draft.
 """
 
 from __future__ import annotations
@@ -22,12 +22,18 @@ from fateforger.workflow.rules import RuleKind as Kind
 _DAY = timedelta(hours=24)
 _MIDNIGHT = time()
 _PLACED = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK, ET.PLAN_REVIEW, ET.HABIT})
-"""Kinds of blocks whose order is a draft's to choose; meetings stay where they are, and breaks lie everywhere."""
+"""Kinds of blocks whose order a draft chooses.
+
+Meetings stay where they are, and breaks can lie anywhere.
+"""
 
 
 def expressed(record: ConstraintRecord) -> ConstraintRecord:
-    """The record as a draft follows it: itself, unless it holds a rule over the order of the day. The clock times of
-    such a rule are those of the planned day's zone."""
+    """Return the record as a draft follows it.
+
+    Only a record with a rule over the order of the day changes. The clock times of such a rule are in the planned
+    day's zone.
+    """
     if record.payload.day_rule is None:
         return record
     local = record.applicability.model_copy(update={"timezone": None})
@@ -56,7 +62,7 @@ def _name(expression: Expression | None) -> DayName | None:
 
 
 def _without(name: DayName) -> dict[str, Any]:
-    """Never this: no such block, none at that time, or none so long."""
+    """Forbid a kind of block: altogether, at a time, or beyond a length."""
     if name.kind is None:
         return {}
     match name.aspect:
@@ -74,7 +80,7 @@ def _without(name: DayName) -> dict[str, Any]:
 
 
 def _in_order(here: DayName, there: DayName, *, first: bool) -> dict[str, Any]:
-    """``here`` before ``there`` when it comes ``first``, else behind it."""
+    """Require ``here`` before ``there`` if ``first``, else after it."""
     kinds = (here.kind, there.kind) if first else (there.kind, here.kind)
     if here.aspect != "block" or there.aspect not in {"block", "done"} or kinds[0] is kinds[1]:
         return {}

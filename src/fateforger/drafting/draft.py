@@ -1,8 +1,8 @@
-"""A session's day from its meetings, frame, lunch and tasks, by the engine: nothing overlaps, nothing is left out
-unsaid.
+"""Draft a session's day from its meetings, frame, lunch, and tasks.
 
-Meetings stay where they are (S121). The one thing comes first and early, then deep work, then shallow work, each in the
-order of priority. Work without minutes gets a usual length, so that a day without any numbers still plans (S106).
+Meetings stay where they are (S121). The one thing comes first and early, then deep work, then shallow work, each in
+order of priority. Nothing overlaps, and everything left out is reported. Work without minutes gets a usual length, so
+a day without any numbers still plans (S106).
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
 
 TRIAL_STEPS = 3_300
-"""Steps of a draft that is only looked at, to see whether a way out helps: a few hundredths of a second."""
+"""Steps of a trial draft that only tests whether an option helps: a few hundredths of a second."""
 NO_LUNCH = "meetings leave no 20 minutes free around that time"
 NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"
 
 
 def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
-    """Place what fits, keeping what was ``told``, and name what does not (S21). The order of ``day.busy`` does not
-    matter. Lunch lies where it lies without any work. The engine, the policy and the search are those of
-    :func:`fateforger.drafting.draft_instance` (K10); ``steps`` is how long it searches."""
+    """Place the work that fits, keep the constraints in ``told``, and report the rest (S21).
+
+    The order of ``day.busy`` does not matter. Lunch lies where it would lie without any work. The engine, the policy,
+    and the search are those of :func:`fateforger.drafting.draft_instance` (K10). ``steps`` limits the search.
+    """
     frame = frame_of(day)
     if frame.minutes == 0:
         whole = (Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
@@ -52,7 +54,7 @@ def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
 
 
 def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
-    """Return lunch alone, where :func:`draft` puts it, or why it has no place."""
+    """Return a draft of lunch alone, placed as :func:`draft` places it, or the reason it has no place."""
     bare = replace(day, works=())
     frame = frame_of(bare)
     if frame.minutes == 0:
@@ -64,8 +66,11 @@ def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
 
 
 def policy_of(day: Day) -> Policy:
-    """Return the one policy for a day (K10): the usual one, with lunch when and for as long as it is wished for, and
-    without lunch where none is wished for in the frame."""
+    """Return the one policy for a day (K10).
+
+    It is the usual policy, with lunch at the time and length wished for, or without lunch when the wish lies outside
+    the frame.
+    """
     if day.lunch is None or not wants_lunch(frame_of(day), day.lunch):
         return Policy(lunch=None)
     minutes = max(GRID, day.lunch.minutes)
@@ -74,7 +79,10 @@ def policy_of(day: Day) -> Policy:
 
 
 def _once_taken(day: Day, told: Sequence[Told], filled: Solved, left: Left, choice: Choice) -> set[str]:
-    """What has a place in the draft that a way out leads to; nothing where that takes a place from any work."""
+    """Return the ids that have a place in the draft that an option leads to.
+
+    The set is empty when the option takes a place from other work.
+    """
     try:
         other, rules = taken(day, told, left.id, choice)
         after = _filled(other, instance_of(other, rules), TRIAL_STEPS)
@@ -85,13 +93,13 @@ def _once_taken(day: Day, told: Sequence[Told], filled: Solved, left: Left, choi
 
 
 def _placed(filled: Solved) -> set[str]:
-    """Work and lunch that have a place; the end of the day gives way to them."""
+    """Return the ids of placed work and lunch; the shutdown is left out because it yields to them."""
     there = zip(filled.problem.items, filled.found.placed, strict=True)
     return {item.id for item, pieces in there if pieces and not is_shutdown(item.id)}
 
 
 def _filled(day: Day, instance: Instance, steps: int) -> Solved:
-    """Where everything lies, with a lunch that gives way where rules leave it no time."""
+    """Solve a day; if pinned lunch conflicts with the rules, solve it with movable lunch."""
     result = solved(ground_of(instance), steps=steps)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
         result = solved(ground_of(with_loose_lunch(day, instance)), steps=steps)
@@ -99,8 +107,10 @@ def _filled(day: Day, instance: Instance, steps: int) -> Solved:
 
 
 def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
-    """The day as the engine takes it, with lunch pinned where there is room for it. Raises :class:`BadInput` for a
-    frame without time."""
+    """Return the day as an instance for the engine, with lunch pinned where there is room for it.
+
+    Raises :class:`BadInput` for a frame without time.
+    """
     busy = (Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end)
     instance = Instance(
         date=day.date,
@@ -116,12 +126,12 @@ def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
 
 
 def length(work: Work) -> int:
-    """Minutes, or the usual ones when they were left open."""
+    """Return the minutes of the work, or the usual length."""
     return work.minutes or (USUAL_DEEP if work.deep else USUAL_SHALLOW)
 
 
 def splittable(work: Work) -> bool:
-    """Whether it may come in pieces."""
+    """Check whether the work may be split into pieces."""
     return work.pieces or (work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE)
 
 
@@ -129,8 +139,10 @@ def splittable(work: Work) -> bool:
 
 
 def _lunch(day: Day, frame: Stretch, instance: Instance) -> Pin | None:
-    """Where it is wished for, as far as meetings let it be; and at a time that the person's rules want for it, the
-    strictest of them at least."""
+    """Return lunch near its wish, where meetings leave room and rules allow it.
+
+    Weaker rules are dropped as needed; musts always count.
+    """
     if day.lunch is None or not wants_lunch(frame, day.lunch):
         return None
     for closed in _closed(instance):
@@ -142,7 +154,7 @@ def _lunch(day: Day, frame: Stretch, instance: Instance) -> Pin | None:
 
 
 def _closed(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
-    """When lunch may not be, by all rules about it, then by fewer of them: what must be always counts."""
+    """Yield the times closed to lunch: by all rules about it, then by ever fewer, down to the musts alone."""
     if not instance.constraints:
         yield ()
         return
@@ -165,7 +177,7 @@ def _without_lunch(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[Left
 
 
 def with_loose_lunch(day: Day, instance: Instance) -> Instance:
-    """The day with lunch as a wish that gives way to rules."""
+    """Return the day with lunch as a wish that yields to rules."""
     return instance if day.lunch is None else instance.model_copy(update={"pinned": ()})
 
 

@@ -1,7 +1,7 @@
-"""Whether everything that has to be kept can be kept together: an exact answer by looking at placements in time order.
+"""Decide whether all hard rules can be satisfied together, by an exact search in time order.
 
-It is enough to look at placements that are pushed to the left: each block begins where a stretch that is open to it
-begins, or right behind the block before it. What was found impossible from a moment on, with the same things left, is
+It is enough to search placements pushed to the left: each block begins where a stretch that is open to it begins, or
+right after the block before it. A state found impossible, with the same items left from the same moment on, is
 remembered.
 """
 
@@ -19,7 +19,10 @@ NODES = 6_000
 
 
 class Verdict(StrEnum):
-    """``UNKNOWN``: neither was found in the steps that were given."""
+    """Result of a feasibility check.
+
+    ``UNKNOWN`` means that the steps ran out.
+    """
 
     YES = "yes"
     NO = "no"
@@ -31,7 +34,10 @@ class _OutOfSteps(Exception):
 
 
 def feasible(problem: Problem, nodes: int = NODES) -> tuple[Verdict, Placed | None]:
-    """A placement of all that is required, keeping every hard rule; other items only where a rule asks for more."""
+    """Search a placement of all required items that satisfies every hard rule.
+
+    Other items are placed only where a rule demands more.
+    """
     look = _Look(problem, nodes)
     try:
         placed = look.run()
@@ -41,7 +47,7 @@ def feasible(problem: Problem, nodes: int = NODES) -> tuple[Verdict, Placed | No
 
 
 Left = tuple[tuple[int, int, int], ...]
-"""What is still to be placed, by how soon it has to be: an item's index, its slots, and in how many pieces at most."""
+"""Items still to be placed, as index, slots, and most pieces, by deadline."""
 
 
 @dataclass
@@ -73,7 +79,7 @@ class _Look:
         return self._from(0, left, empty(problem.items), 0)
 
     def _tighten(self, items: Sequence[Item]) -> None:
-        """What has to be before something that is required is done as early as that needs it."""
+        """Tighten the domain of an item that precedes a required one."""
         required = [item for item in items if item.required]
         pairs = [(n, item.index) for item in required for n in item.needs if n in self.open]
         if len(self.problem.days) == 1:
@@ -87,7 +93,7 @@ class _Look:
                 self.open[first] &= span(0, latest)
 
     def _open(self, item: Item) -> int:
-        """The slots that it can cover at all."""
+        """Return the slots that an item can cover at all."""
         if item.most_pieces > 1:
             return item.domain
         starts = self._begins(item, item.slots)
@@ -99,7 +105,7 @@ class _Look:
         return item.most_pieces > 1 and bool(item.starts(item.shortest))
 
     def _from(self, at: int, left: Left, placed: Placed, kept: int) -> Placed | None:
-        """Place what is left behind ``at``; ``kept`` slots behind the last block stay free."""
+        """Place the remaining items after slot ``at``; ``kept`` slots after the last block stay free."""
         if not any(i in self.required or placed[i] for i, _, _ in left) and not self.problem.short_of(placed):
             return placed
         self.nodes -= 1
@@ -123,8 +129,10 @@ class _Look:
         return None
 
     def _state(self, placed: Placed) -> tuple[int, ...]:
-        """What else of the past matters: how much the hard caps hold on each day, and where what has an order lies when
-        there are several days."""
+        """Return the rest of the state that matters.
+
+        It holds the use of each hard cap per day and, when there are several days, the days of ordered items.
+        """
         used: list[int] = []
         if len(self.problem.days) > 1:
             for order in self.problem.orders:
@@ -136,7 +144,7 @@ class _Look:
         return tuple(used)
 
     def _hope(self, at: int, left: Left, placed: Placed) -> bool:
-        """Whether there is enough open time up to each deadline, counted together."""
+        """Check whether there is enough open time up to each deadline, counted together."""
         needed = union = 0
         for index, slots, _ in left:
             if index in self.required:
@@ -148,7 +156,7 @@ class _Look:
         return (not self.asking or self._reachable(left, placed)) and (not self.holding or self._holds(left, placed))
 
     def _holds(self, left: Left, placed: Placed) -> bool:
-        """Whether the rules that hold a day down have room for all that still has to come."""
+        """Check whether the caps leave room for all required items still to be placed."""
         for cap in self.holding:
             coming = [slots for index, slots, _ in left if index in cap.members and index in self.required]
             if not coming or not all(cap.days):
@@ -161,7 +169,7 @@ class _Look:
         return True
 
     def _reachable(self, left: Left, placed: Placed) -> bool:
-        """Whether what is left can still bring each rule that asks for more up to its least."""
+        """Check whether the remaining items can still reach the minimum of each rule that has one."""
         for cap in self.asking:
             more = sum(slots for index, slots, _ in left if index in cap.members)
             for day, on in enumerate(cap.days):
@@ -172,7 +180,7 @@ class _Look:
         return True
 
     def _moves(self, begin: int, left: Left, placed: Placed) -> Iterator[tuple[int, int, int]]:
-        """What can come next, by its place in what is left, with start and length."""
+        """Yield the possible next pieces: position in ``left``, start, and length."""
         waiting = {index for index, _, _ in left if index in self.required}
         seen: set[tuple[int, ...]] = set()
         for place, (index, slots, most) in enumerate(left):
@@ -198,7 +206,7 @@ class _Look:
         return begins
 
     def _alike(self, item: Item) -> tuple[int, ...]:
-        """The same for items that only their names tell apart."""
+        """Return a key that is equal for interchangeable items."""
         plain = item.index in self.required and item.firm is None and item.most_pieces == 1
         if plain and not self.problem.bound[item.index]:
             return item.slots, item.domain, item.gap
@@ -218,7 +226,7 @@ class _Look:
 
     @staticmethod
     def _starts(starts: int, begin: int) -> Iterator[int]:
-        """Right at ``begin``, and where each later stretch begins."""
+        """Yield ``begin`` if it is a start, and the start of each later stretch."""
         if starts >> begin & 1:
             yield begin
         heads = (starts & ~(starts << 1)) >> (begin + 1)

@@ -1,4 +1,7 @@
-"""Stretches of time: joining them, and what they leave free. Pairs of minutes on the grid, ``[start, end)``."""
+"""Join stretches of time and find the gaps between them.
+
+A stretch is a pair of minutes on the grid, ``[start, end)``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from fateforger.drafting.model import Busy, Day
 
 
 class Stretch(NamedTuple):
-    """Minutes since the epoch, end not included."""
+    """A stretch of time in minutes since the epoch, end not included."""
 
     start: int
     end: int
@@ -21,17 +24,17 @@ class Stretch(NamedTuple):
 
 
 def frame_of(day: Day) -> Stretch:
-    """The frame of the day, rounded inward to the grid."""
+    """Return the frame of the day, rounded inward to the grid."""
     return Stretch(ceil(day.start), max(ceil(day.start), floor(day.end)))
 
 
 def blocked(busy: Iterable[Busy]) -> tuple[Stretch, ...]:
-    """What is taken, rounded outward to the grid, joined where it overlaps or touches, in time order."""
+    """Return the busy time, rounded outward to the grid, merged, in time order."""
     return joined(Stretch(floor(b.start), ceil(b.end)) for b in busy if b.start < b.end)
 
 
 def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
-    """The union, in time order."""
+    """Return the union of the stretches, in time order."""
     union: list[Stretch] = []
     for stretch in sorted(stretches):
         if union and stretch.start <= union[-1].end:
@@ -42,7 +45,7 @@ def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
 
 
 def gaps(frame: Stretch, taken: Iterable[Stretch]) -> Iterator[Stretch]:
-    """What ``taken`` leaves of the frame, in time order."""
+    """Yield the parts of the frame that ``taken`` leaves free, in time order."""
     at = frame.start
     for stretch in joined(taken):
         if at >= frame.end:

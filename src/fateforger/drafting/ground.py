@@ -1,4 +1,4 @@
-"""What an instance leaves to nobody's choice: the days, what is busy, what lies behind, and what was said."""
+"""Fixed parts of an instance: the days, busy time, the past, and the rules."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ _NIGHT = timedelta(hours=12)
 _LATE = timedelta(hours=18)
 _SMALL_HOURS = time(6, 0)
 _MARGIN = 24
-"""Slots before the first frame and behind the last one, for what is near their edges."""
+"""Slots added before the first frame and after the last one, for what is near their edges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Something that does not move, on the axis. ``way``: a commute, ``late``: it collides with another event."""
+    """An immovable entry on the axis.
+
+    ``way`` marks a commute, ``late`` one that collides with another event.
+    """
 
     id: str
     title: str
@@ -36,8 +39,11 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """``events`` take time; ``ways`` are the commutes, which become blocks; ``past`` are blocks of the previous plan
-    that began before now. ``free``: the slots in frames that nothing takes."""
+    """The fixed parts of a day.
+
+    ``events`` take time. ``ways`` are the commutes, which become blocks. ``past`` are the blocks of the previous plan
+    that began before now. ``free`` are the slots in frames that nothing takes.
+    """
 
     instance: Instance
     axis: Axis
@@ -51,16 +57,19 @@ class Ground:
     free: int
     rules: tuple[Rule, ...]
     mending: bool = False
-    """Whether tasks are the blocks of a plan that is mended, to be moved as little as can be."""
+    """True when the tasks are the blocks of a plan to be repaired with as few moves as possible."""
 
     def instant(self, clock: time | datetime) -> datetime:
-        """A clock value of the instance, in UTC."""
+        """Return a clock value of the instance as an instant, in UTC."""
         return _instant(self.instance, clock)
 
 
 def ground_of(instance: Instance) -> Ground:
-    """Raises :class:`BadInput` for a frame that ends before it starts, and ``PlanInvalid`` for a broken previous
-    plan."""
+    """Compute the fixed parts of an instance.
+
+    Raises :class:`BadInput` for a frame that ends before it starts or is longer than 36 hours, and ``PlanInvalid``
+    for a broken previous plan.
+    """
     now = None if instance.now is None else _instant(instance, instance.now)
     frames = [_frame(instance, number) for number in range(instance.days)]
     axis, days = _days(instance, frames, now)
@@ -99,7 +108,7 @@ def _instant(instance: Instance, clock: time | datetime) -> datetime:
 
 
 def _on(instance: Instance, clock: time | datetime, number: int) -> datetime:
-    """A clock value of the first day on the ``number``-th one, in UTC."""
+    """Shift a clock value of the first day to day ``number``, in UTC."""
     if isinstance(clock, time):
         return wall(instance.date + timedelta(days=number), clock, zone(instance.tz))
     if number == 0:
@@ -109,7 +118,7 @@ def _on(instance: Instance, clock: time | datetime, number: int) -> datetime:
 
 
 def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetime]:
-    """Start and end of a day's frame, and the start of the day after it."""
+    """Return start and end of a day's frame, and the start of the day after it."""
     frame = instance.frame
     start, end = _on(instance, frame.start, number), _on(instance, frame.end, number)
     if end <= start and isinstance(frame.end, time):
@@ -174,7 +183,7 @@ def _next(day: date) -> date:
 
 
 def _ways(instance: Instance, axis: Axis, taken: int) -> Iterator[Taken]:
-    """The commutes, each unless another event is in the way."""
+    """Yield the commutes; one that another event collides with is marked as late."""
     if not instance.policy.commute:
         return
     for number, event in enumerate(instance.immovables, 1):

@@ -1,6 +1,6 @@
-"""A day, or a few days in a row, to be drafted: everything the engine follows, as one JSON document.
+"""Input of the drafting engine: one day, or a few days in a row, as one JSON document.
 
-A clock value is ``09:30`` on the first day, a local date-time, or a date-time with offset; minutes are elapsed ones.
+A clock value is ``09:30`` on the first day, a local date-time, or a date-time with offset. Minutes are elapsed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 MOST_TASKS = 300
 MOST_EVENTS = 1_000
 MOST_RULES = 10_000
-"""More than anybody can have said; a day's rules are never cut to fit."""
+"""More rules than a person can have stated; a day's rules are never truncated."""
 WEEK = 7
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -59,7 +59,7 @@ class Immovable(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _may_be_days(cls, document: object) -> object:
-        """Of an all-day event the first day, and the day after the last, may be written as dates."""
+        """Accept plain dates for an all-day event: its first day, and the day after its last."""
         if not isinstance(document, Mapping):
             return document
         days = {name: day for name in ("start", "end") if (day := _day(document.get(name))) is not None}
@@ -81,7 +81,7 @@ class Immovable(BaseModel):
 
 
 def _day(value: object) -> datetime | None:
-    """The midnight of a date that is written without a time."""
+    """Return the midnight of a date that is written without a time."""
     if not isinstance(value, str) or len(value) != len("2026-03-02"):
         return None
     try:
@@ -138,7 +138,7 @@ class Told(BaseModel):
 
     @property
     def id(self) -> str:
-        """How conflicts and reasons name it."""
+        """Identifier in conflicts and reasons."""
         return self.uid or self.constraint_record.lifecycle.uid or self.constraint_record.name
 
 
@@ -192,7 +192,7 @@ class Instance(BaseModel):
 
 
 def _circle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Tasks of which each comes after the next, and the last after the first; nothing where no such are."""
+    """Return tasks of which each comes after the next and the last after the first, or nothing."""
     clear: set[str] = set()
     for begin in after:
         path: list[str] = []
@@ -212,7 +212,10 @@ def _circle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def read_instance(document: object) -> Instance:
-    """An instance from its parsed JSON. Raises :class:`BadInput` with the first mistake and where it is."""
+    """Read an instance from its parsed JSON.
+
+    Raises :class:`BadInput` with the first mistake and its place.
+    """
     if not isinstance(document, dict):
         raise BadInput("An instance is a JSON object with date, tz, frame and tasks.")
     try:
@@ -225,5 +228,5 @@ def read_instance(document: object) -> Instance:
 
 
 def instance_schema() -> dict[str, Any]:
-    """The JSON schema of the document that :func:`read_instance` takes."""
+    """Return the JSON schema of the document that :func:`read_instance` takes."""
     return Instance.model_json_schema(mode="validation", by_alias=True)

@@ -1,4 +1,4 @@
-"""What is to be placed, as the engine sees it: lengths, slots where it may lie, and what lying there costs."""
+"""Items to be placed: their lengths, allowed slots, and prices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ Piece = tuple[int, int]
 """First slot and number of slots."""
 Pieces = tuple[Piece, ...]
 Mark = tuple[int, int, tuple[tuple[int, int], ...]]
-"""What pieces of an item cover, what has to stay free behind them, and by breather what it wants free."""
+"""Slots covered by pieces of an item, slots kept free after them, and slots wanted free by breather."""
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Points for each slot of ``where`` that a block covers, and ``base`` once for covering any. ``rule`` is the
-    cause."""
+    """A price for covering slots.
+
+    A block costs ``slot`` points for each slot of ``where`` that it covers, and ``base`` once for covering any.
+    ``rule`` is the cause.
+    """
 
     where: int
     slot: int
@@ -30,8 +33,11 @@ class Price:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """Something to place. ``lengths`` are the slots it may take in one piece, each with its points; the first is the
-    whole. ``domain``: the slots where it may lie. ``firm``: the only slots at which a pinned or fixed one may begin."""
+    """An item to be placed.
+
+    ``lengths`` are the slots that it may take in one piece, each with its points; the first is the full length.
+    ``domain`` are the slots where it may lie. ``firm`` are the only slots at which a pinned or fixed item may begin.
+    """
 
     index: int
     id: str
@@ -44,40 +50,40 @@ class Item:
     domain: int
     prices: tuple[Price, ...] = ()
     wish: tuple[int, int] | None = None
-    """A start that is wished for, with the points for each slot away from it."""
+    """Preferred start, with the points for each slot away from it."""
     firm: int | None = None
     most_pieces: int = 1
     shortest: int = 1
     longest: int = 288
     comfort: int | None = None
-    """A piece longer than this costs points for each slot more."""
+    """Length above which a piece costs points for each slot more."""
     gap: int = 0
-    """Slots behind it that have to stay free."""
+    """Slots after it that must stay free."""
     clear: int = -1
-    """The slots that may follow it within its gap: all but busy ones."""
+    """Slots that may follow it within its gap: all but busy ones."""
     required: bool = False
     pinned: bool = False
     one: bool = False
     needs: tuple[int, ...] = ()
     before: tuple[int, ...] = ()
-    """Items that, where placed, have to end before it begins."""
+    """Items that, where placed, must end before it begins."""
     behind: tuple[int, ...] = ()
     previous: Pieces = ()
     previous_keys: tuple[str, ...] = ()
     moved: tuple[int, int] = (weights.MOVED, weights.MOVED_SLOT)
-    """Points for a piece that does not lie where it lay, and for each slot that it is away from there."""
+    """Points for a piece that moved, and for each slot that it moved."""
     far: int = weights.MOVED_FAR
-    """Slots from which on being further away costs no more."""
+    """Number of slots beyond which a longer move costs no more."""
     horizon: int = 0
-    """The slot behind all days."""
+    """Slot after all days."""
     over: int = 0
-    """Minutes by which its slots are longer than it is."""
+    """Minutes by which its slots exceed its length."""
     key: str | None = None
     notes: str = ""
     costs: dict[Pieces, int] = field(default_factory=dict, repr=False)
-    """What these pieces of it cost, as far as that was asked."""
+    """Cache of the cost of its pieces."""
     marks: dict[Pieces, Mark] = field(default_factory=dict, repr=False)
-    """What these pieces of it take, as far as that was asked."""
+    """Cache of the slots that its pieces take."""
     _tables: dict[int, tuple[dict[int, int], list[tuple[int, int]]]] = field(default_factory=dict, repr=False)
 
     @property
@@ -86,7 +92,7 @@ class Item:
 
     @property
     def smallest(self) -> tuple[int, int]:
-        """The fewest slots that it takes in all, and in a row."""
+        """Fewest slots that it takes in total, and in a row."""
         least = self.lengths[-1][0]
         return least, least if self.most_pieces == 1 else min(least, self.shortest)
 
@@ -99,7 +105,7 @@ class Item:
         return self.kind in WORK
 
     def starts(self, length: int) -> int:
-        """The slots at which a piece of that length may begin, whatever else is placed."""
+        """Return the slots at which a piece of that length may begin on an otherwise empty day."""
         if length > self.longest:
             return 0
         at = runs(self.domain, length)
@@ -108,11 +114,11 @@ class Item:
         return at if self.firm is None else at & self.firm
 
     def priced(self, length: int) -> dict[int, int]:
-        """What a piece of that length costs at each start, in parts of a point."""
+        """Return the cost of a piece of that length at each start, in fractions of a point."""
         return self._table(length)[0]
 
     def levels(self, length: int) -> list[tuple[int, int]]:
-        """What a piece of that length costs, in whole points, with the starts where it does; the cheapest first."""
+        """Return the costs of a piece in whole points with their starts, the cheapest first."""
         return self._table(length)[1]
 
     def _table(self, length: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
@@ -128,7 +134,7 @@ class Item:
         return table
 
     def points(self, start: int, length: int) -> int:
-        """What a piece costs there, in whole points, without the price of being late in the day."""
+        """Return the cost of a piece in whole points, without the price of a later start."""
         covered = ((1 << length) - 1) << start
         points = 0
         for price in self.prices:
@@ -150,12 +156,15 @@ class Item:
         return self.moved[0] + min(away, self.far) * self.moved[1]
 
     def lost(self) -> int:
-        """What leaving it out costs: as if it lay behind everything, so that of equals the first one stays."""
+        """Return the cost of leaving it out.
+
+        It is priced as if it lay after everything, so the first of equal items stays.
+        """
         return self.reward * weights.SCALE + self.horizon * self.slots * self.rank
 
 
 def pieces_of(placed: Iterable[Pieces]) -> int:
-    """The slots that these pieces cover."""
+    """Return the slots that these pieces cover."""
     covered = 0
     for pieces in placed:
         for start, length in pieces:

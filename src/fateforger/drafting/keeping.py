@@ -1,4 +1,4 @@
-"""Whether a plan keeps constraints, without knowing the day it was made for."""
+"""Check a plan against constraints, without the instance it was made from."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from fateforger.plan import ET, Resolved, TBPlan, resolve
 
 
 def unkept(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Breach, ...]:
-    """What a plan breaks of ``said``: records, or ``{"constraints": [..]}`` as ``constraints query`` prints them.
-    Background blocks are not looked at. Raises :class:`BadInput`."""
+    """Return the violations of a plan.
+
+    ``said`` is a list of records, or ``{"constraints": [..]}`` as ``constraints query`` prints it. Background blocks
+    are ignored. Raises :class:`BadInput`.
+    """
     midnight = datetime.combine(plan.date, time())
     ends = [block.end.replace(tzinfo=None) for block in resolved]
     until = max([midnight + timedelta(days=1), *ends])
@@ -31,7 +34,10 @@ def unkept(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Breac
 
 
 def records_of(said: Any) -> list[Any]:
-    """The constraints in a document that holds some. Raises :class:`BadInput` for one that does not."""
+    """Return the constraints in a document.
+
+    Raises :class:`BadInput` for a document without any.
+    """
     if isinstance(said, Mapping):
         said = said.get("constraints", [said])
     if not isinstance(said, list):
@@ -40,12 +46,12 @@ def records_of(said: Any) -> list[Any]:
 
 
 def broken_by(plan: TBPlan, instance: Instance) -> tuple[Breach, ...]:
-    """What a plan for the instance's day breaks of its constraints."""
+    """Return the violations of the instance's constraints by a plan for its day."""
     return broken_on(ground_of(instance), resolve(plan))
 
 
 def broken_on(ground: Ground, resolved: Sequence[Resolved]) -> tuple[Breach, ...]:
-    """What blocks on the time line break of the constraints of a day."""
+    """Return the violations of a day's constraints by blocks on the time line."""
     return breaches(ground, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
 
 

@@ -1,4 +1,4 @@
-"""A placement that is being built: where the next piece is cheapest, in sets of slots."""
+"""Placement under construction: find the cheapest place for the next piece, with sets of slots."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _SITTING = 18
 
 
 class Layout:
-    """``placed`` by item; ``taken`` slots are covered, ``kept`` ones have to stay free behind a block. ``covers``: the
-    slots that each of the problem's groups covers, ``wanted``: those that each breather wants free."""
+    """A placement under construction.
+
+    ``placed`` holds pieces by item. ``taken`` slots are covered; ``kept`` slots must stay free after a block.
+    ``covers`` are the slots that each group of the problem covers, ``wanted`` those that each breather wants free.
+    """
 
     __slots__ = ("covers", "kept", "placed", "problem", "taken", "wanted")
 
@@ -33,7 +36,7 @@ class Layout:
                 self._mark(item, pieces)
 
     def mark(self, item: Item, pieces: Pieces) -> Mark:
-        """What these pieces of it take."""
+        """Return the slots that these pieces of an item take, cached."""
         mark = item.marks.get(pieces)
         if mark is None:
             mark = item.marks[pieces] = self._covered(item, pieces)
@@ -49,7 +52,7 @@ class Layout:
             self.wanted[number] |= free
 
     def _covered(self, item: Item, pieces: Pieces) -> Mark:
-        """What these pieces cover, what has to stay free behind them, and what each breather wants free."""
+        """Return the slots that these pieces cover, must keep free after them, and want free by breather."""
         taken = kept = 0
         wanted = dict.fromkeys((number for number, _, _ in self.problem.breathes[item.index]), 0)
         for start, length in pieces:
@@ -66,7 +69,7 @@ class Layout:
         self._mark(item, pieces)
 
     def without(self, indexes: Iterable[int]) -> Layout:
-        """The same without items, and without all that needs them; what is pinned stays."""
+        """Return the layout without these items and all that needs them; pinned items stay."""
         placed = list(self.placed)
         for index in indexes:
             for gone in self.problem.following[index]:
@@ -75,7 +78,7 @@ class Layout:
         return Layout(self.problem, placed)
 
     def copy(self) -> Layout:
-        """The same placement, to go on from."""
+        """Return a copy of the layout that can be changed."""
         other = Layout.__new__(Layout)
         other.problem, other.placed = self.problem, list(self.placed)
         other.taken, other.kept = self.taken, self.kept
@@ -83,14 +86,14 @@ class Layout:
         return other
 
     def spots(self, item: Item, length: int) -> int:
-        """The slots at which a piece can begin, as far as time alone says."""
+        """Return the slots at which a piece can begin, considering only time."""
         spots = runs(item.domain & ~(self.taken | self.kept), length)
         if item.gap and spots:
             spots &= runs(~self.taken, item.gap) >> length
         return spots
 
     def fits(self, item: Item, pieces: Pieces) -> bool:
-        """Whether these pieces keep everything that has to be kept."""
+        """Check whether these pieces satisfy every hard rule."""
         trial = self.copy()
         for start, length in pieces:
             if not (
@@ -104,7 +107,10 @@ class Layout:
         return True
 
     def best(self, item: Item, length: int, ceiling: int | None = None) -> tuple[int, int] | None:
-        """The cheapest start for a piece, as cost and slot; ``None`` when there is none below the ceiling."""
+        """Return the cheapest start of a piece, as cost and slot.
+
+        Returns ``None`` when there is none below the ceiling.
+        """
         self.problem.looks += 1
         spots = self.spots(item, length)
         if spots and self.problem.bound[item.index]:
@@ -135,7 +141,7 @@ class Layout:
         return found
 
     def _roomiest(self, item: Item, length: int, starts: int, least: int) -> tuple[int, int]:
-        """The start, of those that cost the same, with the most room beside it; and the cost."""
+        """Return the start with the most room around it, among equally priced ones, with its cost."""
         late, usual = length * item.rank, self.problem.tight[item.index]
         return min(
             (least + start * late + (self._cramped(item, start, length) - usual) * weights.SCALE, start)
@@ -143,7 +149,7 @@ class Layout:
         )
 
     def _permitted(self, item: Item, length: int) -> int:
-        """The starts that keep hard orders and caps."""
+        """Return the starts that satisfy hard orders and caps."""
         problem, placed = self.problem, self.placed
         problem.looks += 1
         if problem.capped[item.index]:
@@ -166,7 +172,7 @@ class Layout:
         return spots if not spots else spots & ~problem.full(placed, item, length)
 
     def _wrong(self, order: Order, item: Item, length: int) -> int:
-        """The starts on the wrong side of what the order is about."""
+        """Return the starts on the wrong side of an order."""
         first = item.index in order.first
         others = self.covers[order.groups[1] if first else order.groups[0]]
         wrong = 0
@@ -179,8 +185,10 @@ class Layout:
         return wrong
 
     def _beside(self, item: Item, length: int, spots: int) -> list[tuple[int, int, bool]]:
-        """The starts by what lying beside the others costs there, in points, the cheapest first; where it is said to be
-        rough, breathers come on top of that."""
+        """Group starts by what their neighbors cost there, in points, the cheapest first.
+
+        Where the flag is true, the cost of breathers varies within the group and is computed per start.
+        """
         free = spots
         problem, index = self.problem, item.index
         if problem.alone[index]:
@@ -208,7 +216,7 @@ class Layout:
         return areas
 
     def _cramped(self, item: Item, start: int, length: int) -> int:
-        """Points for the slots that breathers want free, of others and of its own."""
+        """Return points for the slots that breathers want free, those of others and its own."""
         points = 0
         problem = self.problem
         problem.looks += 2
@@ -226,8 +234,10 @@ class Layout:
         return points
 
     def insert(self, item: Item, *, cut: bool = False, quick: bool = False) -> bool:
-        """Place an item where it is cheapest, in one piece if that can be; ``cut`` looks at pieces as well, otherwise
-        ``quick`` at no more than two."""
+        """Place an item where it is cheapest, in one piece if possible.
+
+        ``cut`` also tries pieces; otherwise ``quick`` tries at most two pieces.
+        """
         if self.problem.bound[item.index] and self.problem.hopeless(self.placed, item):
             self.problem.looks += 2
             return False
@@ -246,7 +256,7 @@ class Layout:
         return bool(found)
 
     def whole(self, item: Item, ceiling: int | None = None) -> tuple[int, Piece] | None:
-        """The cheapest way to place an item in one piece, of the lengths it may have, as cost and piece."""
+        """Return the cheapest way to place an item in one piece, as cost and piece."""
         found: tuple[int, Piece] | None = None
         for length, price in item.lengths:
             more = price * weights.SCALE
@@ -257,7 +267,7 @@ class Layout:
         return found
 
     def cut(self, item: Item, slots: int, most: int, ceiling: int | None) -> tuple[int, Pieces] | None:
-        """The cheapest way found to place ``slots`` in two pieces or more."""
+        """Return the cheapest way found to place ``slots`` in two pieces or more."""
         found: tuple[int, Pieces] | None = None
         if ceiling is not None and ceiling <= weights.PIECE * weights.SCALE:
             return None
@@ -279,7 +289,10 @@ class Layout:
         return found
 
     def _lengths(self, item: Item, slots: int) -> list[int]:
-        """First pieces worth trying: a good sitting, a half, what is long enough, and what fills a free stretch."""
+        """Return first pieces worth trying.
+
+        These are a good sitting, a half, the shortest piece, and lengths that fill a free stretch.
+        """
         shortest, longest = item.shortest, min(slots - item.shortest, item.longest)
         if longest < shortest:
             return []
@@ -294,7 +307,7 @@ class Layout:
         return list(dict.fromkeys(min(max(n, shortest), longest) for n in tried))
 
     def _holds(self, item: Item, room: int, slots: int) -> bool:
-        """Whether pieces of it that are long enough can cover so many slots of that room."""
+        """Check whether pieces of sufficient length can cover ``slots`` slots of the room."""
         starts = runs(room, item.shortest + item.gap)
         if starts and self.problem.bound[item.index]:
             starts &= self._permitted(item, item.shortest)
@@ -305,7 +318,7 @@ class Layout:
 
 
 def _split(areas: list[tuple[int, int, bool]], where: int, points: int) -> list[tuple[int, int, bool]]:
-    """The same, with points more in a part of it."""
+    """Return the areas with ``points`` more in a part of them."""
     parts = []
     for extra, area, rough in areas:
         if area & ~where:

@@ -1,4 +1,7 @@
-"""What found no place: why, and what could be done about it. Each choice is tried before it is offered."""
+"""Explain why an item found no place, and offer options.
+
+Most options are tried before they are offered.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from fateforger.drafting.naming import LUNCH
 from fateforger.drafting.problem import Placed, Problem
 
 SHORTEST = 3
-"""Slots: nothing is shrunk to less than a quarter of an hour."""
+"""Shortest length, in slots, that an item is shrunk to: a quarter of an hour."""
 LONGER = 36
-"""Slots by which a day may be offered to grow: three hours."""
+"""Most slots by which a longer day is offered: three hours."""
 
 
 def left_out(ground: Ground, problem: Problem, placed: Placed) -> tuple[Left, ...]:
-    """Everything without a place, in the order of the items, and ways that collide with an event."""
+    """Return the items without a place, in their order, and commutes that collide with an event."""
     layout = Layout(problem, placed)
     looser = _looser(ground, problem) if not all(placed) else {}
     found = [
@@ -39,8 +42,11 @@ def left_out(ground: Ground, problem: Problem, placed: Placed) -> tuple[Left, ..
 
 
 def why_left(minutes: int, frame: int, longest: int, left: int) -> str:
-    """Why work of that length found no place: the whole frame, its longest free stretch before any work was placed, and
-    the longest one that is left, in minutes."""
+    """Explain why work of that length found no place, in minutes.
+
+    ``frame`` is the whole frame, ``longest`` its longest free stretch before any work was placed, ``left`` the
+    longest one still free.
+    """
     if minutes > frame:
         return f"it needs {in_words(minutes)}, and the whole day has {in_words(frame)}"
     if minutes > longest:
@@ -97,7 +103,7 @@ def _where(ground: Ground, item: Item) -> str:
 
 
 def _could(item: Item) -> bool:
-    """Whether it has a place on a day without anything else to do."""
+    """Check whether an item has a place on an otherwise empty day."""
     if item.starts(item.slots):
         return True
     return item.most_pieces > 1 and sum(n for _, n in stretches(item.domain) if n >= item.shortest) >= item.slots
@@ -109,7 +115,7 @@ def _spot(layout: Layout, item: Item) -> int | None:
 
 
 def _closing(problem: Problem, item: Item) -> list[str]:
-    """The musts that cut into where it may lie, quoted."""
+    """Return the quoted musts that restrict an item's place."""
     mine = [rule for rule in problem.rules if rule.must and rule.about(item.kind, item.task)]
     cutting = [
         rule
@@ -139,7 +145,7 @@ def _choices(ground: Ground, looser: Mapping[str, Problem], layout: Layout, item
 
 
 def _shrunk(layout: Layout, item: Item) -> int | None:
-    """The most slots that it still has room for, where that is half of it at least."""
+    """Return the most slots that there is room for, if that is at least half of the item."""
     longest = longest_run(item.domain & ~(layout.taken | layout.kept))
     for length in range(min(longest, item.slots - 1), max(SHORTEST, -(-item.slots // 2)) - 1, -1):
         if layout.best(item, length) is not None:
@@ -157,7 +163,7 @@ def _fits_in_pieces(layout: Layout, item: Item) -> bool:
 
 
 def _extended(ground: Ground, layout: Layout, item: Item) -> int | None:
-    """By how many minutes the last day would have to be longer for it."""
+    """Return the minutes by which the last day would have to be longer for an item."""
     end = ground.axis.slot(ground.days[-1].end)
     free = (item.domain | span(end, end + LONGER)) & ~(layout.taken | layout.kept | ground.busy)
     closed = 0
@@ -171,20 +177,20 @@ def _extended(ground: Ground, layout: Layout, item: Item) -> int | None:
 
 
 def _may_begin(layout: Layout, item: Item, start: int) -> bool:
-    """Whether order and limits of the day let it begin there."""
+    """Check whether orders and caps allow an item to begin there."""
     problem, placed = layout.problem, layout.placed
     return problem.ordered(placed, item, start, item.slots) and problem.room_in_caps(placed, item, start, item.slots)
 
 
 def _looser(ground: Ground, problem: Problem) -> dict[str, Problem]:
-    """By each must that was said, the day without it."""
+    """Return, for each must that is a rule, the problem without it."""
     musts = frozenset(rule.id for rule in ground.rules if rule.must)
     gone = musts - problem.in_force
     return {rule.id: compiled(ground, gone | {rule.id}) for rule in problem.rules if rule.must}
 
 
 def _fits_in(looser: Problem, layout: Layout, item: Item) -> bool:
-    """Whether it has a place in a looser day, everything else staying."""
+    """Check whether an item has a place in a problem with one rule less, with all others unmoved."""
     same = next((i for i in looser.items if i.id == item.id and not i.pinned), None)
     if same is None or len(looser.items) != len(layout.problem.items):
         return False

@@ -1,4 +1,4 @@
-"""What is to be placed: pinned blocks, tasks, blocks of the person's own, lunch and the end of the day."""
+"""Collect the items to be placed: pinned blocks, tasks, the person's own blocks, lunch, and shutdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FULL_DAY = 288
 
 
 def items_of(ground: Ground, relaxed: frozenset[str]) -> list[Item]:
-    """The items of a day, without the pinned blocks and the requirements that were let go."""
+    """Return the items of a day, without relaxed pins and requirements."""
     return _Items(ground, relaxed).all()
 
 
@@ -150,7 +150,7 @@ class _Items:
         return allowed
 
     def _mend(self, item: Item) -> None:
-        """A block of a plan that is mended: it takes the slots that it took, and moving costs more than anything."""
+        """Make a block of a repaired plan keep its slots; moving costs more than anything else."""
         item.moved, item.far = (weights.MENDED, 1), _FULL_DAY
         if len(item.previous) == 1:
             ((start, length),) = item.previous
@@ -159,7 +159,7 @@ class _Items:
             item.domain |= span(start, start + length) & ~self.ground.busy
 
     def _own(self, block: Resolved) -> None:
-        """A block that the person has put on the plan themselves."""
+        """Add a block that the person put on the plan."""
         slots = -(-block.minutes // GRID)
         item = self._add(
             id=block.key,
@@ -177,7 +177,7 @@ class _Items:
         self._lay(item, [block])
 
     def _lay(self, item: Item, blocks: Sequence[Resolved]) -> None:
-        """Where an item lay in the previous plan."""
+        """Record the place of an item in the previous plan."""
         masks = [(self.axis.outward(b.start, b.end), b.key) for b in blocks]
         there = sorted((next(stretches(mask)), key) for mask, key in masks if mask)
         item.previous = tuple(piece for piece, _ in there)
@@ -186,7 +186,7 @@ class _Items:
             item.reward += weights.STAYS
 
     def _meals(self) -> None:
-        """Lunch and shutting down, on each day whose frame has them."""
+        """Add lunch and shutdown, on each day whose frame has room for them."""
         for day in self.ground.days:
             lunch = self.policy.lunch
             if lunch is not None:
@@ -226,7 +226,7 @@ class _Items:
 
 
 def _ours(block: Resolved) -> bool:
-    """What a draft makes anew: lunch, shutting down, ways."""
+    """Check whether a draft generates the block itself: lunch, shutdown, and commutes."""
     return block.key.startswith((f"{LUNCH}-", f"{SHUTDOWN}-", "way-")) or block.event.type in {
         ET.BACKGROUND,
         ET.COMMUTE,

@@ -1,4 +1,4 @@
-"""Room for lunch: near the time it is wished for, shorter if it must be."""
+"""Find room for lunch: near the preferred time, shorter if necessary."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from fateforger.drafting.place import Board, on_grid
 LUNCH = "Lunch"
 SHORTEST = 20
 DRIFT = 120
-"""Minutes that lunch may move from the wish, either way."""
+"""Minutes that lunch may move from the preferred time, either way."""
 
 
 def wants_lunch(frame: Stretch, wish: LunchWish) -> bool:
-    """Whether the wish lies in the frame at all: an afternoon's plan has no lunch."""
+    """Check whether the preferred time lies in the frame: an afternoon's plan has no lunch."""
     return wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
 
 
 def lunch_stretch(board: Board, wish: LunchWish) -> Stretch | None:
-    """The nearest free stretch of the wished length, or of a shorter one; ``None`` when there is none."""
+    """Return the free stretch nearest to the wish, shorter than wished if necessary.
+
+    Returns ``None`` when there is none.
+    """
     for minutes in _lengths(wish.minutes):
         starts = [s for gap in gaps(board.frame, board.taken) for s in _starts(gap, minutes, floor(wish.start))]
         near = [s for s in starts if abs(s - floor(wish.start)) <= DRIFT]
@@ -30,13 +33,13 @@ def lunch_stretch(board: Board, wish: LunchWish) -> Stretch | None:
 
 
 def _lengths(minutes: int) -> tuple[int, ...]:
-    """The wish, half of it, and what still is a lunch; the longest first."""
+    """Return the lengths to try, the longest first: the wish, half of it, and the shortest lunch."""
     shorter = {on_grid(minutes // 2), SHORTEST}
     return (on_grid(minutes), *sorted((m for m in shorter if SHORTEST <= m < minutes), reverse=True))
 
 
 def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
-    """The start in this gap that is nearest to the wish, if lunch fits in the gap at all."""
+    """Return the start in this gap that is nearest to the wish, if lunch fits."""
     latest = gap.end - minutes
     if latest < gap.start:
         return ()

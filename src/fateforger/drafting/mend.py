@@ -1,4 +1,7 @@
-"""Mending a plan that overlaps something or breaks a must: the fewest moves, and of those the smallest; or why not."""
+"""Repair a plan that overlaps something or breaks a must.
+
+The repair makes the fewest moves, and the smallest of those, or explains why none is possible.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ AS_IT_IS = Policy(
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A block that had to move, and from when to when it begins."""
+    """A block that had to move, with its start before and after."""
 
     key: str
     title: str
@@ -34,7 +37,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """The plan that holds and what moved for it; or the plan as it was, with the musts that cannot all be kept."""
+    """Result of a repair.
+
+    It is the repaired plan and its moves, or the unchanged plan and the musts that conflict.
+    """
 
     plan: TBPlan
     moved: tuple[Moved, ...] = ()
@@ -42,9 +48,12 @@ class Mended:
 
 
 def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop | None = None) -> Mended:
-    """``plan`` with its blocks out of each other's way, clear of the instance's events and keeping its musts. The order
-    of tasks and policies do not matter here; pinned blocks and what began before now stay. Raises ``PlanInvalid`` when
-    the blocks of the plan cannot be put on the time line at all."""
+    """Repair ``plan``: separate its blocks, clear the instance's events, and keep its musts.
+
+    The order of tasks and the policy are ignored. Pinned blocks and blocks that began before now stay.
+
+    Raises ``PlanInvalid`` when the blocks of the plan cannot be resolved to instants.
+    """
     blocks = {block.key: block for block in resolve(plan)}
     pinned = {pin.key for pin in instance.pinned}
     mending = Instance(
@@ -52,7 +61,7 @@ def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop |
         tz=plan.tz,
         frame=instance.frame,
         immovables=instance.immovables,
-        # Pinned ones, too: else “b-2” that is pinned would be taken for a piece of “b”.
+        # Include pinned ones: else a pinned “b-2” would be taken for a piece of “b”.
         tasks=tuple(_as_task(b, required=b.key not in pinned) for b in blocks.values() if _movable(b)),
         constraints=instance.constraints,
         policy=AS_IT_IS,
@@ -95,7 +104,7 @@ def _as_task(block: Resolved, *, required: bool) -> Task:
 
 
 def _with(plan: TBPlan, blocks: dict[str, Resolved], moved: Iterable[Moved]) -> TBPlan:
-    """The plan in time order, each block at its own fixed start, since what one leaned on may have moved."""
+    """Return the plan in time order, each block at a fixed start, since its neighbors may have moved."""
     starts = {block.key: block.start for block in blocks.values()} | {each.key: each.after for each in moved}
     events = []
     for event in sorted(plan.events, key=lambda e: starts[e.block_key].timestamp()):

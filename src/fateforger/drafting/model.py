@@ -1,4 +1,7 @@
-"""What a day is drafted from and what comes out. All instants are aware; everything here is a frozen value."""
+"""Input and output values of a draft.
+
+All are frozen values, and all instants are aware.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,11 @@ from fateforger.plan import ET, TBPlan
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something to do. ``minutes`` left open means a usual length for its depth. ``id`` becomes the block's key.
-    ``pieces``: it may come in pieces, whatever its depth and length."""
+    """Work to be placed.
+
+    Without ``minutes`` it takes a usual length for its depth. ``id`` becomes the block's key. ``pieces`` allows
+    pieces regardless of depth and length.
+    """
 
     id: str
     title: str
@@ -26,7 +32,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Time that is taken and does not move. An empty or reversed stretch takes nothing."""
+    """Busy time that does not move.
+
+    An empty or reversed stretch takes no time.
+    """
 
     start: datetime
     end: datetime
@@ -34,7 +43,7 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class LunchWish:
-    """When lunch should start, and for how long; it gives way to meetings."""
+    """Preferred start and length of lunch; it yields to meetings."""
 
     key: str
     start: datetime
@@ -43,8 +52,11 @@ class LunchWish:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day to fill: ``start`` to ``end`` is the frame, ``works`` are in order of priority. ``next_start``: when the
-    day after begins, where that is not as early as this one."""
+    """A day to fill.
+
+    ``start`` to ``end`` is the frame, and ``works`` are in order of priority. ``next_start`` is the start of the day
+    after, if it differs from this one's.
+    """
 
     date: Date
     tz: str
@@ -57,7 +69,7 @@ class Day:
 
 
 class Way(StrEnum):
-    """What can be done about something that found no place."""
+    """Option for an item that found no place."""
 
     DROP = "drop"
     DEFER = "defer"
@@ -69,8 +81,11 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way to make it fit, with what a button would say. ``minutes``: what it shrinks to, or how much longer the day
-    gets. ``rule``: the constraint that would be let go."""
+    """An option to make an item fit, with its button label.
+
+    ``minutes`` is the new length of the item, or the extra length of the day. ``rule`` is the constraint to be
+    relaxed.
+    """
 
     way: Way
     label: str
@@ -80,7 +95,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What found no place, and why, as the end of a sentence about it."""
+    """An item that found no place.
+
+    ``reason`` is the end of a sentence about it.
+    """
 
     id: str
     title: str
@@ -90,7 +108,10 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the musts in a conflict: in the person's words, as part of a sentence, and what giving it up means."""
+    """A must in a conflict.
+
+    ``words`` are the person's, ``said`` is part of a sentence, ``remedy`` tells what giving it up means.
+    """
 
     id: str
     words: str
@@ -100,7 +121,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Musts that cannot all be kept, no fewer of them; ``relax`` is the one that is given up most easily."""
+    """A minimal set of musts that cannot all be kept.
+
+    ``relax`` is the id of the one that is easiest to give up.
+    """
 
     members: tuple[Member, ...]
     relax: str
@@ -113,8 +137,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a block lies where it lies: without ``cause`` (an id, or the name of a policy) it would begin at ``instead``,
-    or be left out when that is ``None``. ``text`` is a sentence."""
+    """Reason for the place of a block.
+
+    Without ``cause`` (an id, or the name of a policy) it would begin at ``instead``, or be left out when that is
+    ``None``. ``text`` is a sentence.
+    """
 
     kind: str
     text: str
@@ -124,7 +151,10 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a draft. ``id``: the task it is for, or what else it is."""
+    """A block of a draft.
+
+    ``id`` is the id of its task, or of what else it is.
+    """
 
     id: str
     key: str
@@ -136,7 +166,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A should or a wish that the draft does not keep, named with the person's words."""
+    """A should or a preference that the draft does not keep, with the person's words."""
 
     id: str
     words: str
@@ -145,17 +175,17 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Blocks in time order, each with a fixed start, and what is not among them.
+    """A drafted plan: blocks in time order, each with a fixed start, and the work left out.
 
-    ``optimal``: nothing better is possible, earlier starts aside. ``gap``: at most this share of what could be
-    reached is missing. ``finished`` is false when time was up before all steps were taken. ``relaxed``: musts that
-    were let go.
+    ``optimal`` means that no better plan exists, apart from earlier starts. ``gap`` is the largest share of the
+    attainable value that can be missing. ``finished`` is false when time ran out before all steps were taken.
+    ``relaxed`` are the musts that were given up.
     """
 
     plan: TBPlan
     unplaced: tuple[Left, ...]
     later: tuple[TBPlan, ...] = ()
-    """The plans of the days after the first, when there are several."""
+    """Plans of the days after the first, when there are several."""
     placed: tuple[Block, ...] = field(default=(), compare=False)
     conflict: Conflict | None = None
     relaxed: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which musts there are, whose block a key names, and how long a task is."""
+"""Identify musts, map block keys to tasks, and determine task lengths."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SHUTDOWN = "shutdown"
 
 
 def must_ids(ground: Ground) -> tuple[str, ...]:
-    """The musts of an instance by their ids: constraints, then required tasks, then pinned blocks."""
+    """Return the ids of all musts: rules, then required tasks, then pinned blocks."""
     rules = (rule.id for rule in ground.rules if rule.must)
     tasks = (task.id for task in ground.instance.tasks if task.required)
     return (*rules, *tasks, *(pin.key for pin in ground.instance.pinned))
 
 
 def minutes_of(task: Task, block: int) -> int:
-    """What a task takes: its minutes, its blocks, or the usual time (S106)."""
+    """Return the length of a task: its minutes, its blocks, or the usual length (S106)."""
     if task.minutes is not None:
         return task.minutes
     if task.blocks is not None:
@@ -31,12 +31,15 @@ def minutes_of(task: Task, block: int) -> int:
 
 
 def is_shutdown(key: str) -> bool:
-    """Check whether a key or an id is that of the end of a day."""
+    """Check whether a key or an id is that of the shutdown."""
     return key.startswith(f"{SHUTDOWN}-")
 
 
 def task_of(key: str, tasks: Iterable[str]) -> str | None:
-    """Whose block a key names: a task's id, perhaps with the number of the piece."""
+    """Return the task that a block key belongs to, or ``None``.
+
+    A key is the task's id, optionally with the number of the piece.
+    """
     ids = set(tasks)
     if key in ids:
         return key

@@ -1,4 +1,4 @@
-"""A placement as blocks and plans, with the keys that blocks had before."""
+"""Convert a placement to blocks and plans, reusing the keys of earlier blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fateforger.plan.model import MAX_NAME
 
 
 def blocks_of(ground: Ground, problem: Problem, placed: Placed) -> tuple[Block, ...]:
-    """Everything that stands on the plan, in time order: what lies behind, ways, and what was placed."""
+    """Return all blocks of the plan in time order: the past, commutes, and placed items."""
     ids = [task.id for task in ground.instance.tasks]
     fixed = [
         Block(task_of(b.key, ids) or b.key, b.key, b.event.name, b.event.type, b.start, b.minutes) for b in ground.past
@@ -38,7 +38,10 @@ def blocks_of(ground: Ground, problem: Problem, placed: Placed) -> tuple[Block, 
 
 
 def _pieces(problem: Problem, item: Item, placed: Placed, used: set[str]) -> Iterator[Block]:
-    """The blocks of an item. A piece that lies where it lay keeps its key; the others get the free ones in order."""
+    """Yield the blocks of an item.
+
+    A piece that did not move keeps its key; the others get the free ones in order.
+    """
     pieces = placed[item.index]
     names = {was: key for was, key in zip(item.previous, item.previous_keys, strict=True) if was in pieces}
     names = {was: key for was, key in names.items() if key not in used}
@@ -62,7 +65,7 @@ def _free_keys(item: Item, used: set[str]) -> Iterator[str]:
 
 
 def _numbered(blocks: list[Block], named: set[str], ids: list[str]) -> Iterator[Block]:
-    """Pieces of one task say which of how many they are; what had its name before keeps it."""
+    """Number the pieces of each task in their titles; earlier blocks keep their names."""
     pieces: dict[str, list[Block]] = {}
     for block in sorted(blocks, key=lambda b: b.start):
         pieces.setdefault(block.id if block.id in ids else block.key, []).append(block)
@@ -76,7 +79,7 @@ def _numbered(blocks: list[Block], named: set[str], ids: list[str]) -> Iterator[
 
 
 def plans_of(ground: Ground, problem: Problem, blocks: tuple[Block, ...]) -> tuple[TBPlan, ...]:
-    """A plan for each day, its blocks in time order."""
+    """Return a plan for each day, its blocks in time order."""
     notes = {item.task or item.id: item.notes for item in problem.items}
     kept = {b.key: b.event for b in ground.past}
     plans = []

@@ -1,4 +1,4 @@
-"""A day with what is taken of it, and lengths on the grid."""
+"""Frame of a day with its taken time, and lengths on the grid."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from fateforger.drafting.free import Stretch
 from fateforger.drafting.minutes import GRID
 
 PIECE = 30
-"""The shortest piece that deep work is split into."""
+"""Shortest piece that deep work is split into, in minutes."""
 SPLITTABLE = 60
-"""Deep work of at least this many minutes may be split."""
+"""Shortest deep work that may be split, in minutes."""
 
 
 @dataclass
 class Board:
-    """A day with what is ``taken`` of its frame."""
+    """The frame of a day with its ``taken`` time."""
 
     frame: Stretch
     taken: list[Stretch]
 
 
 def on_grid(minutes: int) -> int:
-    """A length rounded up to the grid."""
+    """Round a length up to the grid, in minutes."""
     return -(-minutes // GRID) * GRID

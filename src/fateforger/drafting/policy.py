@@ -1,4 +1,7 @@
-"""How a day is laid out when nobody says otherwise (S206-S208). Each part can be declined with ``null`` or 0."""
+"""Default policy of a day (S206-S208).
+
+Each part can be declined with ``null`` or 0.
+"""
 
 from __future__ import annotations
 

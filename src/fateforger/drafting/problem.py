@@ -1,4 +1,4 @@
-"""A day compiled for the search: items, what they share, and what has to be kept."""
+"""Compiled problem of a day: items, shared constraints, and hard rules."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from fateforger.drafting.items import Item, Pieces
 from fateforger.drafting.rules import PlannedDay, Rule
 
 Placed = list[Pieces]
-"""By item, where its pieces lie in time order; nothing when it is left out."""
+"""Pieces of each item in time order; empty for an item left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Breather:
-    """Slots wanted free behind (or before) blocks of some items, and points for each that a block of others covers."""
+    """Slots wanted free after (or before) some items.
+
+    ``points`` are charged for each such slot that a victim covers.
+    """
 
     members: frozenset[int]
     victims: frozenset[int]
@@ -28,8 +31,11 @@ class Breather:
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """How much of some items a day may hold, in slots and in blocks. ``taken``: by day, slots and blocks that are there
-    already. Soft ones cost points; a hard one has none. ``over``: points a slot (or block) too many or too few."""
+    """Limits on some items per day, in slots and in blocks.
+
+    ``taken`` holds the slots and blocks that are there already, by day. ``over`` is the price of a slot (or block)
+    too many or too few; it is ``None`` for a hard cap.
+    """
 
     rule: str
     members: frozenset[int]
@@ -44,8 +50,10 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Blocks of ``first`` come before blocks of ``then``, on each of ``days``, or points for each pair that does
-    not."""
+    """Order of items: blocks of ``first`` come before blocks of ``then``, on each of ``days``.
+
+    ``points`` is the price of each pair that does not; ``None`` makes the order hard.
+    """
 
     rule: str
     first: frozenset[int]
@@ -53,12 +61,15 @@ class Order:
     days: tuple[int, ...]
     points: int | None = None
     groups: tuple[int, int] = (0, 0)
-    """The numbers of both among the groups of the problem."""
+    """Numbers of both groups among the groups of the problem."""
 
 
 @dataclass(slots=True)
 class Problem:
-    """``busy``: slots that are taken for everybody. ``rules`` are those that count here."""
+    """A compiled day.
+
+    ``busy`` are the slots closed to every item. ``rules`` are the rules in force.
+    """
 
     axis: Axis
     tz: str
@@ -72,45 +83,48 @@ class Problem:
     shallow_percent: int | None = None
     deep_blocks: int | None = None
     early: tuple[int, ...] = ()
-    """By day, the slot after which the one thing is late; empty when that does not matter."""
+    """Slot of each day after which the one thing is late; empty when that does not matter."""
     in_force: frozenset[str] = frozenset()
-    """The musts that are kept here, by their ids."""
+    """Ids of the musts that are kept."""
     looks: int = 0
-    """The measure of work done, the same on every machine: looking for a place counts as one to four, by what it takes,
-    so that days of one number of looks take about equally long."""
+    """Amount of search done, the same on every machine.
+
+    Looking for a place counts as one to four by its effort, so days with the same number of looks take about equally
+    long.
+    """
     groups: list[frozenset[int]] = field(default_factory=list, repr=False)
-    """Sets of items that something is about."""
+    """Sets of items that caps, orders, or breathers refer to."""
     within: list[tuple[int, ...]] = field(default_factory=list, repr=False)
-    """By item, the numbers of the groups that it belongs to."""
+    """By item: the numbers of its groups."""
     victims: list[int] = field(default_factory=list, repr=False)
-    """By breather, the group that it is kept free of."""
+    """By breather: the group it is kept free of."""
     breathes: list[tuple[tuple[int, int, bool], ...]] = field(default_factory=list, repr=False)
-    """By item, the breathers that it wants: their number, their slots, and whether they are ahead of it."""
+    """By item: the breathers it wants, as number, slots, and whether they lie ahead of it."""
     takes: list[tuple[int, ...]] = field(default_factory=list, repr=False)
-    """By item, the breathers that it must not cover."""
+    """By item: the breathers that it must not cover."""
     tight: list[int] = field(default_factory=list, repr=False)
-    """By item, the least that it costs to have too little room beside it."""
+    """By item: the least cost of too little room around it."""
     softly: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
-    """By item, the orders that may be broken."""
+    """By item: its soft orders."""
     orders_of: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
-    """By item, the orders that may not."""
+    """By item: its hard orders."""
     late: list[int] = field(default_factory=list, repr=False)
-    """By item, the starts that are late for the one thing."""
+    """By item: the starts that are late for the one thing."""
     bound: list[bool] = field(default_factory=list, repr=False)
-    """By item, whether a hard order or cap is about it."""
+    """By item: true when a hard order or cap applies to it."""
     capped: list[bool] = field(default_factory=list, repr=False)
-    """By item, whether nothing but hard caps can be about it."""
+    """By item: true when no hard order applies to it, so only hard caps can."""
     alone: list[bool] = field(default_factory=list, repr=False)
-    """By item, whether it costs the same whatever lies beside it."""
+    """By item: true when its cost does not depend on other items."""
     following: list[frozenset[int]] = field(default_factory=list, repr=False)
-    """By item, those that cannot be there without it, itself among them."""
+    """By item: the items that need it, itself included."""
     everywhere: int = 0
-    """The slots at which anything may lie."""
+    """Slots at which any item may lie."""
     lost: list[int] = field(default_factory=list, repr=False)
-    """By item, what leaving it out costs, in parts of a point."""
+    """By item: the cost of leaving it out, in fractions of a point."""
     deep: int = 0
     shallow: int = 0
-    """The groups of deep and of shallow work."""
+    """Numbers of the groups of deep and of shallow work."""
     _caps_of: list[tuple[int, ...]] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
@@ -154,10 +168,10 @@ class Problem:
     def _late(self) -> int:
         return sum(day.slots & ~span(0, early + 1) for day, early in zip(self.days, self.early, strict=True))
 
-    # --- what has to be kept, beyond domains and overlaps ---
+    # --- hard rules beyond domains and overlaps ---
 
     def room_in_caps(self, placed: Placed, item: Item, start: int, length: int) -> bool:
-        """Whether another piece there keeps every hard cap."""
+        """Check whether another piece there satisfies every hard cap."""
         for number in self._caps_of[item.index]:
             cap = self.caps[number]
             day = self.day_of(start)
@@ -171,7 +185,7 @@ class Problem:
         return True
 
     def full(self, placed: Placed, item: Item, length: int) -> int:
-        """The starts at which another piece breaks a hard cap."""
+        """Return the starts at which another piece breaks a hard cap."""
         over = 0
         for number in self._caps_of[item.index]:
             cap = self.caps[number]
@@ -185,7 +199,7 @@ class Problem:
         return over
 
     def hopeless(self, placed: Placed, item: Item) -> bool:
-        """Whether the hard caps have no room for it, wherever it were."""
+        """Check whether the hard caps rule out an item everywhere."""
         for number in self._caps_of[item.index]:
             cap = self.caps[number]
             if cap.most is not None and all(
@@ -196,7 +210,7 @@ class Problem:
         return False
 
     def used(self, cap: Cap, placed: Placed, day: int) -> tuple[int, int]:
-        """What a cap's items and what was there already take on a day, in slots and blocks."""
+        """Return the slots and blocks that a cap's items and earlier entries take on a day."""
         slots, blocks = cap.taken[day]
         on = cap.days[day]
         for index in cap.members:
@@ -207,7 +221,7 @@ class Problem:
         return slots, blocks
 
     def short_of(self, placed: Placed) -> tuple[str, ...]:
-        """The hard rules that ask for more than is placed, or that hold less than was there already."""
+        """Return the hard rules whose minimum is not reached or whose maximum is exceeded."""
         broken = []
         for cap in self.caps:
             if cap.over is None:
@@ -220,7 +234,7 @@ class Problem:
         return tuple(broken)
 
     def ordered(self, placed: Placed, item: Item, start: int, length: int) -> bool:
-        """Whether a piece there comes behind what has to be before it, and before what has to be behind."""
+        """Check whether a piece there comes after its predecessors and before its successors."""
         for need in item.needs:
             if not placed[need] or placed[need][-1][0] + placed[need][-1][1] > start:
                 return False
@@ -248,7 +262,7 @@ class Problem:
         return True
 
     def day_of(self, slot: int) -> int:
-        """The number of the planned day that a slot belongs to."""
+        """Return the number of the planned day that a slot belongs to."""
         if len(self.days) == 1:
             return 0
         return next((n for n, day in enumerate(self.days) if day.slots >> slot & 1), len(self.days) - 1)
@@ -259,5 +273,5 @@ def _kind(items: Sequence[Item], *, deep: bool) -> frozenset[int]:
 
 
 def empty(items: Sequence[Item]) -> Placed:
-    """Nothing placed."""
+    """Return a placement without any pieces."""
     return [()] * len(items)

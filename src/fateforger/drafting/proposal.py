@@ -1,4 +1,4 @@
-"""A day as somebody else drafts it: taken only if it keeps the rules that our own drafts keep (S106, S121)."""
+"""Accept a day drafted elsewhere, if it keeps the rules of our own drafts (S106, S121)."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ from fateforger.errors import BadInput
 from fateforger.plan import ET, TBEvent, TBPlan, resolve, zone
 
 OWN = frozenset({ET.REGENERATION, ET.BUFFER, ET.PLAN_REVIEW})
-"""What a proposer may add of their own: pauses, room to breathe, and looking back and ahead. Never work."""
+"""Types that a proposer may add: breaks, buffers, and reviews, but never work."""
 MOST_OWN = 24
 LONGEST = 24 * 60
 MOST_SAID = 6
-"""Mistakes told at once."""
+"""Most mistakes reported at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A block as it is proposed. ``work`` is a number of ``day.works``, from 1; ``None`` for something of the
-    proposer's own, which has a title, a type, and a ``key`` to become the block's. ``start`` is an aware instant."""
+    """A proposed block.
+
+    ``work`` is a number in ``day.works``, from 1. It is ``None`` for the proposer's own block, which has a title, a
+    type, and a ``key`` for the block. ``start`` is an aware instant.
+    """
 
     work: int | None
     title: str
@@ -44,8 +47,10 @@ class Proposed:
 
 
 def taken_up(day: Day, proposed: Sequence[Proposed], told: Sequence[Told] = ()) -> Draft:
-    """The proposal as a draft, with lunch where our own drafts have it and whatever was left out named with its reason.
-    Raises ``BadInput`` with everything that is wrong about it, for the one who proposed it."""
+    """Return the proposal as a draft, with lunch as in our own drafts and everything left out.
+
+    Raises ``BadInput`` with the mistakes, addressed to the proposer.
+    """
     proposed = [replace(p, start=p.start.astimezone(UTC)) if _measured(p) else p for p in proposed]
     _refuse(_misshapen(day, proposed))
     proposed.sort(key=lambda p: p.start)
@@ -90,7 +95,7 @@ def _misshapen(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
 
 
 def _misplaced(day: Day, proposed: Sequence[Proposed], lunch: Sequence[Busy]) -> Iterator[str]:
-    """``proposed`` in time order."""
+    """Report blocks that collide or leave the day; ``proposed`` is in time order."""
     start, end = day.start.astimezone(UTC), day.end.astimezone(UTC)
     for each in proposed:
         if each.start < start or each.end > end:
@@ -113,7 +118,10 @@ def _overlap(each: Proposed, busy: Busy) -> bool:
 
 
 def _miscounted(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
-    """Each task once, or in pieces that are worth sitting down for, with exactly the time that it takes."""
+    """Report a task whose blocks do not add up.
+
+    Each task comes once, or in pieces of sufficient length, with exactly its time.
+    """
     for number, work in enumerate(day.works, 1):
         pieces = [p.minutes for p in proposed if p.work == number]
         if len(pieces) > 1 and (not splittable(work) or on_grid(min(pieces)) < PIECE):
@@ -123,7 +131,7 @@ def _miscounted(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
 
 
 def _one_thing(day: Day, proposed: Sequence[Proposed], fixed: Sequence[Stretch]) -> Iterator[str]:
-    """It starts in the first half of the day, where meetings leave room for that."""
+    """Report the one thing if it is missing or late although meetings leave room."""
     number, work = next(((n, w) for n, w in enumerate(day.works, 1) if w.first), (0, None))
     if work is None:
         return

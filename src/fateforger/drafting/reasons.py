@@ -1,5 +1,8 @@
-"""Why each block lies where it lies. A cause is named only when the block, everything else staying, would begin at
-another time without it: so each sentence is backed by a computation, and can be tried."""
+"""Explain the place of each block.
+
+A cause is named only when the block would begin at another time without it, all else unmoved. So each sentence is
+backed by a computation and can be tried.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from fateforger.drafting.problem import Placed, Problem
 from fateforger.plan import ET, zone
 
 _NEAR = 6
-"""Slots within which something is a neighbour."""
+"""Slots within which an entry is a neighbor."""
 _POLICIES = {
     "one_thing_early": "it is the one thing that matters, so it comes early",
     "focus": "this is your time for focus",
@@ -54,8 +57,10 @@ class _Variant:
 def reasons_of(
     ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...], others: tuple[Block, ...] = ()
 ) -> Reasons:
-    """By block key, the reasons, the strongest kind first: rules, what the task asks for, policy, neighbours. The
-    ``others`` are named as they are, and not asked about."""
+    """Return the reasons by block key, the strongest kind first.
+
+    The kinds are rules, requirements of the task, policy, and neighbors. ``others`` only supply names.
+    """
     look = _Why(ground, problem, placed, (*others, *blocks))
     return tuple((block.key, look.of(block)) for block in blocks)
 
@@ -97,7 +102,7 @@ class _Why:
         return tuple(found) or (self._last(alone, item, piece),)
 
     def _without(self, problem: Problem, item: Item, piece: Piece) -> Layout:
-        """The day as it is, but for one piece."""
+        """Return the layout without one piece."""
         placed = list(self.placed)
         placed[item.index] = tuple(p for p in placed[item.index] if p != piece)
         return Layout(problem, placed)
@@ -151,7 +156,7 @@ class _Why:
         return _OF_TASKS[variant.kind].format(value) if value else "of what has to come before or after it"
 
     def _wish(self, alone: Layout, item: Item, piece: Piece) -> Iterator[Reason]:
-        """Lunch has its time, and shutting down comes last."""
+        """Explain the preferred time of lunch and of the shutdown."""
         if item.wish is None:
             return
         if _begins(alone, replace(item, wish=None, _tables={}), piece[1]) not in {None, piece[0]}:
@@ -160,7 +165,7 @@ class _Why:
             yield Reason("policy", f"It is here because {because}.", "lunch" if lunch else "shutdown")
 
     def _neighbours(self, item: Item, piece: Piece) -> Iterator[Reason]:
-        """Events and blocks right beside it that it would take the place of."""
+        """Yield adjacent events and blocks whose place it would take."""
         start, end = piece[0], piece[0] + piece[1]
         near = ((1 << (end - start + 2 * _NEAR)) - 1) << max(0, start - _NEAR)
         for event in self.ground.events:
@@ -180,7 +185,7 @@ class _Why:
                     yield from self._moved(slot, piece, Reason("block", f"{where} {quoted(title)}", key))
 
     def _freed(self, event: str) -> Problem:
-        """The day without an event."""
+        """Return the problem without an event."""
         if event not in self.events:
             instance = self.ground.instance
             names = ((e.id or f"event-{n}", e) for n, e in enumerate(instance.immovables, 1))
@@ -208,7 +213,7 @@ class _Why:
 
 
 def _begins(layout: Layout, item: Item, length: int) -> int | None:
-    """The slot at which a piece is cheapest; what may be shorter may be so."""
+    """Return the slot at which a piece is cheapest; an item with several lengths may be shorter."""
     if len(item.lengths) > 1:
         whole = layout.whole(item)
         return None if whole is None else whole[1][0]

@@ -1,4 +1,4 @@
-"""The rest of a day, fitted anew around what changed: few moves, and what has no room any more is named."""
+"""Refit the rest of a day around a change, with few moves; report what no longer fits."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fateforger.drafting.solve import Solved, solved
 from fateforger.plan import ET, FixedStart, Resolved, TBEvent, TBPlan, resolve
 
 _USUAL = 3
-"""The priority of a block that belongs to no task."""
+"""Priority of a block that belongs to no task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refitted:
-    """The plan as it fits, what of it and of the further tasks found no place, and the musts that had to be let go."""
+    """The refitted plan, the blocks and tasks that found no place, and the musts given up."""
 
     plan: TBPlan
     unplaced: tuple[Left, ...] = ()
@@ -31,10 +31,13 @@ class Refitted:
 
 
 def refitted(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, steps: int = STEPS) -> Refitted:
-    """``plan`` from the instance's ``now`` on, with its blocks out of each other's way, clear of events and keeping the
-    musts. What began before now, pinned blocks and meetings of the plan stay; any other block keeps its length.
-    ``more`` are tasks to be put where time is free. Of what has no room, the least important is left out. Raises
-    ``PlanInvalid`` when the blocks of the plan cannot be put on the time line at all."""
+    """Refit ``plan`` from the instance's ``now`` on, clear of events and keeping the musts.
+
+    Blocks that began before now, pinned blocks, and meetings of the plan stay; other blocks keep their length.
+    ``more`` are tasks to place where time is free. When there is no room for all, the least important is left out.
+
+    Raises ``PlanInvalid`` when the blocks of the plan cannot be resolved to instants.
+    """
     blocks = tuple(b for b in resolve(plan) if b.event.type is not ET.BACKGROUND)
     pins = {pin.key: pin for pin in instance.pinned if pin.key in {b.key for b in blocks}}
     pins |= {b.key: Pin(key=b.key) for b in blocks if b.event.type is ET.MEETING}
@@ -43,7 +46,7 @@ def refitted(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, ste
         tz=plan.tz,
         frame=instance.frame,
         immovables=instance.immovables,
-        # Pinned ones, too: else “b-2” that is pinned would be taken for a piece of “b”.
+        # Include pinned ones: else a pinned “b-2” would be taken for a piece of “b”.
         tasks=(*(_as_task(b, instance) for b in blocks), *more),
         constraints=instance.constraints,
         policy=AS_IT_IS,
@@ -63,7 +66,7 @@ def refitted(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, ste
 
 
 def _stayed(result: Solved) -> set[str]:
-    """The blocks that lie where they lay."""
+    """Return the keys of the blocks that did not move."""
     placed = zip(result.problem.items, result.found.placed, strict=True)
     return {
         key
@@ -90,7 +93,7 @@ def _as_task(block: Resolved, instance: Instance) -> Task:
 
 
 def _event(block: Resolved, after: Block | None, plan: TBPlan, stayed: set[str]) -> TBEvent:
-    """The block at its own fixed start, since what it leaned on may have moved."""
+    """Return the block at a fixed start, since its neighbors may have moved."""
     start = block.start if after is None or block.key in stayed else after.start
     return block.event.model_copy(update={"timing": _fixed(plan, start, block.duration)})
 

@@ -1,5 +1,4 @@
-"""The rest of a day that went otherwise, as an instance: what happened is kept, and the rest moves as little as can
-be."""
+"""Replan the rest of a day: what happened is kept, and the rest moves as little as possible."""
 
 from __future__ import annotations
 
@@ -14,12 +13,18 @@ from fateforger.plan import ET, FixedStart, TBPlan, resolve, zone
 
 
 def from_now(instance: Instance, plan: TBPlan, now: datetime) -> Instance:
-    """The day from ``now`` on, with ``plan`` as it stood: what began before stays, nothing else lies before."""
+    """Return the day from ``now`` on, with ``plan`` as its previous plan.
+
+    Blocks that began before ``now`` stay, and nothing else is placed before it.
+    """
     return instance.model_copy(update={"previous": plan, "now": now.astimezone(UTC)})
 
 
 def running_late(instance: Instance, plan: TBPlan, now: datetime, key: str, minutes: int) -> Instance:
-    """The block of ``key`` is under way and takes ``minutes`` longer; so does its task. Raises ``KeyError``."""
+    """Return the day when the current block ``key``, and its task, takes ``minutes`` longer.
+
+    Raises ``KeyError``.
+    """
     longer = _lasting(plan, key, resolve(plan)[plan.position(key)].minutes + minutes)
     task = task_of(key, (t.id for t in instance.tasks))
     tasks = tuple(
@@ -30,7 +35,7 @@ def running_late(instance: Instance, plan: TBPlan, now: datetime, key: str, minu
 
 
 def done_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> Instance:
-    """The task is done: its block under way ends now, and what was to come of it is gone."""
+    """Return the day when the task is done: its current block ends now, and its later blocks go."""
     at = now.astimezone(UTC)
     rest = _fixed(plan)
     for block in resolve(rest):
@@ -45,7 +50,7 @@ def done_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> In
 
 
 def dropped(instance: Instance, plan: TBPlan, now: datetime, tasks: Collection[str]) -> Instance:
-    """The tasks are off the list, and what was to come of them is gone."""
+    """Return the day without some tasks and their later blocks."""
     rest = _fixed(plan)
     gone = [
         block.key
@@ -56,7 +61,7 @@ def dropped(instance: Instance, plan: TBPlan, now: datetime, tasks: Collection[s
 
 
 def without(instance: Instance, tasks: Collection[str]) -> Instance:
-    """The instance without some tasks; what came after them no longer does."""
+    """Return the instance without some tasks, and without references to them."""
     kept = tuple(
         t.model_copy(update={"after": tuple(a for a in t.after if a not in tasks)})
         for t in instance.tasks
@@ -66,7 +71,7 @@ def without(instance: Instance, tasks: Collection[str]) -> Instance:
 
 
 def begun_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
-    """The plan with that block at another start, whatever it runs into there."""
+    """Return the plan with that block at another start, even if it overlaps others there."""
     clock = clock_at(start.astimezone(zone(plan.tz)), plan.date, plan.tz)
     return plan.replace(
         event.model_copy(update={"timing": event.timing.model_copy(update={"start": clock})})
@@ -77,15 +82,20 @@ def begun_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
 
 
 def starting_before(plan: TBPlan, now: datetime) -> tuple[str, ...]:
-    """Return the keys of the blocks that begin before ``now`` and could begin later, in time order. Meetings and what
-    may overlap others stay."""
+    """Return the keys of movable blocks that begin before ``now``, in time order.
+
+    Meetings and background blocks do not count.
+    """
     early = [b for b in resolve(plan) if b.start.astimezone(UTC) < now.astimezone(UTC)]
     early = [b for b in early if b.event.type not in {ET.BACKGROUND, ET.MEETING}]
     return tuple(b.key for b in sorted(early, key=lambda b: (b.start.astimezone(UTC), b.index)))
 
 
 def begun_from(plan: TBPlan, keys: Iterable[str], now: datetime) -> TBPlan:
-    """Return the plan with those blocks one after the other from ``now`` on, on the grid, whatever they run into."""
+    """Return the plan with those blocks one after the other from ``now`` on.
+
+    They start on the grid and may overlap others.
+    """
     lengths = {block.key: block.minutes for block in resolve(plan)}
     start = instant(ceil(now))
     for key in keys:
@@ -95,7 +105,7 @@ def begun_from(plan: TBPlan, keys: Iterable[str], now: datetime) -> TBPlan:
 
 
 def _fixed(plan: TBPlan) -> TBPlan:
-    """The plan with each block at its own fixed start."""
+    """Return the plan with each block at its own fixed start."""
     return plan.replace(
         block.event.model_copy(
             update={"timing": FixedStart(start=clock_at(block.start, plan.date, plan.tz), duration=block.duration)}
@@ -105,7 +115,7 @@ def _fixed(plan: TBPlan) -> TBPlan:
 
 
 def _lasting(plan: TBPlan, key: str, minutes: int) -> TBPlan:
-    """The plan with that block as long as that."""
+    """Return the plan with that block at another length."""
     fixed = _fixed(plan)
     events = []
     for event in fixed.events:

@@ -1,4 +1,4 @@
-"""Blocks of a plan at other times, as ops."""
+"""Move blocks of a plan to other times, as ops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fateforger.plan.timing import is_anchored
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block lies: an aware instant, and elapsed time."""
+    """Place of a block: an aware start, and elapsed time."""
 
     start: datetime
     duration: timedelta
@@ -25,13 +25,16 @@ class Place:
 
 
 def place_of(block: Resolved) -> Place:
-    """Where a block lies now, in UTC."""
+    """Return the current place of a block, in UTC."""
     return Place(block.start.astimezone(UTC), block.duration)
 
 
 def retimed(plan: TBPlan, places: Mapping[str, Place]) -> tuple[UpdateBlock, ...]:
-    """The ops that put blocks of ``plan`` at these places, by key. What leans on a neighbour gets the time that it has
-    now, so that nothing else moves along; a block that lies there already gets no op."""
+    """Return the ops that put blocks of ``plan`` at these places, by key.
+
+    A block that depends on a neighbor is fixed at its current time, so that nothing else moves. A block that is
+    already at its place gets no op.
+    """
     updates = []
     for block in resolve(plan):
         now = place_of(block)
@@ -43,5 +46,8 @@ def retimed(plan: TBPlan, places: Mapping[str, Place]) -> tuple[UpdateBlock, ...
 
 
 def fixed(place: Place, plan: TBPlan) -> FixedStart:
-    """A place as a plan writes it. Raises pydantic's ``ValidationError`` for one that is no block's."""
+    """Return a place as the timing of a block.
+
+    Raises pydantic's ``ValidationError`` for one that no block can have.
+    """
     return FixedStart(start=clock_at(place.start, plan.date, plan.tz), duration=place.duration)

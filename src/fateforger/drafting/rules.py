@@ -1,18 +1,17 @@
-"""What a constraint means on the planned days: its record, read into sets of slots and numbers (S10).
+r"""Translate constraint records into slots and numbers for the planned days (S10).
 
-- *prefer_window*, and any window that is wanted: blocks lie within it. *avoid_window*, and any window that is not
-  wanted: no block touches it. ``duration_min`` and ``duration_max`` bound how long one block is.
+- *prefer_window*, and any wanted window: blocks lie within it. *avoid_window*, and any unwanted window: no block
+touches it. ``duration_min`` and ``duration_max`` bound the length of a block.
 - *fixed_bedtime*: its window is the night, and nothing is planned in it. *min_sleep*: nothing is planned in the
-  ``duration_min`` minutes before the next day begins.
+``duration_min`` minutes before the next day begins.
 - *buffer*: ``duration_min`` minutes are kept free after each block of its types, and on both sides of meetings.
-- *sequencing*: blocks of its types (or its tasks) come in the order in which they are listed; with the contiguity
-  ``contiguous`` a task is done in one piece.
-- *capacity*: at least ``duration_min`` and at most ``duration_max`` minutes a day of its types, at most ``count_max``
-  blocks.
+- *sequencing*: blocks of its types (or its tasks) come in the order listed; with the contiguity ``contiguous``, a
+task is done in one piece.
+- *capacity*: at least ``duration_min`` and at most ``duration_max`` minutes a day of its types, and at most
+``count_max`` blocks.
 
-A rule over the order of the day is followed as far as :mod:`fateforger.drafting.day_rules` can say it in these.
-
-No event types means all blocks. A must is kept; a should or a wish may be broken, and then it is named.
+A rule over the order of the day is followed as far as :mod:`fateforger.drafting.day_rules` can express it this way.
+No event types means all blocks. A must is kept; a should or a preference may be broken, and is then reported.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _MORNING = time(6, 0)
 
 @dataclass(frozen=True, slots=True)
 class PlannedDay:
-    """One day on the axis: its frame, and all of its slots until the next day's."""
+    """A day on the axis: its frame, and all of its slots until the next day's."""
 
     date: date
     start: datetime
@@ -47,8 +46,11 @@ class PlannedDay:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``on``: the slots of the days on which it counts. ``wanted`` holds all slots when no window is wanted. Lengths
-    are in slots; a bound that is not there is ``None``."""
+    """A constraint on the axis.
+
+    ``on`` are the slots of the days on which it counts. ``wanted`` holds all slots when no window is wanted. Lengths
+    are in slots; a missing bound is ``None``.
+    """
 
     id: str
     necessity: Necessity
@@ -72,24 +74,27 @@ class Rule:
     shortest: int | None = None
     longest: int | None = None
     stricter: bool = False
-    """It says more than was said, so a draft wishes for it, and nothing breaks it."""
+    """True when it is stricter than the stated rule.
+
+    A draft treats it as a preference, and no violation is reported.
+    """
 
     @property
     def must(self) -> bool:
         return self.necessity is Necessity.MUST
 
     def about(self, kind: ET, task: str | None) -> bool:
-        """Whether it concerns blocks of a type, for a task."""
+        """Check whether the rule applies to blocks of a type, for a task."""
         return (not self.types or kind in self.types) and (not self.tasks or task in self.tasks)
 
     @property
     def closed(self) -> int:
-        """The slots in which no block that it is about may lie."""
+        """Slots closed to the blocks that the rule applies to."""
         return self.avoided | (self.on & ~self.wanted)
 
     @property
     def means_something(self) -> bool:
-        """Whether a plan can be held to it."""
+        """True when a plan can be checked against the rule."""
         numbers = (self.least, self.most, self.count, self.shortest, self.longest)
         return bool(self.closed or self.gap or self.around or self.order or self.whole or len(self.tasks) > 1) or any(
             n is not None for n in numbers
@@ -97,13 +102,13 @@ class Rule:
 
 
 def rules_of(told: Sequence[Told], days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[Rule, ...]:
-    """The constraints that count on at least one of the days and say something a plan can be held to."""
+    """Return the constraints that count on at least one of the days and can be checked."""
     rules = (_rule(each, days, axis, tz) for each in told if each.constraint_record.status is not Status.DECLINED)
     return tuple(rule for rule in rules if rule.on and rule.means_something)
 
 
 def holds(record: ConstraintRecord, day: date) -> bool:
-    """Whether it is for that day, by its dates, weekdays and recurrence."""
+    """Check whether a record applies to that day, by its dates, weekdays, and recurrence."""
     when = record.applicability
     if not when.within_dates(day) or (when.days_of_week and WEEK[day.weekday()] not in when.days_of_week):
         return False
@@ -157,7 +162,7 @@ def _slots(minutes: int | None, *, up: bool) -> int | None:
 
 
 def _windows(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[int, int]:
-    """Slots that are wanted (all of them when none is named) and slots that are not."""
+    """Return the wanted slots (all of them when no window is wanted) and the unwanted ones."""
     kind = record.payload.rule_kind
     if kind is RuleKind.MIN_SLEEP:
         return span(0, axis.slots), _before_next_day(record, days, axis)

@@ -1,5 +1,7 @@
-"""Filling a day: first a plan that holds, then a better one, step by step. The same steps lead to the same plan on
-every machine; where time ends them early, the plan is the best one so far."""
+"""Search for a good placement: construct a feasible one, then improve it by destroy and repair.
+
+The same steps lead to the same plan on every machine. If time runs out first, the result is the best plan so far.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.shaking import Lot, shaken
 
 _HEAT = 400
-"""Points that a step may make a plan worse at the beginning, about what a task is worth; nothing at the end."""
+"""Points by which a step may worsen a plan at the start, about the worth of a task; it cools to zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A placement, what it costs, and whether all steps were taken."""
+    """A placement, its cost, and whether all steps were taken."""
 
     placed: Placed
     cost: int
@@ -28,8 +30,10 @@ class Found:
 
 
 def first(problem: Problem) -> Layout:
-    """The best of a few quick ways to fill the day: as eager as the tasks are, the longest first, the tightest
-    first."""
+    """Return the best of several greedy placements.
+
+    Items are inserted by rank, by reward, by length, and by tightness.
+    """
     best: tuple[int, int, Layout] | None = None
     staying = [True, False] if any(item.previous for item in problem.items) else [False]
     for stay, order in ((stay, order) for stay in staying for order in _orders(problem)):
@@ -46,7 +50,10 @@ def first(problem: Problem) -> Layout:
 
 
 def _filled(problem: Problem, order: list[Item], *, stay: bool) -> Layout:
-    """Pinned blocks, then what stays where it lay, then the others in that order; twice, as some wait for others."""
+    """Insert pinned blocks, then blocks that stay, then the others in order.
+
+    The order is tried twice, since some items depend on others.
+    """
     layout = Layout(problem)
     for item in problem.items:
         if item.pinned:
@@ -60,7 +67,7 @@ def _filled(problem: Problem, order: list[Item], *, stay: bool) -> Layout:
 
 
 def _stay(layout: Layout) -> None:
-    """Leave what lay somewhere where it lay, as much of it as goes together."""
+    """Keep items at their previous places, as many as are compatible."""
     problem = layout.problem
     there = [item for item in problem.items if item.previous and not item.pinned]
     for item in sorted(there, key=lambda i: (not i.required, sum(i.previous[-1]), i.index)):
@@ -84,8 +91,10 @@ def improved(
     stop: Callable[[], bool] | None = None,
     seen: Callable[[int], None] | None = None,
 ) -> Found:
-    """The best placement that ``steps`` looks for a place lead to; ``stop`` is asked now and then whether time is
-    up, ``seen`` is told how many looks were taken."""
+    """Improve a placement for ``steps`` looks.
+
+    ``stop`` is polled to end the search early; ``seen`` is called with the number of looks taken.
+    """
     best = current = layout
     best_cost = current_cost = cost_of(layout)
     lot = Lot(len(problem.items) + 1)
@@ -120,8 +129,11 @@ def improved(
 
 
 def settled(problem: Problem, layout: Layout, stop: Callable[[], bool] | None = None) -> tuple[Placed, int]:
-    """The placement in which no single item can be had cheaper while all the others stay, nor two that lie the wrong
-    way round by rank."""
+    """Reach a local optimum.
+
+    No single item can be placed more cheaply with the others unmoved, and no swap of two items out of rank order
+    helps.
+    """
     best, cost = layout, cost_of(layout)
     again = True
     while again and not (stop is not None and stop()):
@@ -138,7 +150,7 @@ def settled(problem: Problem, layout: Layout, stop: Callable[[], bool] | None = 
 
 
 def _turned(problem: Problem, layout: Layout) -> list[tuple[Item, Item]]:
-    """Pairs of work on one day of which the one that matters more lies later."""
+    """Return pairs of work on one day whose later item has the higher rank."""
     placed = layout.placed
     there = [item for item in problem.items if item.work and not item.pinned and placed[item.index]]
     there.sort(key=lambda i: placed[i.index])
@@ -152,7 +164,7 @@ def _turned(problem: Problem, layout: Layout) -> list[tuple[Item, Item]]:
 
 
 def _tried(best: Layout, cost: int, gone: Iterable[Item], back: Iterable[Item]) -> tuple[Layout, int, bool]:
-    """The layout with these items taken off and put back in that order, if that is cheaper and keeps as much."""
+    """Reinsert these items in order, and keep the result if it is cheaper and satisfies as much."""
     problem = best.problem
     trial = best.without(item.index for item in gone)
     for item in back:

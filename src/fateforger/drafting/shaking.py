@@ -1,4 +1,4 @@
-"""One step of the search: a few blocks come off, and they and what was left out go back in another order."""
+"""One destroy-and-repair step: remove a few blocks, then reinsert them in another order."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from fateforger.drafting.items import Item
 from fateforger.drafting.layout import Layout
 
 _WAYS = 8
-"""Of so many steps one clears a stretch of time, three take off a few blocks anywhere, and the others clear a place for
-something that was left out."""
+"""Number of equally likely step types.
+
+Type 0 clears a stretch of time, types 1 to 3 remove a few blocks anywhere, and the rest clear a place for an item
+that was left out.
+"""
 _AGAIN = 9
-"""One in so many of the last clears a place for something that is there already."""
+"""One in this many steps of the last type clears a place for an item that is placed already."""
 _PIECE = 3
-"""One in so many of what may be cut gets a place for a first piece of any length."""
+"""One in this many splittable items gets a place for a first piece of any length."""
 _CUT = 6
-"""One in so many is cut into as many pieces as may be, although it fits whole."""
+"""One in this many items is cut into as many pieces as allowed, although it fits in one."""
 
 
 class Lot:
-    """Numbers that look drawn by lot and are always the same (xorshift)."""
+    """Deterministic pseudorandom numbers (xorshift)."""
 
     __slots__ = ("_state",)
 
@@ -26,7 +29,7 @@ class Lot:
         self._state = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) & 0xFFFFFFFFFFFFFFFF or 1
 
     def below(self, bound: int) -> int:
-        """A number from 0 to before ``bound``."""
+        """Return a number from 0 up to, but not including, ``bound``."""
         x = self._state
         x ^= (x << 13) & 0xFFFFFFFFFFFFFFFF
         x ^= x >> 7
@@ -36,8 +39,10 @@ class Lot:
 
 
 def shaken(layout: Layout, movable: list[Item], lot: Lot, spare: int) -> Layout | None:
-    """Another layout near to this one; what is required may be missing in it. ``None`` when it has become clear on the
-    way that it costs more than ``spare``, in parts of a point."""
+    """Return a neighboring layout; required items may be missing from it.
+
+    Returns ``None`` once its cost is known to exceed ``spare``, in fractions of a point.
+    """
     there = [item for item in movable if layout.placed[item.index]]
     out = [item for item in movable if not layout.placed[item.index]]
     way = lot.below(_WAYS)
@@ -62,8 +67,10 @@ def _taken_off(layout: Layout, there: list[Item], way: int, lot: Lot) -> list[It
 
 
 def _forced(layout: Layout, there: list[Item], item: Item, lot: Lot) -> Layout:
-    """The item somewhere where it may lie, and what is in its way there taken off; of two such places the one where
-    that is worth less."""
+    """Place an item at a random start and remove what is in the way.
+
+    Of two such starts, the one that displaces less is used.
+    """
     length = item.lengths[lot.below(len(item.lengths))][0]
     if item.most_pieces > 1 and length >= 2 * item.shortest and not lot.below(_PIECE):
         length = item.shortest + lot.below(length - 2 * item.shortest + 1)
@@ -94,7 +101,7 @@ def _one_of(slots: int, lot: Lot) -> int:
 
 
 def _cleared(layout: Layout, there: list[Item], start: int, slots: int, gap: int) -> tuple[int, int, list[int]]:
-    """What is in the way of a block there: what it is worth, and which items; with the start in between."""
+    """Return the reward of the items in the way, the start, and their indexes."""
     piece, place = span(start, start + slots), span(start, start + slots + gap)
     worth, off = 0, []
     for item in there:
@@ -106,7 +113,10 @@ def _cleared(layout: Layout, there: list[Item], start: int, slots: int, gap: int
 
 
 def _fill(trial: Layout, movable: list[Item], out: list[Item], lot: Lot, spare: int) -> bool:
-    """Put back what there is room for, in an order that is drawn by lot; false when more than ``spare`` is lost."""
+    """Reinsert what there is room for, in random order.
+
+    Returns false once more than ``spare`` is lost.
+    """
     back = [item for item in movable if not trial.placed[item.index]]
     way = lot.below(4)
     if way == 0:
@@ -133,6 +143,6 @@ def _fill(trial: Layout, movable: list[Item], out: list[Item], lot: Lot, spare: 
 
 
 def _room(layout: Layout, everywhere: int) -> tuple[int, int]:
-    """How many of these slots are open, and how many of them in a row."""
+    """Return the number of open slots and the longest run of them."""
     free = everywhere & ~(layout.taken | layout.kept)
     return free.bit_count(), longest_run(free)

@@ -1,4 +1,4 @@
-"""What items share: room to breathe between them, how much a day may hold, and in which order they come."""
+"""Constraints that items share: breathers, caps per day, and orders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fateforger.plan import ET
 
 @dataclass(frozen=True)
 class Sharing:
-    """For the items of a day, under rules."""
+    """Shared constraints of a day's items, derived from its rules and policy."""
 
     ground: Ground
     rules: Sequence[Rule]
@@ -80,7 +80,7 @@ class Sharing:
         return frozenset(i.index for i in self.items if rule.about(i.kind, i.task))
 
     def _taken(self, rule: Rule, on: int) -> tuple[int, int]:
-        """What is there already of a rule's types, in slots and blocks."""
+        """Return the slots and blocks that a rule's types already take."""
         masks = [e.mask for e in (*self.ground.events, *self.ground.ways) if e.kind in rule.types and not e.late]
         masks += [
             self.ground.axis.outward(b.start, b.end)

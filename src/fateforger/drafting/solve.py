@@ -1,4 +1,4 @@
-"""Drafting a day: what holds at once, what is better after some steps, and what does not fit."""
+"""Draft an instance: construct a placement, improve it, and report what does not fit."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from fateforger.drafting.reasons import reasons_of
 from fateforger.drafting.search import Found, first, improved
 
 STEPS = 44_000
-"""How often a place for something is looked for, unless another number is asked for: about a third of a second."""
+"""Default number of looks for a place: about a third of a second."""
 LONG = 10 * NODES
-"""Steps of a look at what a usual look does not decide; one day in thousands."""
+"""Steps of a feasibility check when the usual ones do not decide; one day in thousands needs it."""
 Stop = Callable[[], bool]
 Seen = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The problem that could be kept, where everything lies, and what had to be let go for that."""
+    """The solved problem, its placement, and the musts given up for it."""
 
     ground: Ground
     problem: Problem
@@ -49,9 +49,11 @@ def draft_instance(
     seen: Seen | None = None,
     reasons: bool = False,
 ) -> Draft:
-    """A plan for the instance. The same instance and ``steps`` give the same plan everywhere; ``stop`` may end the
-    search early, and then the draft says that it is not finished. ``seen`` is told how many steps were taken.
-    ``reasons`` asks for those of each block as well.
+    """Return a plan for the instance.
+
+    The same instance and ``steps`` give the same plan everywhere. ``stop`` may end the search early; the draft then
+    says that it is not finished. ``seen`` is called with the number of looks taken. ``reasons`` adds the reasons of
+    each block.
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
     """
@@ -59,7 +61,7 @@ def draft_instance(
 
 
 def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None, seen: Seen | None = None) -> Solved:
-    """Where everything lies."""
+    """Search a placement; musts in conflict are given up one by one."""
     relaxed: tuple[str, ...] = ()
     conflict: Conflict | None = None
     while True:
@@ -83,19 +85,18 @@ def solved(ground: Ground, *, steps: int = STEPS, stop: Stop | None = None, seen
 
 
 def lacks(problem: Problem, placed: Placed) -> bool:
-    """Whether something that has to be kept is not."""
+    """Check whether a placement misses a hard rule."""
     return any(item.required and not placed[item.index] for item in problem.items) or bool(problem.short_of(placed))
 
 
 def _missing(ground: Ground, problem: Problem, placed: Placed) -> tuple[str, ...]:
-    """The musts that a placement does not keep, which nobody could prove to be in conflict beside the one that is
-    told."""
+    """Return the musts that a placement does not keep although no conflict could be proved."""
     gone = {item.id for item in problem.items if item.required and not placed[item.index]}
     return tuple(must for must in must_ids(ground) if must in gone.union(problem.short_of(placed)))
 
 
 def _kept(problem: Problem, nodes: int = NODES) -> Layout | None:
-    """A layout with everything that is required, and whatever else there is room for."""
+    """Return a layout with everything that is required, and all else that fits."""
     verdict, placed = feasible(problem, nodes)
     if verdict is not Verdict.YES or placed is None:
         return None
@@ -107,7 +108,7 @@ def _kept(problem: Problem, nodes: int = NODES) -> Layout | None:
 
 
 def told(result: Solved, *, reasons: bool = False) -> Draft:
-    """What came of it, as a draft."""
+    """Return the draft for a solved problem."""
     ground, problem, placed = result.ground, result.problem, result.found.placed
     blocks = blocks_of(ground, problem, placed)
     plans = plans_of(ground, problem, blocks)

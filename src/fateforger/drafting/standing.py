@@ -1,4 +1,4 @@
-"""Why a block of any plan is where it is, whoever put it there."""
+"""Explain the place of a block in any plan, drafted or not."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ _FITS = "best"
 
 
 def why_there(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, ...]:
-    """What makes the place of a block, all others staying where they are: only what can be shown to, so a block that
-    could as well be elsewhere has no reason. Raises ``PlanInvalid`` when the plan has no place on the time line."""
+    """Return the causes of a block's place, with all others unmoved.
+
+    Only proved causes are returned, so a block that could as well be elsewhere has none. Raises ``PlanInvalid`` when
+    the plan cannot be resolved to instants.
+    """
     blocks = [block for block in resolve(plan) if block.event.type is not ET.BACKGROUND]
     there = next((block for block in blocks if block.key == key), None)
     if there is None:

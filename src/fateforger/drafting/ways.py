@@ -1,4 +1,4 @@
-"""Ways out that hold what they promise: each is taken for trial before it is offered."""
+"""Filter the options for items without a place: each one is tried before it is offered."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Choice, Day, Left, Way
 
 MOST_TRIED = 5
-"""What found no place and has ways out to be tried; a person is asked about no more at once."""
+"""Most items whose options are tried; a person is asked about no more at once."""
 _PROMISING = frozenset({Way.SHRINK, Way.SPLIT, Way.EXTEND, Way.RELAX})
 _ITS_OWN = frozenset({Way.SHRINK, Way.SPLIT})
 
 
 def offered(left: Sequence[Left], placed: Callable[[Left, Choice], Collection[str]]) -> tuple[Left, ...]:
-    """The same, each with the ways out that promise it no place and those that give it one. ``placed``: what has a
-    place once a way is taken, by its id; nothing when it costs anything else its own."""
+    """Return the items with only the options that hold.
+
+    An option stays if it promises no place, or if the trial gives the item one. ``placed`` returns the ids that have
+    a place once an option is taken, or nothing when it costs another item its place.
+    """
     known: dict[tuple[object, ...], Collection[str]] = {}
 
     def holds(each: Left, choice: Choice) -> bool:
@@ -38,7 +41,7 @@ def offered(left: Sequence[Left], placed: Callable[[Left, Choice], Collection[st
 
 
 def taken(day: Day, told: Iterable[Told], task: str, choice: Choice) -> tuple[Day, tuple[Told, ...]]:
-    """The day, and what was told about it, once a way out for that task is taken."""
+    """Return the day and its constraints once an option for that task is taken."""
     told = tuple(each for each in told if choice.way is not Way.RELAX or each.id != choice.rule)
     if choice.way is Way.EXTEND:
         later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)

@@ -1,13 +1,13 @@
-"""What counts how much: whole numbers, so that every machine adds them up to the same sum.
+"""Weights of the cost function: whole numbers, so that every machine computes the same sum.
 
-In descending weight: the one thing, what should be, placed time by priority, the shape of a good day, wishes, as few
-pieces as possible, and where nothing else decides, the earlier.
+In descending weight: the one thing, shoulds, placed time by priority, the shape of a good day, preferences, as few
+pieces as possible, and, where nothing else decides, earlier starts.
 """
 
 from __future__ import annotations
 
 SCALE = 1 << 30
-"""One point, in parts of which the earlier start decides between plans that are equal otherwise."""
+"""One point; its fractions break ties between equal plans by the earlier start."""
 
 PLACED = 100
 PLACED_SLOT = {1: 40, 2: 30, 3: 20, 4: 14, 5: 10}

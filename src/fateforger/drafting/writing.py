@@ -1,4 +1,4 @@
-"""The documents of the drafting doors."""
+"""Wire form of a draft."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fateforger.plan import write_plan
 
 
 def write_draft(draft: Draft) -> dict[str, Any]:
-    """``{"plan","placed","unplaced","conflict","optimal","reasons"}`` and more, ready for ``json.dumps``."""
+    """Return ``{"plan","placed","unplaced","conflict","optimal","reasons"}`` and more, ready for ``json.dumps``."""
     document: dict[str, Any] = {
         "plan": write_plan(draft.plan),
         "placed": [
