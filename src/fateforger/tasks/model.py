@@ -22,10 +22,7 @@ Priority = Annotated[int, Field(ge=0, le=4)]
 
 
 class PlanDay(BaseModel):
-    """Plan a day in a thread of its own.
-
-    Done when that day's plan was committed.
-    """
+    """Plan a day in a thread of its own. Done when that day's plan was committed."""
 
     model_config = _FROZEN
     kind: Literal["plan_day"] = "plan_day"
@@ -33,30 +30,21 @@ class PlanDay(BaseModel):
 
 
 class ReviewConstraints(BaseModel):
-    """Review the remembered constraints that wait for an answer.
-
-    Done when none waits any more.
-    """
+    """Look at what is remembered and waits for a word. Done when nothing waits any more."""
 
     model_config = _FROZEN
     kind: Literal["review_constraints"] = "review_constraints"
 
 
 class Decompose(BaseModel):
-    """Break a goal into parts, with a review task that blocks them (S168).
-
-    Done when the parts were approved.
-    """
+    """Break a goal into parts, with a review task that blocks them (S168). Done when the parts were approved."""
 
     model_config = _FROZEN
     kind: Literal["decompose"] = "decompose"
 
 
 class ReviewParts(BaseModel):
-    """Approve the parts of a goal, which stay blocked until then.
-
-    Done when the person says so.
-    """
+    """Approve the parts of a goal; until then they stay blocked. Done by the person's word."""
 
     model_config = _FROZEN
     kind: Literal["review_parts"] = "review_parts"
@@ -64,10 +52,8 @@ class ReviewParts(BaseModel):
 
 
 class BlockTime(BaseModel):
-    """Put a block for the task into the plan of a day, at ``start`` if given.
-
-    ``task`` is the id of the queue's task that the time is for. Done when the plan holds the block.
-    """
+    """Put a block for the task into the plan of a day, at ``start`` if it is given. Done when the plan holds it.
+    ``task`` is the id of the task that the time is for, if it is one of the queue."""
 
     model_config = _FROZEN
     kind: Literal["block_time"] = "block_time"
@@ -78,10 +64,7 @@ class BlockTime(BaseModel):
 
 
 class Do(BaseModel):
-    """Something that the person does.
-
-    ``minutes`` is its length, if known. Done when the person says so.
-    """
+    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word."""
 
     model_config = _FROZEN
     kind: Literal["do"] = "do"

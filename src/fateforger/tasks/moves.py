@@ -1,4 +1,4 @@
-"""How a task may go from state to state.
+"""Legal state transitions of a task.
 
                ┌──────── release, a dead executor ────────┐
 ACTIVE ──> RUNNING ──> DONE                                │
