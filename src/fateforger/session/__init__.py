@@ -1,4 +1,4 @@
-"""Where one conversation stands, and what it says."""
+"""State of one conversation, and its messages."""
 
 from fateforger.session.model import (
     Depth,

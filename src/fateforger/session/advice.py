@@ -1,4 +1,4 @@
-"""What would make the session's plan better now: the fixes that its card offers, and the one that a person picked."""
+"""Offer fixes for the session's plan, and look up the one that a person picked."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _ALL = 20
 
 
 def advised(session: Session, at: datetime) -> Session:
-    """The session with what its card offers: changes that were tried on the plan as it is now. ``at``: what began
-    before that instant stays."""
+    """Return the session with the fixes that its card offers, tested on the current plan.
+
+    Blocks that began before the instant ``at`` stay.
+    """
     refining = session.status is SessionStatus.ACTIVE and session.stage is TimeboxingStage.REFINE
     if not refining or session.plan is None or frame_mistake(session) is not None:
         return session.model_copy(update={"fixes": ()})
@@ -30,8 +32,10 @@ def advised(session: Session, at: datetime) -> Session:
 
 
 def picked(session: Session, fix: str, at: datetime) -> Patch:
-    """The patch of a fix that was offered, if it still is one for the plan and the calendar as they are now. Raises
-    ``BadInput`` when it is not: then nothing of it is done."""
+    """Return the patch of an offered fix, if it still helps the current plan and calendar.
+
+    Raises ``BadInput`` otherwise; nothing is changed.
+    """
     offered: tuple[Fix, ...] = ()
     if session.plan is not None and frame_mistake(session) is None:
         offered = fixes(_from_now(session, at), session.plan, left_of(session), most=_ALL)

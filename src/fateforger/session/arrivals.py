@@ -1,4 +1,7 @@
-"""What came to a session after its plan was made: rules and meetings that the plan has not been held against. Pure."""
+"""Find rules and meetings that arrived after the plan was made and that it was not checked against.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ class Arrivals:
 
     @property
     def because(self) -> str:
-        """The end of a sentence: ``, because you told me: “Nothing before 11”``; empty where nothing is new."""
+        """End of a sentence: ``, because you told me: “Nothing before 11”``.
+
+        Empty when nothing is new.
+        """
         parts: list[str] = []
         if self.rules:
             told = all(item.record.source is Source.USER for item in self.rules)
@@ -43,7 +49,7 @@ class Arrivals:
 
 
 def weighed_now(session: Session) -> Weighed:
-    """Return all rules and meetings that a plan of the session has to go by."""
+    """Return all rules and meetings that a plan of the session has to follow."""
     return Weighed(
         rules=tuple(_rule(item) for item in _rules(session)),
         meetings=tuple(_meeting(meeting) for meeting in busy_meetings(session)),
@@ -51,7 +57,10 @@ def weighed_now(session: Session) -> Weighed:
 
 
 def arrivals(session: Session) -> Arrivals:
-    """Return what the session's plan has not been held against; nothing where that is not known."""
+    """Return the arrivals that the session's plan was not checked against.
+
+    The result is empty when it is unknown what the plan was checked against.
+    """
     if session.weighed is None:
         return Arrivals()
     rules, meetings = set(session.weighed.rules), set(session.weighed.meetings)
@@ -62,7 +71,7 @@ def arrivals(session: Session) -> Arrivals:
 
 
 def why_redrafted(session: Session) -> str:
-    """Return why the session's draft is not good any more, as the end of a sentence."""
+    """Return why the session's draft is outdated, as the end of a sentence."""
     if because := arrivals(session).because:
         return because
     was, now = session.weighed or Weighed(), weighed_now(session)
@@ -74,8 +83,10 @@ def why_redrafted(session: Session) -> str:
 
 
 def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[Resolved, Meeting], ...]:
-    """Return each block of the plan with each of the meetings that it overlaps, but for an event of the person's own
-    that is the same thing as the block. Raises ``PlanInvalid``."""
+    """Return each block of the plan with each of the meetings that it overlaps.
+
+    The person's own event for the same thing as a block does not count. Raises ``PlanInvalid``.
+    """
     there = tuple(meetings)
     if session.plan is None or not there:
         return ()
@@ -86,13 +97,15 @@ def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[
 
 
 def overrun(block: Resolved, meeting: Meeting) -> str:
-    """Return the name of a double booking, for ``Session.overrun``."""
+    """Return the key of a double booking, for ``Session.overrun``."""
     return f"{block.key} {meeting.id}"
 
 
 def double_bookings(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
-    """Return the blocks that still overlap a meeting which came upon them, and which nobody said yes to. A block is not
-    among them when a meeting takes up its time: that one is not written (S79)."""
+    """Return the blocks that still overlap a meeting added later, unless the person accepted that.
+
+    A block whose time a meeting takes up is left out, because it is not written (S79).
+    """
     if not session.overrun:
         return ()
     there = overlaps_with(session, busy_meetings(session))
@@ -107,7 +120,7 @@ def began_later(block: Resolved, at: datetime) -> bool:
 
 
 def _rules(session: Session) -> tuple[Applicable, ...]:
-    """What a draft follows, and every must in force at the step at hand."""
+    """Return the rules that a draft follows, and every must in force at the current step."""
     found = {item.uid: item for item in (*drafting(session).applicable, *musts(session))}
     return tuple(found.values())
 
@@ -126,7 +139,7 @@ def _overlap(block: Resolved, meeting: Meeting) -> bool:
 
 
 def _events_for_blocks(session: Session, match: Match) -> Mapping[str, str]:
-    """Return the ids of the foreign events that ``match`` finds for blocks that are not on the calendar yet, by key."""
+    """Return the ids of the foreign events that ``match`` finds for blocks not yet on the calendar, by key."""
     if session.plan is None or session.snapshot is None:
         return {}
     events = [event for event in session.snapshot.events if not event.gone and is_timed(event)]

@@ -1,5 +1,7 @@
-"""What days leave open: what was put off, what had no room, and what stood on the plan of a day that is over while
-nobody said how it went. Catching up with such missed days is one step, and one step back. Pure."""
+"""Collect the open work of earlier days: deferred, unplaced, or planned without a word on the outcome.
+
+Catching up with such missed days is one step, and it can be undone in one step. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
 
 def open_of(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
-    """What a session leaves to another day, nothing twice. Blocks that ended are not known to be done."""
+    """Return the work that a session leaves to another day, without duplicates.
+
+    Blocks that ended are not known to be done.
+    """
     found: dict[str, OfferedInput] = {}
     for each in _open(session, now):
         if task_of(each.task.id, found) is None:
@@ -28,26 +33,31 @@ def open_of(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
 
 
 def missed_days(session: Session) -> tuple[date, ...]:
-    """The days before its own of which nobody said how they went, the first of them first."""
+    """Return the missed days: earlier days without a word on how they went, the first one first."""
     return tuple(sorted({each.day for each in session.offered if each.source == "planned"}))
 
 
 def open_of_missed(session: Session) -> tuple[OfferedInput, ...]:
-    """All that is open of its missed days, the first day first."""
+    """Return all open work of the missed days, the first day first."""
     days = set(missed_days(session))
     things = (each for each in session.offered if each.source in {"deferred", "unplaced", "planned"})
     return tuple(sorted((each for each in things if each.day in days), key=lambda each: each.day))
 
 
 def catching_up(session: Session, brought: Sequence[str], settled: Sequence[str]) -> CaughtUp | None:
-    """What a step is about that brings or settles things of missed days; ``None`` when it is about others only."""
+    """Return the catch-up step that brings or settles work of missed days.
+
+    Returns ``None`` when none of that work is from a missed day.
+    """
     things = tuple(each for each in open_of_missed(session) if each.task.id in {*brought, *settled})
     return CaughtUp(things=things, brought=tuple(brought)) if things else None
 
 
 def catch_up_undone(session: Session) -> Session:
-    """The session as if it had not caught up; what was put off since stays put off. Raises :class:`BadInput` when there
-    is nothing to take back."""
+    """Return the session without its last catch-up; work deferred since then stays deferred.
+
+    Raises :class:`BadInput` when there is nothing to undo.
+    """
     step = session.caught_up
     if step is None:
         raise BadInput("That is taken back already; please look at the newest card.")
@@ -79,7 +89,7 @@ def _open(session: Session, now: datetime) -> Iterator[OfferedInput]:
 
 
 def _never_said_done(session: Session) -> Iterator[Task]:
-    """The work on its plan, by its tasks, as long as it was planned."""
+    """Yield the planned work by task, at its planned length."""
     plan = session.plan
     if plan is None:
         return
@@ -92,7 +102,7 @@ def _never_said_done(session: Session) -> Iterator[Task]:
 
 
 def _unplaced(session: Session) -> Iterator[Task]:
-    """The tasks that its plan has no room for."""
+    """Yield the tasks that the plan has no room for."""
     tasks = {task.id: task for task in session.inputs.tasks}
     for each in session.unplaced:
         task = each.task or tasks.get(each.task_id)

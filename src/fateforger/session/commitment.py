@@ -1,5 +1,7 @@
-"""What the person commits to with a plan: the one thing and when it is done by, and for each big item what makes it a
-success (S209). Pure."""
+"""Commitments of a plan: the one thing, the end of each big item, and its success criteria (S209).
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from fateforger.session.model import Depth, Session, Task
 from fateforger.session.placing import by_time
 
 BIG = 60
-"""Minutes of undisturbed work from which a task is a big item."""
+"""Minutes of deep work from which a task is a big item."""
 
 
 class Promise(NamedTuple):
@@ -22,12 +24,12 @@ class Promise(NamedTuple):
 
 
 def is_big(task: Task) -> bool:
-    """Whether a task wants to be told when it is a success: the one thing, and any longer piece of deep work."""
+    """Check whether a task needs success criteria: the one thing, and longer deep work."""
     return task.one_thing or (task.depth is Depth.DEEP and (task.minutes or USUAL_DEEP) >= BIG)
 
 
 def promises(session: Session) -> tuple[Promise, ...]:
-    """The big items that the plan has a place for, the one thing first, then by time."""
+    """Return the big items that the plan has a place for, the one thing first, then by time."""
     big = {task.id: task for task in session.inputs.tasks if is_big(task)}
     ends: dict[str, datetime] = {}
     for block in by_time(session.plan) if session.plan else ():
@@ -39,5 +41,5 @@ def promises(session: Session) -> tuple[Promise, ...]:
 
 
 def untold(session: Session) -> tuple[Task, ...]:
-    """The big items of which nobody said yet what makes them a success."""
+    """Return the big items without success criteria."""
     return tuple(task for task in session.inputs.tasks if is_big(task) and not task.done_when)

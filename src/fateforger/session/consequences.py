@@ -1,5 +1,8 @@
-"""What follows for the others when a constraint comes into force or goes out of it: what it contradicts gives way where
-that is clear and is asked where it is not; what gave way to it is back. Pure."""
+"""Resolve conflicts when a constraint becomes active or inactive.
+
+It retires superseded constraints, asks about ambiguous ones, and restores those that the constraint had displaced.
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ COUNTS_AGAIN = "{} counts again."
 
 
 def consistent(taken: Taken, uid: str) -> Taken:
-    """With what follows for the others from a constraint that was just written (S179)."""
+    """Apply the consequences of a newly written constraint for the others (S179)."""
     version = taken.memory.existing(uid)
     if version.flat.session_only:
         return _overriding(taken, version)
@@ -36,7 +39,10 @@ def consistent(taken: Taken, uid: str) -> Taken:
 
 
 def making_way(taken: Taken, uid: str) -> Taken:
-    """With what becomes of those whose place that constraint takes. That it takes it was said."""
+    """Apply the changes to the constraints that this one replaces.
+
+    The replacement itself has been reported already.
+    """
     memory = taken.memory
     for change in given_way(memory.versions, memory.existing(uid), memory.today):
         taken = taken.writing(taken.memory.next(change.version.uid, change.record, change.event))
@@ -44,7 +50,7 @@ def making_way(taken: Taken, uid: str) -> Taken:
 
 
 def in_force_again(taken: Taken, uid: str) -> Taken:
-    """What took the place of a constraint lets go of it, or saying it again would change nothing."""
+    """Release a constraint from its replacers; else saying it again would change nothing."""
     for version in replacers(taken.memory, uid):
         let = Event(action=Action.UPDATE, reason=f"no longer supersedes {uid}")
         event = version.event if version.retired else let
@@ -53,8 +59,10 @@ def in_force_again(taken: Taken, uid: str) -> Taken:
 
 
 def giving_back(taken: Taken, uid: str) -> Taken:
-    """With what counts again because that constraint is out of force, as far as nothing that was said since takes its
-    place, and with what was narrowed by it as it was before."""
+    """Restore the constraints that an inactive one had replaced or narrowed.
+
+    A constraint stays out if a later one takes its place.
+    """
     for change in given_back(taken.memory.versions, taken.memory.user_id, uid):
         was = _before(taken.memory, change.version) or change.version
         record = _left_of(was, taken.memory)
@@ -72,13 +80,13 @@ def giving_back(taken: Taken, uid: str) -> Taken:
 
 
 def _before(memory: Memory, version: Version) -> Version | None:
-    """The constraint as it was before what happened to it last, which may have been taken back and done again."""
+    """Return the version of a constraint before its last event, even if that was undone and repeated."""
     mine = [v for v in memory.versions if v.uid == version.uid and not v.retired and v.event != version.event]
     return max(mine, key=attrgetter("updated_at", "seq"), default=None)
 
 
 def _left_of(before: Version, memory: Memory) -> ConstraintRecord | None:
-    """What is left of a constraint beside those that were said since and are in force."""
+    """Return the part of a constraint that newer active constraints leave, or ``None``."""
     others = [v for v in memory.newest.values() if v.uid != before.uid and not v.retired]
     for finding in contradictions([*others, before], memory.user_id, about=before.uid, repeated=True):
         if finding.uids[1] == before.uid and finding.kind is Kind.REPLACED:
@@ -89,44 +97,47 @@ def _left_of(before: Version, memory: Memory) -> ConstraintRecord | None:
 
 
 def alone(record: ConstraintRecord) -> ConstraintRecord:
-    """The record as one that takes the place of none."""
+    """Return the record without any superseded constraints."""
     return record.model_copy(update={"lifecycle": record.lifecycle.model_copy(update={"supersedes_uids": ()})})
 
 
 def without(record: ConstraintRecord, uid: str) -> ConstraintRecord:
-    """The record as one that leaves that constraint in force."""
+    """Return the record without that superseded constraint."""
     life = record.lifecycle
     uids = tuple(other for other in life.supersedes_uids if other != uid)
     return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
 
 
 def takes_place(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
-    """That one took the place of another."""
+    """Return the sentence that one constraint takes the place of another."""
     when = "from now on" if since is None else f"from {day_words(since)} on"
     return f"{quoted(new.name)} takes the place of {quoted(old.name)} {when}."
 
 
 def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
-    """A finding that only the person can decide about, as a question."""
+    """Return a finding that only the person can decide, as a question."""
     newer, older = finding.uids
     names = (memory.existing(newer).record.name, memory.existing(older).record.name)
     return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
 
 
 def replacers(memory: Memory, uid: str) -> list[Version]:
-    """The constraints that take the place of this one: those in force, and those that gave way to others themselves."""
+    """Return the constraints that replace this one.
+
+    These are the active ones, and those that were replaced themselves.
+    """
     named = successors(memory.newest)
     return [version for version in named.get(uid, ()) if still_replaces(version, named)]
 
 
 def _clear(taken: Taken, uid: str) -> tuple[Finding, Change] | None:
-    """A contradiction that settles itself, if there is one."""
+    """Return a contradiction that settles itself, if there is one."""
     found = contradictions(taken.memory.versions, taken.memory.user_id, about=uid, repeated=True)
     return next(((finding, finding.follows) for finding in found if finding.follows is not None), None)
 
 
 def _overriding(taken: Taken, version: Version) -> Taken:
-    """What was said for one day only: lasting constraints that contradict it do not count in this session (S22)."""
+    """Override lasting constraints that contradict one for a single day, in this session only (S22)."""
     memory = taken.memory
     context = Context(user_id=memory.user_id, as_of=memory.day, session_id=memory.session_id)
     applies = {item.uid for item in applicability(memory.versions, context).applicable}

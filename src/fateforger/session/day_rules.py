@@ -1,4 +1,7 @@
-"""The person's rules over the order of the day, held against the plan as it stands. Pure."""
+"""Check the person's rules over the order of the day against the current plan.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,15 @@ from fateforger.workflow.days import DayBlock
 
 
 def day_meetings(session: Session) -> tuple[DayBlock, ...]:
-    """What the calendar holds on the day, as such rules see it."""
+    """Return the meetings of the day, as such rules see them."""
     return tuple(DayBlock(ET.MEETING, m.title, m.start, m.end) for m in busy_meetings(session) if m.start < m.end)
 
 
 def unkept(session: Session) -> tuple[Breach, ...]:
-    """The rules that the plan breaks as it stands, in the order of precedence; none of a plan without times."""
+    """Return the rules that the current plan breaks, in order of precedence.
+
+    A plan without times breaks none.
+    """
     if session.plan is None:
         return ()
     try:
@@ -32,13 +38,13 @@ def unkept(session: Session) -> tuple[Breach, ...]:
 
 
 def unsure(session: Session) -> tuple[Applicable, ...]:
-    """The rules that were read out of the person's words and that they have to confirm."""
+    """Return the rules extracted from the person's words that they still have to confirm."""
     items = following(session).applicable
     return tuple(item for item in items if item.record.payload.day_rule is not None and needs_confirmation(item.record))
 
 
 def clashes(session: Session) -> tuple[MemoryQuestion, ...]:
-    """Those that apply on the day and cannot be kept together, as questions."""
+    """Return the rules of the day that conflict with each other, as questions."""
     in_order = sorted((item.version for item in following(session).applicable), key=lambda v: (v.updated_at, v.seq))
     names = {version.uid: version.record.name for version in in_order}
     return tuple(

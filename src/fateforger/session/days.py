@@ -1,4 +1,4 @@
-"""Days as people read them."""
+"""Format days for people."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _EVENING = time(18, 0)
 
 
 def weekday(day: date) -> str:
-    """``Monday``."""
+    """Return a name like ``Monday``."""
     return _DAYS[day.weekday()]
 
 
 def day_words(day: date) -> str:
-    """``Monday 2 March``."""
+    """Return a day like ``Monday 2 March``."""
     return f"{weekday(day)} {day.day} {_MONTHS[day.month - 1]}"
 
 
 def local_today(now: datetime, tz: str) -> date:
-    """The calendar day it is in a zone."""
+    """Return the current calendar day in a zone."""
     return now.astimezone(zone(tz)).date()
 
 
 def day_to_plan(now: datetime, tz: str) -> date:
-    """Today, or tomorrow once the evening has begun."""
+    """Return today, or tomorrow once the evening has begun."""
     local = now.astimezone(zone(tz))
     return local.date() + timedelta(days=1) if local.time() >= _EVENING else local.date()

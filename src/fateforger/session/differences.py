@@ -1,4 +1,4 @@
-"""What became different between two plans, block by block, in sentences."""
+"""Describe the differences between two plans, block by block."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from fateforger.session.placing import by_time
 
 
 def told_difference(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> str:
-    """What became different, block by block, or that nothing did. Blocks ``aside`` were moved to make the rest fit."""
+    """Describe the differences, or say that there are none.
+
+    Blocks in ``aside`` were moved to make the rest fit.
+    """
     return " ".join(differences(before, after, aside)) or "That changes nothing; the plan stays as it is."
 
 
 def differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
-    """A sentence for each block that became different."""
+    """Return a sentence for each block that changed."""
     was = {b.key: b for b in resolve(before)}
     now = {b.key: b for b in by_time(after)}
     parts = [f"“{b.event.name}” is out of the plan." for k, b in was.items() if k not in now]
@@ -49,12 +52,15 @@ def _made_room(old: Resolved, new: Resolved) -> str:
 
 
 def span(start: datetime, end: datetime) -> str:
-    """``09:00-10:30``."""
+    """Return a span like ``09:00–10:30``."""
     return f"{start:%H:%M}–{end:%H:%M}"
 
 
 def changes(before: TBPlan, after: TBPlan) -> dict[str, tuple[object, object]]:
-    """Each block that is different, as it was and as it is, with its time resolved; ``None`` where it is not there."""
+    """Return each changed block by key, before and after, with resolved times.
+
+    A block that does not exist is ``None``.
+    """
     was, now = ({b.key: _seen(b) for b in resolve(plan)} for plan in (before, after))
     return {key: pair for key in {**was, **now} if (pair := (was.get(key), now.get(key)))[0] != pair[1]}
 

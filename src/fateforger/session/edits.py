@@ -1,4 +1,4 @@
-"""Changes a person makes to blocks, as patches, and what they did in one sentence (S49, S51)."""
+"""Turn edits of blocks into patches, apply them, and describe the result (S49, S51)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NOW_IT_WOULD = "Now it would do this:"
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The plan before and after a change; ``sentence`` says what became different."""
+    """A plan before and after a change; ``sentence`` describes the difference."""
 
     before: TBPlan
     after: TBPlan
@@ -61,10 +61,14 @@ class Edited:
 
 
 def edited(session: Session, command: BlockCommand, *, mend: bool = True) -> Edited:
-    """Carry out a change to the session's plan, or raise ``UserError`` with a remedy and change nothing. Blocks that
-    overlapped before (the person moved one on the calendar) do not stand in the way. What does not fit, or makes others
-    break a must, is mended by moving those others, unless that is not wanted; what cannot be mended is as it was
-    asked for, or refused when it overlaps."""
+    """Apply a change to the session's plan.
+
+    Blocks that overlapped before (the person moved one on the calendar) do not block the change. If the change does
+    not fit, or makes other blocks break a must, those are moved, unless ``mend`` is false. If no repair is found, an
+    overlap is refused and a broken must is accepted.
+
+    Raises ``UserError`` with a remedy; nothing is changed then.
+    """
     before = session.plan or TBPlan(date=session.date, tz=session.tz)
     patch = patch_for(session, before, command)
     if isinstance(command, commands.ApplyFix):
@@ -79,7 +83,7 @@ def edited(session: Session, command: BlockCommand, *, mend: bool = True) -> Edi
 def _carried_out(
     session: Session, before: TBPlan, command: BlockCommand, patch: ops.Patch, *, mend: bool
 ) -> tuple[TBPlan, AbstractSet[str]]:
-    """The plan with the change, and the blocks that were moved to make it fit, beyond those that are just pushed."""
+    """Return the changed plan, and the blocks moved to make it fit, apart from those only pushed."""
     placed = placed_blocks(session, before, patch)
     pushing = patch
     match command:
@@ -115,7 +119,10 @@ def _moved(before: TBPlan, after: TBPlan) -> AbstractSet[str]:
 
 
 def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patch:
-    """The patch that a command stands for. Raises :class:`PatchInvalid` for a block that is not there."""
+    """Return the patch of a command.
+
+    Raises :class:`PatchInvalid` for a block that does not exist.
+    """
     match command:
         case commands.AddBlock():
             event = _event(
@@ -145,7 +152,7 @@ def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patc
 
 
 def _only_what_was_approved(approved: commands.Approved, before: TBPlan, after: TBPlan) -> None:
-    """Raises :class:`PatchInvalid` when the same patch would do something else than what the person saw."""
+    """Raise :class:`PatchInvalid` if the patch would now do something else than was approved."""
     if changes(approved.before, approved.after) != changes(before, after):
         would = told_difference(before, after)
         raise PatchInvalid(f"Your plan has changed since that was proposed, so I did nothing. {NOW_IT_WOULD} {would}")

@@ -1,4 +1,4 @@
-"""What became of the day so far: what lies behind and was not done, what runs late, what is left of a task."""
+"""Account for the day so far: missed blocks, delays, and the rest of a task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fateforger.session.placing import by_time, resolved_block
 
 
 def missed_from_now(plan: TBPlan, command: commands.Replan, at: datetime) -> TBPlan:
-    """The plan with what should have been done by now, and is not, from now on."""
+    """Return the plan with missed blocks moved to start from now on."""
     missed = [key for key in command.missed if key not in {*command.done, *command.not_today}]
     under_way = _under_way(plan, at)
     if command.late == 0 and under_way is not None and under_way.key not in missed:
@@ -28,8 +28,10 @@ def missed_from_now(plan: TBPlan, command: commands.Replan, at: datetime) -> TBP
 def delayed(
     day: Session, instance: Instance, plan: TBPlan, minutes: int, now: datetime
 ) -> tuple[Session, Instance, TBPlan]:
-    """What is under way takes longer, or what comes next begins later. A meeting ends what is under way; what is left
-    of it then is still to be done."""
+    """Extend the current block, or delay the next one.
+
+    A meeting ends the current block; its rest is still to be done.
+    """
     at = now.astimezone(UTC)
     under_way = _under_way(plan, at)
     if under_way is not None:
@@ -45,13 +47,15 @@ def delayed(
 
 
 def whose(session: Session, block: Resolved) -> str:
-    """The task of a block; a block of the person's own is its own."""
+    """Return the task id of a block, or the block's own key if it has no task."""
     return task_of(block.key, (task.id for task in session.inputs.tasks)) or block.key
 
 
 def left_of(session: Session, plan: TBPlan, task: str, at: datetime, *, whole: bool) -> Task | None:
-    """What is still to be done of a task after ``at``, as one to be kept; ``None`` when nothing is. ``whole``: what
-    lies behind was not done."""
+    """Return the rest of a task after ``at``, as a task to keep, or ``None`` if nothing is left.
+
+    With ``whole``, nothing before ``at`` was done.
+    """
     mine = [b for b in resolve(plan) if task_of(b.key, [task]) == task]
     minutes = sum((_after(block, at) for block in mine), start=timedelta()) // timedelta(minutes=1)
     known = next((each for each in session.inputs.tasks if each.id == task), None)
@@ -65,21 +69,21 @@ def left_of(session: Session, plan: TBPlan, task: str, at: datetime, *, whole: b
 
 
 def kept_task(block: Resolved, minutes: int) -> Task:
-    """A block of the person's own as a task of so many minutes, which keeps the block's key."""
+    """Turn a block of the person's own into a task of that many minutes, under the same key."""
     depth = Depth.DEEP if block.event.type is ET.DEEP_WORK else Depth.SHALLOW
     title, notes = block.event.name[:300], block.event.description[:3000]
     return Task(id=block.key, title=title, minutes=max(1, min(minutes, 24 * 60)), depth=depth, notes=notes)
 
 
 def _until_meeting(session: Session, block: Resolved) -> int | None:
-    """The minutes between the end of a block and the next meeting; ``None`` when none comes."""
+    """Return the minutes between the end of a block and the next meeting, or ``None``."""
     end = block.end.astimezone(UTC)
     starts = [m.start.astimezone(UTC) for m in busy_meetings(session) if m.end.astimezone(UTC) > end]
     return max(0, (min(starts) - end) // timedelta(minutes=1)) if starts else None
 
 
 def _with_rest(session: Session, plan: TBPlan, block: Resolved, minutes: int) -> Session:
-    """The session with what is left of a block among what has no place yet."""
+    """Return the session with the rest of a block among its unplaced tasks."""
     if not minutes:
         return session
     stem, used = whose(session, block), {e.block_key for e in plan.events} | {u.task_id for u in session.unplaced}

@@ -1,4 +1,4 @@
-"""What a person thinks of a card that a language model had a part in."""
+"""Ratings of cards that a language model contributed to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Rating(BaseModel):
-    """``turn`` is the id of the command behind the card; ``prompts`` are those that shaped it, with their versions."""
+    """A rating.
+
+    ``turn`` is the id of the command behind the card. ``prompts`` are the prompts that shaped it, with their
+    versions.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     session_id: str

@@ -1,4 +1,4 @@
-"""What a draft left out and what it could not keep, as a session says it."""
+"""Translate what a draft left out or could not keep into the session's terms."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from fateforger.session.frame import frame_span, whole_frame
 from fateforger.session.model import Clash, Offer, Session, Unplaced
 
 ALWAYS = (Offer(way="defer"), Offer(way="drop"))
-"""What can be done about any task."""
+"""Options for any task."""
 
 
 def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
-    """What a draft left out. A task can always wait or be dropped; lunch cannot, it belongs to the frame. That the day
-    has no end of its own is for the quality of the plan to say."""
+    """Return the items that a draft left out.
+
+    A task can always wait or be dropped; lunch cannot, because it belongs to the frame. A missing shutdown is left to
+    the quality findings.
+    """
     tasks = {task.id for task in session.inputs.tasks}
     return tuple(
         Unplaced(
@@ -33,18 +36,18 @@ def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
 
 
 def with_offers(unplaced: Iterable[Unplaced], known: Iterable[Unplaced]) -> tuple[Unplaced, ...]:
-    """What another draft left out, with what our own knows to offer for the same tasks."""
+    """Return another draft's unplaced items, with the options that our own draft found for the same tasks."""
     offers = {each.task_id: each.offers for each in known}
     return tuple(u.model_copy(update={"offers": offers.get(u.task_id, u.offers)}) for u in unplaced)
 
 
 def clash_of(conflict: Conflict | None, relaxed: tuple[str, ...]) -> Clash | None:
-    """What must be kept and cannot be."""
+    """Return the conflict of musts, if there is one."""
     return None if conflict is None else Clash(uids=conflict.ids, let_go=relaxed)
 
 
 def ways_out(session: Session, choices: Iterable[Choice]) -> tuple[Offer, ...]:
-    """What can be done about something that is to be done and has no room."""
+    """Return the options for a task without room."""
     return (*ALWAYS, *_offers(session, choices))
 
 
@@ -66,7 +69,7 @@ def _offers(session: Session, choices: Iterable[Choice]) -> Iterator[Offer]:
 
 
 def _until(session: Session, minutes: int) -> time | None:
-    """The end of a day that is so much longer; ``None`` when that is no frame of this day."""
+    """Return the end of a day that is longer by that much, or ``None`` if the frame cannot be."""
     start, end = whole_frame(session)
     later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
     until = later.time().replace(tzinfo=None, fold=0)

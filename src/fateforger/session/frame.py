@@ -1,4 +1,4 @@
-"""The frame of a day as instants."""
+"""Frame of a day as instants."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ _NIGHT = timedelta(hours=12)
 _LATE = timedelta(hours=18)
 _SMALL_HOURS = time(6, 0)
 LOOK_AHEAD = timedelta(hours=12)
-"""How far into the next day a plan and its calendar window reach."""
+"""Distance that a plan and its calendar window reach into the next day."""
 
 
 def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetime]:
-    """Start and end of the day's frame, in its zone. An end that is not after the start means the next day, if that
-    makes a night or ends in the small hours; otherwise it is a mistake: raises :class:`BadInput`."""
+    """Return start and end of the day's frame, in its zone.
+
+    An end that is not after the start is on the next day, if that makes a night or ends in the small hours. Otherwise
+    it is a mistake: raises :class:`BadInput`.
+    """
     start = instant_of(datetime.combine(day, frame.day_start), zone(tz))
     end = instant_of(datetime.combine(day, frame.day_end), zone(tz))
     if frame.day_end <= frame.day_start:
@@ -39,14 +42,16 @@ def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetim
 
 
 def whole_frame(session: Session) -> tuple[datetime, datetime]:
-    """Return :func:`frame_span` of a session, whatever the clock says."""
+    """Return :func:`frame_span` of a session, regardless of the current time."""
     return frame_span(session.date, session.tz, session.frame)
 
 
 def frame_of(session: Session) -> tuple[datetime, datetime]:
-    """Return the part of the session's frame that can be planned: all of it, or what is left from now on, rounded up to
-    five minutes (K11). For a plan that was drafted, that is what was left then. Raises :class:`BadInput` when the frame
-    is a mistake, or over."""
+    """Return the part of the session's frame that can be planned.
+
+    It is the whole frame, or the rest from now on, rounded up to five minutes (K11). For a drafted plan, "now" is the
+    instant of the draft. Raises :class:`BadInput` when the frame is a mistake, or over.
+    """
     start, end = whole_frame(session)
     now = _planned_from(session)
     if now is None or now.astimezone(UTC) <= start.astimezone(UTC):
@@ -64,7 +69,7 @@ def _planned_from(session: Session) -> datetime | None:
 
 
 def is_under_way(session: Session) -> bool:
-    """Check whether the session's day has begun by now: part of its frame is past, and part of it is left."""
+    """Check whether part of the session's frame is past, and part of it is left."""
     try:
         return frame_of(session)[0] != whole_frame(session)[0]
     except BadInput:
@@ -82,7 +87,7 @@ def day_ended(session: Session) -> bool:
 
 
 def shown_start(session: Session) -> time:
-    """Return when the frame starts as the person sees it: when they said it did, or else from now on."""
+    """Return the start of the frame as the person sees it: the start they gave, else from now on."""
     frame = session.frame
     if frame.usual_start is not None or not is_under_way(session):
         return frame.day_start
@@ -90,7 +95,7 @@ def shown_start(session: Session) -> time:
 
 
 def lunch_start(session: Session) -> datetime | None:
-    """Return when lunch should start, not before now; ``None`` when none is wanted, or when it is over."""
+    """Return the start of lunch, not before now, or ``None`` without lunch or when it is over."""
     frame = session.frame
     if frame.lunch_start is None or not frame.lunch_minutes:
         return None
@@ -105,8 +110,10 @@ def lunch_start(session: Session) -> datetime | None:
 
 
 def with_start(session: Session, start: time) -> FrameFacts:
-    """Return the session's frame with a start that the person said. For a day that is under way it holds for this day
-    only, unless it is what the frame shows anyway."""
+    """Return the session's frame with a start that the person gave.
+
+    While the day is under way it holds for this day only, unless the frame shows that start anyway.
+    """
     frame = session.frame
     if not is_under_way(session):
         return frame.model_copy(update={"day_start": start, "usual_start": None})
@@ -123,7 +130,7 @@ def usual_frame(frame: FrameFacts) -> FrameFacts:
 
 
 def ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:
-    """Check whether the frame of a day is over by now; one that is a mistake ends with the day."""
+    """Check whether the frame of a day is over by now; an invalid frame ends with the day."""
     try:
         end = frame_span(day, tz, frame)[1]
     except BadInput:
@@ -132,8 +139,11 @@ def ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:
 
 
 def usual_day(now: datetime, tz: str, frame: FrameFacts) -> date:
-    """Return the day that is offered first: a night shift that began yesterday, while most of it is left; today; or the
-    next day, once the evening has begun or the frame is over."""
+    """Return the day that is offered first.
+
+    It is yesterday during the first half of a night shift that began then; else today; or the next day, once the
+    evening has begun or the frame is over.
+    """
     today = local_today(now, tz)
     before = today - timedelta(days=1)
     with suppress(BadInput):
@@ -145,7 +155,7 @@ def usual_day(now: datetime, tz: str, frame: FrameFacts) -> date:
 
 
 def frame_mistake(session: Session) -> str | None:
-    """What is wrong with the frame, as a sentence, if something is."""
+    """Return the mistake in the frame as a sentence, or ``None``."""
     try:
         frame_of(session)
     except BadInput as error:
@@ -154,15 +164,15 @@ def frame_mistake(session: Session) -> str | None:
 
 
 def is_over(session: Session, now: datetime) -> bool:
-    """Whether the session's day has passed: its date, and the night that its frame reaches into."""
+    """Check whether the session's day has passed: its date, and the night that its frame reaches into."""
     ends = [local_day(session.date, zone(session.tz))[1].astimezone(UTC)]
-    with suppress(BadInput):  # a frame that is a mistake has no end of its own
+    with suppress(BadInput):  # an invalid frame has no end of its own
         ends.append(whole_frame(session)[1].astimezone(UTC))
     return max(ends) <= now.astimezone(UTC)
 
 
 def frame_words(session: Session) -> str:
-    """The frame in one line: ``09:00-18:00 (9 h), lunch around 12:30 for 45 min``."""
+    """Return the frame in one line: ``09:00–18:00 (9 h), lunch around 12:30 for 45 min``."""
     frame = session.frame
     line = f"{shown_start(session):%H:%M}–{frame.day_end:%H:%M}"
     if frame_mistake(session) is None:
@@ -178,14 +188,17 @@ def frame_words(session: Session) -> str:
 
 
 def day_window(day: date, tz: str) -> tuple[datetime, datetime]:
-    """What is read of a calendar to plan a day: the local day, and the night that follows."""
+    """Return the calendar range that planning a day reads: the local day, and the next 12 hours."""
     start, end = local_day(day, zone(tz))
     return start, (end.astimezone(UTC) + LOOK_AHEAD).astimezone(zone(tz))
 
 
 def instant_in(session: Session, clock: time) -> datetime:
-    """The instant a person means by a time of day: on the planned day, or in the night after it when the frame reaches
-    that far and the time is before the day's start."""
+    """Return the instant that a person means by a time of day.
+
+    It is on the planned day, or in the night after it when the frame reaches that far and the time is before the
+    day's start.
+    """
     on_day = instant_of(datetime.combine(session.date, clock), zone(session.tz))
     try:
         start, end = whole_frame(session)

@@ -1,4 +1,4 @@
-"""Whether a stage is done: what it has, what is missing, and the one question to ask (S56, S61)."""
+"""Check whether a stage is complete: its summary, what is missing, and the question to ask (S56, S61)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNFINISHED = frozenset({"partial", "failed", "undone"})
 
 
 class _Words(NamedTuple):
-    """How a stage stands, for people."""
+    """State of a stage, for people."""
 
     summary: tuple[str, ...]
     missing: tuple[str, ...] = ()
@@ -23,7 +23,10 @@ class _Words(NamedTuple):
 
 
 def gate(session: Session) -> StageGateOutput:
-    """How the session's current stage stands. It is ready when no rule keeps it from going on."""
+    """Return the state of the session's current stage.
+
+    It is ready when no rule keeps it from going on.
+    """
     words, forward = _words(session), guard.FORWARD.get(session.stage)
     no = () if forward is None else guard.objections(session, forward)
     if not no:
@@ -35,7 +38,7 @@ def gate(session: Session) -> StageGateOutput:
 
 
 def committed(session: Session) -> bool:
-    """Whether the plan of a session is on the calendar, whole."""
+    """Check whether the complete plan of a session is on the calendar."""
     report = session.last_sync
     whole = report is None or report.status not in _UNFINISHED
     return session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None and whole
@@ -104,13 +107,13 @@ def _refine(session: Session) -> _Words:
 
 
 def block_words(session: Session) -> str:
-    """``5 blocks``."""
+    """Return a count like ``5 blocks``."""
     count = len(session.plan.events) if session.plan else 0
     return f"{count} block{'' if count == 1 else 's'}"
 
 
 def calendar_words(session: Session) -> str:
-    """What is known of the calendar, in a few words."""
+    """Describe the state of the calendar in a few words."""
     if session.snapshot_error is not None and session.snapshot is None:
         return "Calendar not read"
     if session.snapshot is None:

@@ -1,6 +1,6 @@
-"""What the rules of ``workflows/timeboxing.yaml`` say to what a session is about to do, and to what a turn came to.
+"""Check a session's next actions and turn results against the rules of ``workflows/timeboxing.yaml``.
 
-A session keeps its latest steps as a trace: the facts as each began, and what was done in it.
+A session keeps its latest steps as a trace: the facts as each began, and the actions done in it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fateforger.workflow.expressions import names_in
 
 WORKFLOW = "timeboxing"
 MOST_STEPS = 16
-"""How far back a session remembers what was done."""
+"""Number of steps that a session remembers."""
 FORWARD = {
     TimeboxingStage.DATE: "confirm_date",
     TimeboxingStage.COLLECT_CONSTRAINTS: "confirm_frame",
@@ -37,18 +37,20 @@ FORWARD = {
     TimeboxingStage.SKELETON: "refine",
     TimeboxingStage.REFINE: "commit",
 }
-"""What Proceed does at each stage that has a next one."""
+"""Action of Proceed at each stage that has a next one."""
 _FAILED = frozenset({"partial", "failed"})
 
 
 def step(session: Session, *actions: str, also: Collection[str] = ("one_message_per_turn",)) -> Step:
-    """What is done now, and the facts as it begins. ``also`` are facts that a session does not know itself: unless said
-    otherwise, that each turn so far had one message."""
+    """Return the next step: the actions, and the facts as it begins.
+
+    ``also`` are facts that a session does not know itself; by default, that each turn so far had one message.
+    """
     return Step(do=actions, true=(*facts(session), *also))
 
 
 def facts(session: Session) -> tuple[str, ...]:
-    """The states of the workflow that hold, as far as a session knows them."""
+    """Return the states of the workflow that hold, as far as a session knows them."""
     report = session.last_sync
     told = {
         "session_active": session.status is SessionStatus.ACTIVE,
@@ -68,15 +70,17 @@ def facts(session: Session) -> tuple[str, ...]:
 
 
 def objections(session: Session, *actions: str) -> tuple[Checked, ...]:
-    """The rules that keep these actions from being done now: a must that they would break, or may break for all that
-    is known."""
+    """Return the rules that forbid these actions now: musts that they break or may break."""
     return broken(session, (step(session, *actions),), rules_about(frozenset(actions)))
 
 
 def broken(
     session: Session, steps: Sequence[Step], rules: Sequence[StatedRule], *, closed: bool = False
 ) -> tuple[Checked, ...]:
-    """The must-rules that these further steps of the session break, or may. With ``closed`` nothing more is to come."""
+    """Return the must-rules that these further steps of the session break, or may break.
+
+    With ``closed``, no more steps follow.
+    """
     vocabulary = shipped(WORKFLOW).vocabulary
     past = session.trace if any(_looks_back(each.rule, vocabulary) for each in rules) else ()
     report = check(rules, (*past, *steps), vocabulary, closed=closed)
@@ -84,36 +88,36 @@ def broken(
 
 
 def all_rules() -> tuple[StatedRule, ...]:
-    """All of them."""
+    """Return all rules of the workflow."""
     return shipped(WORKFLOW).rules
 
 
 def remembered(session: Session, *steps: Step) -> Session:
-    """The session with these steps done."""
+    """Return the session with these steps in its trace."""
     return session.model_copy(update={"trace": (*session.trace, *steps)[-MOST_STEPS:]})
 
 
 def refusal(checked: Sequence[Checked], *instead: str) -> tuple[str, ...]:
-    """What a person reads: what to do (or ``instead``, where it is known better), and which rule says so."""
+    """Return the refusal for a person: the remedies (or ``instead``, if better), and the rules."""
     remedies = instead or tuple(each.remedy for each in checked)
     return (*dict.fromkeys(remedies), *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
 
 
 @lru_cache(maxsize=64)
 def rules_about(actions: frozenset[str]) -> tuple[StatedRule, ...]:
-    """The rules that speak of one of these actions."""
+    """Return the rules that mention one of these actions."""
     return tuple(stated for stated in shipped(WORKFLOW).rules if not actions.isdisjoint(stated.rule.names))
 
 
 def _looks_back(rule: Rule, vocabulary: Vocabulary) -> bool:
-    """Whether what it says of a step depends on earlier ones."""
+    """Check whether the rule's verdict on a step depends on earlier steps."""
     if rule.kind is RuleKind.BEFORE:
         return any(vocabulary.kind_of(name) is AtomKind.ACTION for name in names_in(rule.target))
     return rule.kind is RuleKind.ON
 
 
 def _late(checked: Checked, first: int) -> bool:
-    """Whether the rule is broken at that step or later."""
+    """Check whether the rule is broken at that step or later."""
     steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
     return any(at >= first for at in steps)
 

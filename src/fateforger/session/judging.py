@@ -1,5 +1,7 @@
-"""A word of the person about constraints that are there: changed, confirmed, put away, brought back, decided between,
-and all of it taken back. Pure, as :mod:`fateforger.session.remembering`."""
+"""Apply a person's judgment to constraints: change, confirm, archive, restore, choose, undo.
+
+Pure functions, as in :mod:`fateforger.session.remembering`.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,11 @@ CHANGED_SINCE = "{} was changed since, so I left it as it is."
 
 
 def revised(taken: Taken, uid: str, record: ConstraintRecord, seen: int | None) -> Taken:
-    """The constraint as it shall be. Raises ``BadInput`` when it is not there, not what the person had in view,
-    or when there is a secret in it."""
+    """Return the result of revising a constraint.
+
+    Raises ``BadInput`` when it does not exist, when the person saw another version of it, or when it contains a
+    secret.
+    """
     before = _in_view(taken.memory, uid, seen)
     if holds_credentials(record):
         raise BadInput(REFUSED)
@@ -51,7 +56,10 @@ def revised(taken: Taken, uid: str, record: ConstraintRecord, seen: int | None) 
 
 
 def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: int | None) -> Taken:
-    """What a verdict does to a constraint. Raises ``BadInput`` as :func:`revised`."""
+    """Return the result of a verdict on a constraint.
+
+    Raises ``BadInput`` as :func:`revised`.
+    """
     version = _in_view(taken.memory, uid, seen)
     name = quoted(version.record.name)
     match verdict:
@@ -63,7 +71,7 @@ def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: i
             if not version.retired:
                 return taken.saying(f"{name} is in force already.")
             event = Event(action=Action.UPDATE, reason=reason or "restored")
-            # What it took the place of may be in force again since, and is looked at anew.
+            # Constraints it had replaced may be in force again, so they are compared once more.
             bare = version.model_copy(update={"record": alone(version.record)})
             return consistent(_as(in_force_again(taken, uid), bare, Status.LOCKED, event, name), uid)
         case "decline" | "archive":
@@ -80,8 +88,10 @@ def judged(taken: Taken, uid: str, verdict: Verdict, reason: str | None, seen: i
 
 
 def settled(taken: Taken, uids: tuple[str, str], keep: str | None) -> Taken:
-    """The person's answer to which of two constraints counts. Raises ``BadInput`` when one is gone, or when both cannot
-    be kept because each replaces the other."""
+    """Return the result of the person's choice between two constraints.
+
+    Raises ``BadInput`` when one is out of force, or when both cannot be kept because each replaces the other.
+    """
     memory = taken.memory
     one, other = (memory.existing(uid) for uid in uids)
     if one.retired or other.retired:
@@ -112,8 +122,11 @@ def settled(taken: Taken, uids: tuple[str, str], keep: str | None) -> Taken:
 
 
 def undone(taken: Taken, wrote: Sequence[Version], before: Mapping[str, Version]) -> Taken:
-    """What one deed wrote, taken back by new versions: each constraint as it was ``before``, and put away where there
-    was none. What was changed again since is left as it is, and said."""
+    """Undo one command's writes by new versions.
+
+    Each constraint is restored as it was ``before``, or archived where there was none. A constraint that was changed
+    since stays as it is, which is reported.
+    """
     last = {version.uid: version for version in wrote}
     for uid, version in last.items():
         memory = taken.memory

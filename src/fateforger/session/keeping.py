@@ -1,5 +1,7 @@
-"""Which of the person's constraints a change of the plan breaks: as the engine reads them, by their typed fields, and
-by rules over the order of the day. Pure."""
+"""Find the constraints that a change of the plan breaks.
+
+Checked are the typed fields, as the engine reads them, and rules over the order of the day. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ from fateforger.session.model import Session
 from fateforger.session.recall import following, musts
 
 MOST_RULES = 200
-"""What the engine takes at once."""
+"""Most constraints that are passed to the engine at once."""
 
 
 def against(session: Session, before: TBPlan, after: TBPlan, necessity: Necessity) -> tuple[Breach, ...]:
-    """The constraints of one necessity that a change breaks and that these blocks did not break before it."""
+    """Return the constraints of one necessity that a change breaks at new places."""
     items = [item for item in following(session, after).applicable if item.record.necessity is necessity]
     known = {breach.item.uid: breach for breach in broken(session, items, before)}
     found = ((breach, _fresh(breach, known.get(breach.item.uid))) for breach in broken(session, items, after))
@@ -37,15 +39,17 @@ def against(session: Session, before: TBPlan, after: TBPlan, necessity: Necessit
 
 
 def unkept_musts(session: Session) -> tuple[Breach, ...]:
-    """Return the musts in force that blocks of the session's plan break, whatever the plan held when they were told.
-    Raises ``PlanInvalid`` when the blocks cannot be put on the time line."""
+    """Return the musts in force that the session's plan breaks, even if it broke them when they were stated.
+
+    Raises ``PlanInvalid`` when the blocks cannot be resolved to instants.
+    """
     if session.plan is None:
         return ()
     return tuple(breach for breach in broken(session, musts(session), session.plan) if breach.keys)
 
 
 def broken(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[Breach, ...]:
-    """Those of the constraints that a plan breaks, each once."""
+    """Return the constraints that a plan breaks, each once."""
     blocks = resolve(plan)
     found = {breach.item.uid: breach for breach in breaches(items, blocks)}
     by_uid = {item.uid: item for item in items if item.record.payload.day_rule is None}
@@ -59,8 +63,10 @@ def broken(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple
 
 
 def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
-    """The session's day with its meetings and these constraints, and nothing to do; the whole day while its frame is a
-    mistake."""
+    """Return the session's day with its meetings and these constraints, without tasks.
+
+    The frame is the whole day while the session's own is invalid.
+    """
     try:
         start, end = whole_frame(session)
     except BadInput:
@@ -82,7 +88,7 @@ def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
 
 
 def _fresh(now: Breach, before: Breach | None) -> set[str] | None:
-    """Where a constraint is broken that was not broken there before; ``None`` for nowhere."""
+    """Return the places where a constraint is newly broken, or ``None``."""
     if before is None:
         return set(now.places)
     payload = now.item.record.payload

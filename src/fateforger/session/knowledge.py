@@ -1,4 +1,7 @@
-"""What is known of a person's constraints at one point, and what a deed about them comes to. Pure."""
+"""Constraints of a person at one point, and the result of an action on them.
+
+Pure values.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,10 @@ _TICK = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """All that is known of a person at this point, whichever of store and session knows it, and where we are: the
-    conversation if there is one, the planned day, the instant of the deed, and the zone of the person."""
+    """All that store and session know of a person's constraints, and the context.
+
+    The context is the conversation, if any, the planned day, the instant of the action, and the person's zone.
+    """
 
     user_id: str
     session_id: str | None
@@ -34,22 +39,25 @@ class Memory:
 
     @property
     def today(self) -> Date:
-        """The day it is for the person."""
+        """Current day in the person's zone."""
         return local_today(self.at, self.tz)
 
     def existing(self, uid: str) -> Version:
-        """The constraint as it is. Raises ``BadInput`` when there is none."""
+        """Return the newest version of a constraint.
+
+        Raises ``BadInput`` when there is none.
+        """
         version = self.newest.get(uid)
         if version is None:
             raise BadInput(UNKNOWN)
         return version
 
     def next(self, uid: str, record: ConstraintRecord, event: Event) -> Version:
-        """What would be written of a constraint now, later than any version of it that is there already."""
+        """Return the next version of a constraint, later than all its existing versions."""
         theirs = [version for version in self.versions if version.user_id == self.user_id]
         mine = [version for version in theirs if version.uid == uid]
         at = max([self.at, *(version.updated_at + _TICK for version in mine)])
-        # Of two rules that contradict each other the later one counts, so no two are written at one instant.
+        # Of two contradicting rules the later one counts, so no two are written at one instant.
         instants = {version.updated_at for version in theirs}
         while at in instants:
             at += _TICK
@@ -65,8 +73,12 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a deed comes to so far: ``memory`` with it, the versions to be written, the newest ones ``before`` it, what
-    does not count in this session from now on, or does again, what to say and what to ask."""
+    """Result of an action so far.
+
+    ``memory`` includes it. ``versions`` are to be written, ``before`` are the newest ones before it. ``put_aside``
+    and ``taken_up`` are the constraints that no longer count in this session, or count again. ``lines`` are to be
+    said, ``questions`` to be asked.
+    """
 
     memory: Memory
     versions: tuple[Version, ...] = ()
@@ -77,7 +89,7 @@ class Taken:
     questions: tuple[MemoryQuestion, ...] = ()
 
     def writing(self, version: Version, *lines: str) -> Taken:
-        """One version more, which the next step knows of."""
+        """Return the result with one version more, which the next step sees."""
         known = self.memory.newest.get(version.uid)
         before = self.before if known is None or version.uid in _uids(self) else {**self.before, version.uid: known}
         memory = replace(self.memory, versions=(*self.memory.versions, version))

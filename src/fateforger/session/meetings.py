@@ -1,4 +1,4 @@
-"""What is on the calendar already, as a day plan sees it: the immovables."""
+"""Events that are on the calendar already: the immovables of a day plan."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from fateforger.sync.model import EventImage, OwnedId
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """An event of the calendar that is not part of this plan; ``start`` and ``end`` in the session's zone.
+    """An event of the calendar that is not part of this plan.
 
-    ``busy`` is false for events shown as free and for declined invitations: they are shown, and block nothing.
-    ``calendar`` is the name of the calendar it is on, when that is not the one the plan is written to.
+    ``start`` and ``end`` are in the session's zone. ``busy`` is false for events shown as free and for declined
+    invitations: they are shown but block nothing. ``calendar`` is the name of its calendar, unless the plan is
+    written to that one.
     """
 
     id: str
@@ -31,7 +32,7 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class OnCalendar:
-    """A day of the calendar: timed events in order, titles of all-day ones, and blocks of an earlier plan of ours."""
+    """A day of the calendar: timed events in order, titles of all-day ones, and blocks of an earlier plan."""
 
     timed: tuple[Meeting, ...] = ()
     all_day: tuple[str, ...] = ()
@@ -39,7 +40,10 @@ class OnCalendar:
 
 
 def on_calendar(session: Session) -> OnCalendar:
-    """What the session's snapshot shows for its day, without the plan's own blocks; nothing when there is none."""
+    """Return the events of the session's snapshot for its day, without the plan's own blocks.
+
+    The result is empty without a snapshot.
+    """
     if session.snapshot is None or session.snapshot.day != session.date:
         return OnCalendar()
     first, last = _reach(session)
@@ -65,13 +69,16 @@ def on_calendar(session: Session) -> OnCalendar:
 
 
 def busy_meetings(session: Session) -> tuple[Meeting, ...]:
-    """The timed events that block time."""
+    """Return the timed events that block time."""
     return tuple(m for m in on_calendar(session).timed if m.busy and m.start.astimezone(UTC) < m.end.astimezone(UTC))
 
 
 def own_key(event: EventImage, day: date) -> str | None:
-    """The block key of an event that this program wrote for a plan of that day; ``None`` for any other event. Copies,
-    occurrences of series and blocks of another day's plan are the person's, and stay where they are."""
+    """Return the block key of an event that this program wrote for a plan of that day.
+
+    Returns ``None`` for any other event. Copies, occurrences of series, and blocks of another day's plan belong to
+    the person and are immovable.
+    """
     marker = event.marker
     if marker is None or marker.day != day or event.series_id is not None or not OwnedId.is_one(event.id):
         return None
@@ -79,9 +86,9 @@ def own_key(event: EventImage, day: date) -> str | None:
 
 
 def _reach(session: Session) -> tuple[datetime, datetime]:
-    """From midnight to midnight, or to the end of the frame when that is later; in UTC."""
+    """Return the range from midnight to midnight, or to a later end of the frame, in UTC."""
     start, end = (moment.astimezone(UTC) for moment in local_day(session.date, zone(session.tz)))
-    with suppress(BadInput):  # a frame that is a mistake reaches nowhere
+    with suppress(BadInput):  # an invalid frame reaches nowhere
         end = max(end, whole_frame(session)[1].astimezone(UTC))
     return start, end
 

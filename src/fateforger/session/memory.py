@@ -1,4 +1,4 @@
-"""What a conversation knows of a person's constraints: what the store knew, what was said here, what was set aside."""
+"""Constraints that a conversation knows: from the store, from its messages, and those set aside."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
 class Recalled(BaseModel):
-    """What the store knew that applies on ``day`` at ``stage``, as of ``at``; ``left_out`` is how many there was no
-    room for. ``trouble`` says why it could not be asked, as a sentence; the versions are then those of the last time.
+    """Constraints from the store that apply on ``day`` at ``stage``, as of ``at``.
+
+    ``left_out`` counts those that there was no room for. ``trouble`` is a sentence on why the store could not be
+    read; the versions are then those of the last time.
     """
 
     model_config = _FROZEN
@@ -33,9 +35,12 @@ class Recalled(BaseModel):
 
 
 class MemoryWrite(BaseModel):
-    """What one command wrote into memory, so that it can be taken back: ``versions`` as they were written, and the
-    newest of each constraint ``before``, where there was one; what does not count in the session since, or does again.
-    ``lines`` say it. A ``fresh`` one stands on the next card with its Undo; later it is only kept."""
+    """A command's writes into memory, kept so that they can be undone.
+
+    ``versions`` are the ones written, ``before`` the newest of each constraint before, if any. ``put_aside`` and
+    ``taken_up`` are the constraints that no longer count in the session, or count again. ``lines`` describe the
+    writes. A ``fresh`` one is shown on the next card with its Undo; later it is only kept.
+    """
 
     model_config = _FROZEN
     cause: str
@@ -48,7 +53,7 @@ class MemoryWrite(BaseModel):
 
 
 class MemoryQuestion(BaseModel):
-    """Two constraints of which only the person can say which one counts, the newer one first."""
+    """Two conflicting constraints between which only the person can choose, the newer one first."""
 
     model_config = _FROZEN
     uids: tuple[str, str]
@@ -57,9 +62,12 @@ class MemoryQuestion(BaseModel):
 
 
 class MemoryRow(BaseModel):
-    """A constraint on the memory card. ``seq`` is that of its newest version, 0 while no store has it: what a button
-    has to know to notice a change. ``words`` are the person's own, said on ``said_on``; ``when`` and ``times`` are
-    empty if it is always. ``used`` tells that it applies on the session's day, ``why_not`` why it does not."""
+    """A constraint on the memory card.
+
+    ``seq`` is that of its newest version, 0 while it is in no store; buttons carry it to detect changes. ``words``
+    are the person's own, said on ``said_on``. ``when`` and ``times`` are empty if it always applies. ``used`` means
+    that it applies on the session's day; ``why_not`` is the reason it does not.
+    """
 
     model_config = _FROZEN
     uid: str
@@ -82,7 +90,10 @@ class MemoryRow(BaseModel):
 
 
 class MemoryOffer(BaseModel):
-    """Two constraints that ask for the same, or replace each other: offered to the person, never merged silently."""
+    """Two constraints with the same content, or that replace each other.
+
+    They are offered to the person, never merged silently.
+    """
 
     model_config = _FROZEN
     kind: Kind
@@ -92,10 +103,12 @@ class MemoryOffer(BaseModel):
 
 
 class MemoryView(BaseModel):
-    """The memory card while it is open beside the plan: the first rows of ``total``, of which ``used`` apply on the day
-    and ``unsure`` are to be confirmed. ``asked`` is the click that opened it; ``only`` are the constraints that it is
-    about, when it is not about all; ``lines`` say what the last click on a row did; ``trouble`` why the store could not
-    be read."""
+    """The open memory card: the first rows of ``total``.
+
+    Of these, ``used`` apply on the day and ``unsure`` need confirmation. ``asked`` is the click that opened it.
+    ``only`` restricts the card to these constraints. ``lines`` describe the last click on a row. ``trouble`` is the
+    reason the store could not be read.
+    """
 
     model_config = _FROZEN
     asked: str
@@ -111,7 +124,7 @@ class MemoryView(BaseModel):
 
 
 class Remembering(Protocol):
-    """What :func:`active` looks at of a :class:`fateforger.session.model.Session`."""
+    """Part of a :class:`fateforger.session.model.Session` that :func:`active` reads."""
 
     @property
     def id(self) -> str: ...
@@ -138,9 +151,11 @@ def active(
     event_types: tuple[ET, ...] = (),
     k: int | None = None,
 ) -> Answer:
-    """The constraints that apply in a session, those said here among them, ranked, with a reason for each of the others
-    that the session knows of (S2, S21, S22). ``stage`` is the session's own unless another one is given; without
-    ``event_types`` nothing is routed by them. Prompts, cards, reasons and the draft's fingerprint all ask this."""
+    """Return the constraints that apply in a session, ranked, and the others with a reason (S2, S21, S22).
+
+    Constraints stated in the session are included. ``stage`` defaults to the session's own; without ``event_types``
+    these do not matter. Prompts, cards, reasons, and the draft's fingerprint all use this.
+    """
     context = Context(
         user_id=session.user_id,
         stage=(stage or session.stage).value,
@@ -155,18 +170,20 @@ def active(
 
 
 def known(session: Remembering) -> tuple[Version, ...]:
-    """Every version that the session knows of, whether it applies or not."""
+    """Return every version that the session knows of, applicable or not."""
     stored = () if session.recalled is None else session.recalled.versions
     return (*stored, *session.said)
 
 
 def unsaved(session: Remembering) -> tuple[Version, ...]:
-    """What is to last and is in no store yet."""
+    """Return the lasting versions that are in no store yet."""
     return tuple(version for version in session.said if not version.flat.session_only and not version.seq)
 
 
 def still_said(said: Iterable[Version], stored: Iterable[Version]) -> tuple[Version, ...]:
-    """Of what was said in a session, what a look into the store does not show: it lives here only, or is to be written
-    yet."""
+    """Return the versions stated in a session that the store does not hold.
+
+    They belong to the session only, or are still to be written.
+    """
     there = {(version.uid, version.updated_at) for version in stored}
     return tuple(v for v in said if v.flat.session_only or (v.uid, v.updated_at) not in there)

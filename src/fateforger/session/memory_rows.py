@@ -1,4 +1,4 @@
-"""The memory card as values: what is known of the person, what of it applies today, and why the rest does not."""
+"""Memory card as values: the known constraints, those that apply today, and why the others do not."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
 
 
 def viewed(session: Remembering, versions: Iterable[Version], view: MemoryView) -> MemoryView:
-    """The card anew, from all that store and session know: as many rows as it lists, and what is offered for
-    tidying up."""
+    """Return the card with fresh rows and offers.
+
+    ``versions`` are all that store and session know. The card keeps its number of rows.
+    """
     known = tuple(versions)
     rows = tuple(row for row in rows_of(session, known, retired=bool(view.only)) if row.uid in (view.only or {row.uid}))
     listed = view.listed or FIRST_LISTED
@@ -34,8 +36,11 @@ def viewed(session: Remembering, versions: Iterable[Version], view: MemoryView) 
 
 
 def rows_of(session: Remembering, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
-    """A row for each constraint: first what applies on the session's day, best first, then what is set aside, then the
-    others by name. What is out of force is left out unless ``retired`` ones are wanted as well."""
+    """Return a row for each constraint.
+
+    First come those that apply on the session's day, the best first, then those set aside, then the others by name.
+    Constraints out of force are included only if ``retired``.
+    """
     context = context_of(session)
     answer = applicability(versions, context)
     used = [_row(session, item) for item in answer.applicable]
@@ -46,7 +51,7 @@ def rows_of(session: Remembering, versions: Iterable[Version], *, retired: bool 
 
 
 def offers_of(session: Remembering, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
-    """Constraints that ask for the same, or replace each other: only the person can say what becomes of them."""
+    """Return pairs with the same content, or that replace each other, for the person to decide."""
     known = tuple(versions)
     names = {uid: version.record.name for uid, version in newest(known, session.user_id).items()}
     return tuple(
@@ -62,7 +67,7 @@ def offers_of(session: Remembering, versions: Iterable[Version]) -> tuple[Memory
 
 
 def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
-    """The card once a store has written these versions."""
+    """Return the card after a store has written these versions."""
     seqs = {version.uid: version.seq for version in sorted(written, key=attrgetter("updated_at", "seq"))}
     rows = (
         row.model_copy(update={"seq": seqs[row.uid], "saved": True}) if row.uid in seqs else row for row in view.rows
@@ -71,7 +76,7 @@ def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
 
 
 def context_of(session: Remembering) -> Context:
-    """The question which constraints apply on the session's day, whatever the stage."""
+    """Return the query for the constraints of the session's day, at any stage."""
     return Context(
         user_id=session.user_id,
         as_of=session.date,

@@ -1,5 +1,8 @@
-"""A change of Stage 4 that does not fit as it is: the other blocks get out of its way by the fewest and smallest moves,
-so that nothing overlaps and each must is kept. What the change itself puts somewhere stays there. Pure."""
+"""Repair a change of Stage 4 that does not fit.
+
+Other blocks make the fewest and smallest moves after which nothing overlaps and each must is kept. Blocks that the
+change itself places stay. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from fateforger.session.model import Session
 from fateforger.session.recall import following, musts
 
 STEPS = 1_500
-"""A person waits for it."""
+"""Limit on search steps, low because a person waits for the result."""
 _TIMES = frozenset({RuleKind.PREFER_WINDOW, RuleKind.AVOID_WINDOW, RuleKind.FIXED_BEDTIME, RuleKind.MIN_SLEEP})
 Pair = frozenset[str]
 
@@ -29,9 +32,11 @@ Pair = frozenset[str]
 def made_to_fit(
     session: Session, before: TBPlan, after: TBPlan, placed: AbstractSet[str], at: datetime
 ) -> TBPlan | None:
-    """``after`` with blocks other than the ``placed`` ones moved, or ``None`` where that cannot be had. What was in
-    trouble before the change stays as it was, and so does what began before ``at``. Raises ``PlanInvalid`` when the
-    blocks cannot be put on the time line."""
+    """Return ``after`` with blocks other than the ``placed`` ones moved, or ``None``.
+
+    Blocks in violation before the change stay, and so do blocks that began before ``at``. Returns ``None`` when no
+    repair is found. Raises ``PlanInvalid`` when the blocks cannot be resolved to instants.
+    """
     if frame_mistake(session) is not None:
         return None
     blocks = [block for block in resolve(after) if block.event.type is not ET.BACKGROUND]
@@ -51,9 +56,12 @@ def made_to_fit(
 
 
 def kept_again(session: Session, rules: AbstractSet[str], meetings: AbstractSet[str], at: datetime) -> TBPlan | None:
-    """Return the session's plan with the fewest blocks moved that break one of these musts, by uid, or overlap one of
-    these meetings, by id, which are new to it; ``None`` where moving cannot mend that. Any other trouble stays as it
-    is, and so does what began before ``at``. Raises ``PlanInvalid`` when the blocks cannot be put on the time line."""
+    """Return the session's plan, repaired for new rules and meetings by the fewest moves.
+
+    ``rules`` are uids of musts, ``meetings`` ids of meetings. Other violations stay, and so do blocks that began
+    before ``at``. Returns ``None`` when moving blocks cannot repair it. Raises ``PlanInvalid`` when the blocks cannot
+    be resolved to instants.
+    """
     plan = session.plan
     if plan is None or frame_mistake(session) is not None:
         return None
@@ -80,7 +88,7 @@ def kept_again(session: Session, rules: AbstractSet[str], meetings: AbstractSet[
 def _mends(
     session: Session, before: TBPlan, after: TBPlan, rules: AbstractSet[str], meetings: AbstractSet[str]
 ) -> bool:
-    """Check whether nothing of it is broken any more, and nothing else is that was not before."""
+    """Check that none of these rules and meetings is violated any more, and nothing new is."""
     if not holds(session, before, after):
         return False
     left = {breach.item.uid for breach in broken(session, musts(session), after) if breach.keys}
@@ -90,7 +98,7 @@ def _mends(
 
 
 def _moved_to(plan: TBPlan, blocks: Iterable[Resolved], starts: Mapping[str, datetime]) -> TBPlan:
-    """The plan with these blocks at other starts, each as long as it was."""
+    """Return the plan with these blocks at other starts, with unchanged lengths."""
     lengths = {block.key: place_of(block).duration for block in blocks}
     events = plan.events
     for op in retimed(plan, {key: Place(start, lengths[key]) for key, start in starts.items()}):
@@ -99,25 +107,25 @@ def _moved_to(plan: TBPlan, blocks: Iterable[Resolved], starts: Mapping[str, dat
 
 
 def holds(session: Session, before: TBPlan, after: TBPlan) -> bool:
-    """Whether a change brings no overlap and breaks no must that was not there before."""
+    """Check that a change adds no overlap and no violation of a must."""
     fresh = _pairs(overlaps(resolve(after))) - _pairs(overlaps(resolve(before)))
     return not fresh and not against(session, before, after, Necessity.MUST)
 
 
 def _stuck(session: Session, before: TBPlan, blocks: list[Resolved]) -> set[str]:
-    """Blocks that nobody asked to be mended: in a meeting, or overlapping as they did before."""
+    """Return blocks that are not to be repaired: in a meeting, or overlapping as before."""
     known = _pairs(overlaps(resolve(before)))
     now = _pairs(overlaps(blocks))
     return {b.key for b in blocks if _in_meeting(session, b)} | {key for pair in known & now for key in pair}
 
 
 def _misplaced(known: Iterable[Breach]) -> set[str]:
-    """Blocks at times at which they must not be, before the change already."""
+    """Return blocks at times that were forbidden before the change already."""
     return {key for breach in known if _about_times(breach) for key in breach.keys}
 
 
 def _about_times(breach: Breach) -> bool:
-    """Whether it is about when a block is; the others can be kept where it is broken."""
+    """Check whether the violated rule is about the time of a block."""
     return breach.item.record.payload.rule_kind in _TIMES
 
 

@@ -1,4 +1,4 @@
-"""Which moves a session offers now, and how a button says which card it belongs to."""
+"""Moves that a session offers now, and the tokens that tie a button to its card."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _FAILED = frozenset({"partial", "failed"})
 
 
 def offered(session: Session) -> tuple[Move, ...]:
-    """The moves that make sense now, each legal by the table; what a card shows buttons for (S54)."""
+    """Return the moves that make sense now, each legal by the table; cards show buttons for them (S54)."""
     if session.status is SessionStatus.CANCELLED:
         return ()
     return tuple(m for m in Move if target(session.stage, m) is not None and _makes_sense(session, m))
 
 
 def seen(session: Session, move: Move) -> str:
-    """What a move's button carries: it changes once the move has been carried out."""
+    """Return the token of a move's button; it changes once the move has been carried out."""
     match move:
         case Move.UNDO_LAST_UPDATE:
             return f"{session.stage.value}.{len(session.refine_undo)}"

@@ -1,4 +1,7 @@
-"""What earlier days left undone, offered to a new one. Pure: everything follows from the person's sessions."""
+"""Offer the open work of earlier days to a new one.
+
+Pure functions of the person's sessions.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,17 @@ from fateforger.tasks import Do, QueuedTask, read_task_id
 from fateforger.tasks.outside import OutsideTask
 
 LOOK_BACK = timedelta(days=14)
-"""How old a plan may be whose leftovers are offered."""
+"""Maximum age of a plan whose leftovers are offered."""
 MOST_OFFERED = 30
 
 
 def carried_over(session: Session, others: Iterable[Session], *, now: datetime) -> tuple[OfferedInput, ...]:
-    """What is open of earlier days, the latest first. ``others`` are sessions of the same person. The latest plan that
-    knows a task decides about it; one that never reached the calendar settles nothing, but for what the person said of
-    it. What a plan had on a day that is over counts as open unless they said that it is done."""
+    """Return the open work of earlier days, the latest first.
+
+    ``others`` are sessions of the same person. The latest plan that knows a task decides about it. A plan that never
+    reached the calendar settles only what the person settled explicitly. Planned work of a day that is over counts as
+    open unless they said that it is done.
+    """
     days = sorted((s for s in others if s.id != session.id), key=lambda s: (s.date, s.touched_at), reverse=True)
     known = {*_known(session), *(task.id for task in session.deferred)}
     found: list[OfferedInput] = []
@@ -37,8 +43,10 @@ def carried_over(session: Session, others: Iterable[Session], *, now: datetime) 
 def with_queue(
     session: Session, left: Sequence[OfferedInput], queue: Sequence[QueuedTask], *, ended: Collection[str]
 ) -> tuple[OfferedInput, ...]:
-    """What is ``left`` of earlier days, and what the person does of their ``queue`` (what can be pulled, and what they
-    have in hand), in its order. Nothing twice, and nothing that has ``ended`` there."""
+    """Return the leftovers and the person's own work in the ``queue``, in its order.
+
+    ``queue`` holds tasks that can be pulled or are in hand. There are no duplicates, and no task in ``ended``.
+    """
     known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
     days = tuple(each for each in left if each.task.id not in ended)
     known |= {each.task.id for each in days}
@@ -49,8 +57,11 @@ def with_queue(
 def with_outside(
     session: Session, offered: Sequence[OfferedInput], tasks: Sequence[OutsideTask] | None
 ) -> tuple[OfferedInput, ...]:
-    """What is ``offered`` already, and what stands in TickTick: what is due by the day first, then what is more
-    important, then what is due sooner. ``None``: that was not read yet, so it is what the session knows of it."""
+    """Return the ``offered`` work and the tasks from TickTick.
+
+    Of the latter, those due by the day come first, then the more important, then those due sooner. ``None`` means
+    that TickTick was not read yet; the session's known tasks are used.
+    """
     known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
     known |= {each.task.id for each in offered}
     if tasks is None:
@@ -73,7 +84,7 @@ def _outside(task: OutsideTask) -> Task:
 
 
 def queue_ids(session: Session) -> frozenset[str]:
-    """Ids of the tasks on its list that stand in the queue, too."""
+    """Return the ids of the tasks on its list that are also in the queue."""
     if session.status is SessionStatus.CANCELLED:
         return frozenset()
     return frozenset(task.id for task in session.inputs.tasks if read_task_id(task.id) == task.id)
@@ -88,9 +99,11 @@ def _queued(task: QueuedTask) -> OfferedInput:
 
 
 def bringing(session: Session, task_ids: Sequence[str], settled: Sequence[str] = ()) -> Session:
-    """The session with these tasks on its list, from what is offered or was left for another day; without any, with all
-    that is offered, unless something is ``settled``, which is not offered any more. Raises :class:`BadInput` when one
-    of them is neither."""
+    """Return the session with these tasks on its list, from the offered and deferred ones.
+
+    Without any, all offered tasks are taken, unless something is ``settled``, which is then no longer offered. Raises
+    :class:`BadInput` when one of them is neither offered nor deferred.
+    """
     there = {each.task.id: each.task for each in session.offered}
     wanted = tuple(task_ids) or (() if settled else tuple(there))
     there |= {task.id: task for task in session.deferred}

@@ -1,4 +1,4 @@
-"""The day in time order, meetings and blocks together, as CommonMark (S48)."""
+"""Overview of the day as CommonMark: meetings and blocks in time order (S48)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fateforger.session.model import Session
 from fateforger.session.placing import by_time
 
 MOST_MEETINGS = 40
-"""Meetings listed one by one; a fuller calendar than that is counted instead."""
+"""Most meetings listed one by one; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Line:
 
 
 def overview(session: Session) -> str:
-    """Each meeting unmoved and each block, by time; then what was left out of the list, if anything was."""
+    """Return each meeting and block in time order, and the count of those left out."""
     timed = on_calendar(session).timed
     lines = [Line(m.start, meeting_line(m, session.date)) for m in timed[:MOST_MEETINGS]]
     lines += [Line(b.start, block_line(session, b)) for b in by_time(session.plan)] if session.plan else []
@@ -38,14 +38,17 @@ def overview(session: Session) -> str:
 
 
 def meeting_line(meeting: Meeting, day: date) -> str:
-    """``**09:30-10:00** Standup``, clipped to the day; with the name of its calendar, when that is another one."""
+    """Return ``**09:30–10:00** Standup``, clipped to the day.
+
+    The calendar's name is added if it is another one.
+    """
     where = "" if meeting.calendar is None else f" · {plain(meeting.calendar, 30)}"
     note = "" if meeting.busy else " · shown as free"
     return f"**{clipped(meeting, day)}** {plain(meeting.title)}{beyond(meeting, day)}{where}{note}"
 
 
 def clipped(meeting: Meeting, day: date) -> str:
-    """The part of a meeting on the day; all of it when it begins later, in the night that the frame reaches into."""
+    """Return the part of a meeting on the day; all of it when it begins in the night after."""
     if meeting.start.date() > day:
         return span(meeting.start, meeting.end)
     start = "00:00" if meeting.start.date() < day else f"{meeting.start:%H:%M}"
@@ -54,7 +57,7 @@ def clipped(meeting: Meeting, day: date) -> str:
 
 
 def beyond(meeting: Meeting, day: date) -> str:
-    """Where a meeting really begins or ends when that is on another day."""
+    """Return the true start or end of a meeting when that is on another day."""
     if meeting.start.date() > day:
         return f" (on {weekday(meeting.start.date())})"
     since = f" (since {weekday(meeting.start.date())} {meeting.start:%H:%M})" if meeting.start.date() < day else ""
@@ -63,19 +66,19 @@ def beyond(meeting: Meeting, day: date) -> str:
 
 
 def block_line(session: Session, block: Resolved) -> str:
-    """``**09:00-10:30** Write report · 1 h 30 min · deep work``."""
+    """Return ``**09:00–10:30** Write report · 1 h 30 min · deep work``."""
     return f"{block_title(session, block)} · {in_words(block.minutes)} · {_kind(block.event.type)}"
 
 
 def block_title(session: Session, block: Resolved) -> str:
-    """``**09:00-10:30** Write report``, starred when it is the one thing."""
+    """Return ``**09:00–10:30** Write report``, starred when it is the one thing."""
     one = next((t.id for t in session.inputs.tasks if t.one_thing), None)
     star = " ⭐" if one is not None and (block.key == one or block.key.startswith(f"{one}-")) else ""
     return f"**{span(block.start, block.end)}** {plain(block.event.name)}{star}"
 
 
 def collisions(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
-    """Blocks that run into a meeting, each with the first one it runs into."""
+    """Return the blocks that run into a meeting, each with the first one it runs into."""
     if session.plan is None:
         return ()
     meetings = busy_meetings(session)

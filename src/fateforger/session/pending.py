@@ -1,5 +1,7 @@
-"""What the card asks and offers now, with the command that each answer means. The card takes its buttons from here, and
-words are answered by the same commands (S214). Pure."""
+"""Questions and offers of the card, with the command that each answer means.
+
+The card takes its buttons from here, and words are answered by the same commands (S214). Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -50,15 +52,15 @@ HELD_BACK = {
     "change": "I did not write that to your calendar, because the plan goes against what you want kept{rule}."
     " Write it anyway, or leave it?",
 }
-"""What did not happen, by what the yes would do: make the change, commit the plan, or write it."""
+"""Refusal by the effect of approval: make the change, commit the plan, or write it."""
 MOST_UNSURE = 2
-"""Rules that the card asks to be confirmed at once."""
+"""Most rules that the card asks to confirm at once."""
 MOST_CLASHES = 2
 _LONGEST_LABEL = 75
 
 
 class WaitingProposal(BaseModel):
-    """What another agent proposes for the plan, as its card in the thread says it."""
+    """Another agent's proposal for the plan, as its card in the thread words it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     id: str
@@ -66,28 +68,28 @@ class WaitingProposal(BaseModel):
 
 
 class PendingKind(StrEnum):
-    """What is asked."""
+    """Kind of a question."""
 
     HELD = "held"
-    """A change that was not made because of a rule."""
+    """A change held back because of a rule."""
     BRAKE = "brake"
-    """A write that needs a yes."""
+    """A write that needs approval."""
     PROPOSAL = "proposal"
-    """Whether another agent may change the plan."""
+    """Another agent's proposal for the plan."""
     RULE = "rule"
-    """Whether a rule was read right."""
+    """An extracted rule that needs confirmation."""
     WORDS = "words"
-    """What the bot asked last, in words."""
+    """The bot's last question, in words."""
     SAID = "said"
-    """What it said last, by way of an answer or a refusal: it may ask something, too."""
+    """The bot's last answer or refusal, which may ask something, too."""
     CALENDAR = "calendar"
-    """Whose change counts, the person's or the plan's."""
+    """A choice between the person's change and the plan's."""
     RULES = "rules"
-    """Which of the rules counts."""
+    """A choice between rules."""
     RULES_NOTED = "rules noted"
-    """The same, where the card only says that it is asked under *Your rules*."""
+    """The same, where the card only refers to *Your rules*."""
     MISSED = "missed"
-    """What becomes of what missed days left open."""
+    """The open work of missed days."""
     RETRY = "retry"
     FIX = "fix"
     REFIT = "refit"
@@ -109,7 +111,7 @@ _OFFERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer: the button that gives it, and the command that it is."""
+    """One answer: its button, and its command."""
 
     label: str
     action: str
@@ -128,8 +130,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class PendingQuestion:
-    """Something that waits for an answer. ``yes`` and ``no`` are what agreeing and refusing mean; without ``no``,
-    refusing changes nothing. With ``which`` one of several options has to be named, and a yes names none."""
+    """A question that waits for an answer.
+
+    ``yes`` and ``no`` are the commands of agreeing and refusing; without ``no``, refusing changes nothing. With
+    ``which``, one of several options has to be named, and a yes names none.
+    """
 
     kind: PendingKind
     sentence: str
@@ -139,24 +144,28 @@ class PendingQuestion:
 
     @property
     def answers(self) -> tuple[Option, ...]:
-        """Return every answer that has a button."""
+        """Every answer that has a button."""
         return tuple(option for option in (self.yes, self.no, *self.which) if option is not None)
 
     @property
     def is_offer(self) -> bool:
-        """Check whether the card only offers this beside the step at hand, and asks nothing."""
+        """True when the card only offers this and asks nothing."""
         return self.kind in _OFFERS
 
     @property
     def awaits_yes(self) -> bool:
-        """Check whether a yes or a no is what the card asks for. Then words that agree may be the answer, and are never
-        taken for going on."""
+        """True when the card asks for a yes or a no.
+
+        Words that agree may then be the answer, and never mean to proceed.
+        """
         return self.yes is not None and not self.is_offer
 
 
 def pending_questions(session: Session, proposals: Sequence[WaitingProposal] = ()) -> tuple[PendingQuestion, ...]:
-    """Return all that waits for an answer: what a yes or a no answers, what the bot said last, what needs a choice, and
-    what is only offered. ``proposals`` are those whose cards stand in the thread."""
+    """Return all open questions: yes-or-no questions first, then choices, then offers.
+
+    ``proposals`` are those whose cards are in the thread.
+    """
     if session.status is SessionStatus.CANCELLED:
         return ()
     found = (*_all(session), *(_proposed(each) for each in proposals))
@@ -168,14 +177,16 @@ def pending_questions(session: Session, proposals: Sequence[WaitingProposal] = (
 
 
 def the_one(waiting: Sequence[PendingQuestion]) -> PendingQuestion | None:
-    """Return what an answer is about that does not say so: the only question, or the only offer where nothing is
-    asked. ``None`` when that is not clear."""
+    """Return the question that an unspecific answer refers to, or ``None`` if that is unclear.
+
+    It is the only question, or the only offer where nothing is asked.
+    """
     asked = [each for each in waiting if not each.is_offer] or list(waiting)
     return asked[0] if len(asked) == 1 else None
 
 
 def held_question(session: Session) -> PendingQuestion | None:
-    """Return the question about what was not done because of a rule or a meeting."""
+    """Return the question about a change held back because of a rule or a meeting."""
     held = session.held
     if held is None or session.stage is not Stage.REFINE:
         return None
@@ -190,7 +201,7 @@ def held_question(session: Session) -> PendingQuestion | None:
 
 
 def write_question(session: Session) -> PendingQuestion | None:
-    """Return the question about a write that stopped: whether to go ahead, or only the offer to try it again."""
+    """Return the question about a stopped write, or only the offer to try it again."""
     if Move.RETRY not in offered(session):
         return None
     again = partial(_move, Move.RETRY, seen(session, Move.RETRY))
@@ -204,12 +215,12 @@ def write_question(session: Session) -> PendingQuestion | None:
 
 
 def unsure_questions(session: Session) -> tuple[PendingQuestion, ...]:
-    """Return the rules that were read out of the person's words and that they have to confirm."""
+    """Return the questions about extracted rules that the person has to confirm."""
     return tuple(_unsure(item) for item in unsure(session)[:MOST_UNSURE])
 
 
 def refit_question(session: Session) -> PendingQuestion | None:
-    """Return the offer to make room, where blocks that are still to come run into meetings."""
+    """Return the offer to make room, where future blocks run into meetings."""
     at = session.touched_at.astimezone(UTC)
     ahead = [(b, m) for b, m in collisions(session) if b.start.astimezone(UTC) >= at]
     if not ahead:
@@ -221,7 +232,7 @@ def refit_question(session: Session) -> PendingQuestion | None:
 
 
 def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
-    """Return the rules that cannot be kept together, but for those that are asked about already."""
+    """Return the questions about conflicting rules that are not asked already."""
     asked = {frozenset(question.uids) for question in session.memory_questions}
     return tuple(
         PendingQuestion(
@@ -233,13 +244,13 @@ def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
 
 
 def conflict_options(question: Question) -> tuple[Option, Option]:
-    """Return the two answers to what the person and the plan both changed."""
+    """Return the two answers to a difference that the person and the plan both changed."""
     gone = question.conflict.calendar is None
     labels = ("Keep deleted", "Put it back") if gone else ("Keep calendar", "Keep plan")
     target = address(question)
 
     def kept(side: commands.Side, envelope: Mapping[str, Any]) -> SessionCommand:
-        # What no card has shown yet is asked first: its answer fits no version of the question.
+        # A question that no card has shown must be asked first, so this token never matches.
         about = addressed(target) if question.shown else {**addressed(target), "seen": ""}
         return commands.ResolveConflict.model_validate({**envelope, "keep": side, **about})
 
@@ -264,7 +275,7 @@ def settling(uids: tuple[str, str], names: tuple[str, str], *, both: str | None)
 
 
 class Settled(BaseModel):
-    """Two rules, and which of them counts; ``None``: both."""
+    """Two rules, and the one that counts; ``None`` keeps both."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     uids: tuple[str, str]
@@ -272,7 +283,7 @@ class Settled(BaseModel):
 
 
 def judging(label: str, verdict: commands.Verdict, uid: str, seq: int, *, spoken: str = "") -> Option:
-    """Return an answer that is a word about one rule, as it was in view."""
+    """Return an answer that judges one rule, in the version that was shown."""
 
     def judged(envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seq)
@@ -281,14 +292,14 @@ def judging(label: str, verdict: commands.Verdict, uid: str, seq: int, *, spoken
 
 
 def set_aside_option(version: Version) -> Option:
-    """Return the answer that does without a rule for the day."""
+    """Return the answer that relaxes a rule for the day."""
     label = f"Today without “{version.record.name}”"
     short = label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 2].rstrip()}…”"
     return judging(short, "set_aside", version.uid, version.seq, spoken=short)
 
 
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
-    """Return what could be done on the day as well: leftovers and the queue as one offer each, TickTick by row."""
+    """Return the offers of further work: leftovers and the queue as one each, TickTick by task."""
     missed = open_of_missed(session)
     left = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
     queued = [each for each in session.offered if each.source == "queue"]
@@ -307,19 +318,19 @@ def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Option:
 
 
 def bring_queued(queued: Sequence[OfferedInput]) -> Option:
-    """Return the answer that takes up all of the queue."""
+    """Return the answer that takes on all of the queue."""
     if len(queued) == 1:
         return bring_row(queued[0])
     return _bring(f"Add all {len(queued)} from the queue", tuple(each.task.id for each in queued))
 
 
 def bring_row(each: OfferedInput) -> Option:
-    """Return the answer that takes up one thing."""
+    """Return the answer that takes on one task."""
     return _bring("Add", (each.task.id,), spoken=f"Add “{each.task.title[:40]}”")
 
 
 def fix_option(fix: Fix) -> Option:
-    """Return the answer that makes a change the card offers."""
+    """Return the answer that applies an offered fix."""
     label = fix.label if len(fix.label) <= _LONGEST_LABEL else f"{fix.label[: _LONGEST_LABEL - 1].rstrip()}…"
 
     def fixed(envelope: Mapping[str, Any]) -> SessionCommand:
@@ -356,7 +367,7 @@ def _all(session: Session) -> Iterator[PendingQuestion]:
 
 
 def proposal_options(proposal_id: str) -> tuple[Option, Option]:
-    """Return the yes and the no to what an agent proposes."""
+    """Return the yes and the no to another agent's proposal."""
 
     def answered(answer: Literal["apply", "deny"], envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.AnswerProposal(**envelope, proposal=proposal_id, answer=answer)

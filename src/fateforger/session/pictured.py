@@ -1,4 +1,4 @@
-"""The day of a session as a picture shows it."""
+"""Picture of a session's day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from fateforger.session.model import Session
 
 
 def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
-    """The picture, once there is a plan; with ``changed`` it shows what the turn that was just carried out changed."""
+    """Return the picture, once there is a plan.
+
+    With ``changed`` it shows the changes of the turn that was just carried out.
+    """
     if session.plan is None:
         return ()
     blocks = planned_blocks(session.plan)
@@ -33,7 +36,7 @@ def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
 
 
 def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
-    """The blocks before the last change, while the card still says what it did."""
+    """Return the blocks before the last change, while the card still reports it."""
     notice = session.notice
     if notice is None or notice.refused or not session.refine_undo:
         return None

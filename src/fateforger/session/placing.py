@@ -1,4 +1,4 @@
-"""Where blocks stand once a patch is applied, and how those in the way make room."""
+"""Apply patches and resolve the new places of blocks; move blocks that are in the way."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _REMEDY = "Move one of them first, make one shorter, or let them trade places."
 
 
 def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
-    """The patch applied, refusing only overlaps that were not there before. Raises ``UserError``."""
+    """Apply a patch, refusing only new overlaps.
+
+    Raises ``UserError``.
+    """
     after = unchecked(plan, patch)
     known = {(a.key, b.key) for a, b in overlaps(resolve(plan))}
     for first, second in overlaps(resolve(after)):
@@ -34,7 +37,10 @@ def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
 
 
 def unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
-    """The patch applied, overlaps and all. Raises ``UserError`` for a block that is not there, or a mistake in one."""
+    """Apply a patch, accepting overlaps.
+
+    Raises ``UserError`` for a block that does not exist, or a mistake in one.
+    """
     events = plan.events
     for op in patch.ops:
         events, _ = apply_op(events, op)
@@ -45,7 +51,7 @@ def unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
 
 
 def in_time_order(plan: TBPlan) -> TBPlan:
-    """The same blocks, listed as they happen, when each has a time of its own; otherwise as they are."""
+    """Return the plan with its blocks in time order, if each has a time of its own; else unchanged."""
     if not all(is_anchored(e.timing) for e in plan.events):
         return plan
     order = sorted(resolve(plan), key=lambda b: (b.start.astimezone(UTC), b.index))
@@ -53,12 +59,15 @@ def in_time_order(plan: TBPlan) -> TBPlan:
 
 
 def by_time(plan: TBPlan) -> tuple[Resolved, ...]:
-    """The blocks on the time line, the earliest first."""
+    """Return the blocks as instants, the earliest first."""
     return tuple(sorted(resolve(plan), key=lambda b: (b.start.astimezone(UTC), b.index)))
 
 
 def resolved_block(plan: TBPlan, key: str) -> Resolved:
-    """One block on the time line. Raises :class:`PatchInvalid` when it is not there any more."""
+    """Return one block as instants.
+
+    Raises :class:`PatchInvalid` when it is not in the plan any more.
+    """
     for block in resolve(plan):
         if block.key == key:
             return block
@@ -66,7 +75,10 @@ def resolved_block(plan: TBPlan, key: str) -> Resolved:
 
 
 def fixed_start(session: Session, start: datetime, minutes: int) -> FixedStart:
-    """A start and a length on the session's day. Raises :class:`BadInput` for a start that leaves it."""
+    """Return a start and a length on the session's day.
+
+    Raises :class:`BadInput` for a start outside it.
+    """
     first, last = day_window(session.date, session.tz)
     if not first.astimezone(UTC) <= start.astimezone(UTC) < last.astimezone(UTC):
         raise BadInput("That would leave the day you are planning; choose a time on it or in the night after it.")
@@ -77,9 +89,11 @@ def fixed_start(session: Session, start: datetime, minutes: int) -> FixedStart:
 
 
 def making_way(session: Session, plan: TBPlan, patch: ops.Patch, placed: AbstractSet[str]) -> ops.Patch:
-    """The patch, and moves of the blocks behind the ``placed`` ones that those run into: each goes back just as far as
-    it has to, around meetings and around what was placed. A block that began before the one it is in the way of stays,
-    and so does one with no room left; :func:`applied` then says what is in the way."""
+    """Return the patch, extended by moves of later blocks that the ``placed`` ones run into.
+
+    Each of those moves back just as far as necessary, around meetings and placed blocks. A block stays if it began
+    before the one that it is in the way of, or if there is no room left; :func:`applied` then reports the overlap.
+    """
     moved = sorted(by_time(unchecked(plan, patch)), key=lambda b: (b.start.astimezone(UTC), b.key not in placed))
     taken = [(m.start.astimezone(UTC), m.end.astimezone(UTC)) for m in busy_meetings(session)]
     taken += [(b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in moved if b.key in placed]
@@ -108,8 +122,10 @@ def making_way(session: Session, plan: TBPlan, patch: ops.Patch, placed: Abstrac
 
 
 def placed_blocks(session: Session, plan: TBPlan, patch: ops.Patch) -> AbstractSet[str]:
-    """The blocks that a patch puts somewhere: the new ones, and those with another time than before. Raises
-    ``UserError`` for one that leaves the day."""
+    """Return the keys of the blocks that a patch adds or moves.
+
+    Raises ``UserError`` for one that leaves the day.
+    """
     was = {block.key: (block.start, block.end) for block in resolve(plan)}
     after = [block for block in resolve(unchecked(plan, patch)) if was.get(block.key) != (block.start, block.end)]
     for block in after:
@@ -118,7 +134,7 @@ def placed_blocks(session: Session, plan: TBPlan, patch: ops.Patch) -> AbstractS
 
 
 def _past(busy: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
-    """The first moment from ``start`` on at which ``length`` fits between meetings."""
+    """Return the first instant from ``start`` on at which ``length`` fits between meetings."""
     for begin, end in sorted(busy):
         if begin < start + length and start < end:
             start = end

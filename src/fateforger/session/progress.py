@@ -1,4 +1,4 @@
-"""What a turn that takes a moment is doing just now: a value for whoever shows it."""
+"""Progress of a turn that takes a moment, as a value for the display."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from pydantic import BaseModel, ConfigDict
 
 class Doing(StrEnum):
     LOOKING = "looking"
-    """At the calendar."""
+    """Reading the calendar."""
     READING = "reading"
-    """What the person wrote."""
+    """Reading the person's message."""
     DRAFTING = "drafting"
-    """A first plan of the day."""
+    """Drafting a first plan of the day."""
     CHANGING = "changing"
     """Working out a change of the plan."""
     WRITING = "writing"
-    """To the calendar: from here on the turn ends whole."""
+    """Writing to the calendar: from here on the turn runs to its end."""
 
 
 class Progress(BaseModel):
-    """``done`` of ``of`` events are written, where that can be counted; the rest ``waits`` so many seconds."""
+    """Progress of a turn.
+
+    ``done`` of ``of`` events are written, where that can be counted; the rest ``waits`` that many seconds.
+    """
 
     model_config = ConfigDict(frozen=True)
     doing: Doing
@@ -32,9 +35,9 @@ class Progress(BaseModel):
 
 
 Tell = Callable[[Progress], None]
-"""Takes a turn's progress as it goes on; it must not wait and must not fail."""
+"""Callback for the progress of a turn; it must not block and must not raise."""
 
 
 def untold(progress: Progress) -> None:
-    """For a turn that nobody watches."""
+    """Ignore the progress."""
     del progress

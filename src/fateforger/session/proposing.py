@@ -1,4 +1,7 @@
-"""What somebody else's proposal would change, found out without changing anything. Pure."""
+"""Determine the effect of a proposal without applying it.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,10 @@ _CHANGED_IN = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
 def patched(session: Session, patch: Patch, *, at: datetime, approved: Approved | None = None) -> Edited:
-    """What a patch would make of the plan of a session, with the moves that make room. Raises ``UserError`` when it
-    cannot be applied, changes nothing, or something else than what was ``approved``."""
+    """Return the effect of a patch on the plan of a session, with the moves that make room.
+
+    Raises ``UserError`` when it cannot be applied, changes nothing, or differs from ``approved``.
+    """
     if session.status is SessionStatus.CANCELLED:
         raise BadInput("That session has ended; a plan is changed while its session is open.")
     if session.stage not in _CHANGED_IN:
@@ -46,8 +51,10 @@ def patched(session: Session, patch: Patch, *, at: datetime, approved: Approved 
 
 
 def told_patch(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
-    """A line for each thing that becomes different, by time, with all that a person has to know to say yes. Raises
-    ``BadInput`` when that is more than can be looked through."""
+    """Describe each change in a line, by time, with all that a person needs for approval.
+
+    Raises ``BadInput`` when there are too many changes to review.
+    """
     was = {block.key: block for block in resolve(before)}
     now = {block.key: block for block in resolve(after)}
     pairs = [(was.get(key), now.get(key)) for key in changes(before, after)]
@@ -82,8 +89,10 @@ def _told(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
 
 
 def proposable(record: ConstraintRecord) -> ConstraintRecord:
-    """The record as it would be written once the person has approved it, which confirms it. Raises ``BadInput`` for
-    one that is for a single session, or that names itself or others."""
+    """Return the record as it would be written after approval, which confirms it.
+
+    Raises ``BadInput`` for one that is limited to a session, or that names itself or others.
+    """
     if "scope" not in record.model_fields_set:
         record = record.model_copy(update={"scope": Scope.PROFILE})
     if record.scope is Scope.SESSION:
@@ -110,8 +119,11 @@ def remembering(
     tz: str,
     at: datetime,
 ) -> Taken:
-    """What a constraint would do to a person's others, outside of any session. Raises ``BadInput`` when what it is to
-    replace is not there, is out of force, or when there is a secret in it."""
+    """Return the effect of a constraint on a person's others, outside any session.
+
+    Raises ``BadInput`` when the constraint to replace does not exist or is out of force, or when the record contains
+    a secret.
+    """
     memory = Memory(user_id=user_id, session_id=None, day=local_today(at, tz), at=at, versions=versions, tz=tz)
     if replaces is not None and memory.existing(replaces).retired:
         raise BadInput("What it is to replace is out of force already; leave that out.", where="replaces")
@@ -122,7 +134,7 @@ def remembering(
 
 
 def told_constraint(taken: Taken) -> tuple[str, ...]:
-    """The constraint in words, how binding it is and when it holds; then what becomes of the others."""
+    """Describe a constraint, its necessity, and its time; then its effect on the others."""
     memory = taken.memory
     person = alone(memory.user_id, memory.tz, memory.at)
     row = next(row for row in rows_of(person, memory.versions, retired=True) if row.uid == taken.versions[0].uid)

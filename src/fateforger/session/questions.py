@@ -1,5 +1,7 @@
-"""What the person and the plan both changed, from the question to the answer (S201). Nothing is decided for anybody:
-until there is an answer the calendar keeps what it shows, and everything else goes on."""
+"""Questions about differences that the person and the plan both changed (S201).
+
+Neither side wins without the person's answer: until then the calendar keeps its state, and everything else continues.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,21 @@ from fateforger.sync.model import Adopted, EventFields, EventImage, OwnedId, Sna
 from fateforger.sync.words import changes_between
 
 Matter = tuple[str, Topic]
-"""What a question is about: a block's key and a topic."""
+"""Subject of a question: a block's key and a topic."""
 
 
 def open_questions(session: Session) -> tuple[Question, ...]:
-    """Those that wait for an answer."""
+    """Return the questions without an answer."""
     return tuple(question for question in session.questions if question.answer is None)
 
 
 def matter(question: Question) -> Matter:
-    """What it is about."""
+    """Return the subject of a question."""
     return question.conflict.key, question.conflict.topic
 
 
 def token(questions: Iterable[Question]) -> str:
-    """Changes when either side of one of the questions does."""
+    """Return a token that changes when either side of one of the questions does."""
     parts: list[str] = []
     for question in questions:
         conflict = question.conflict
@@ -43,12 +45,15 @@ def token(questions: Iterable[Question]) -> str:
 
 
 def address(question: Question) -> str:
-    """What the buttons of one question carry."""
+    """Return the value that the buttons of one question carry."""
     return f"{question.conflict.topic}.{token([question])}.{question.conflict.key}"
 
 
 def addressed(target: str) -> dict[str, str]:
-    """The question that a button is about: :func:`address` taken apart, or the token of all that were open."""
+    """Parse a button's value into the fields of a question.
+
+    The value is an :func:`address`, or the token of all open questions.
+    """
     topic, dot, rest = target.partition(".")
     if not dot:
         return {"seen": target}
@@ -56,11 +61,11 @@ def addressed(target: str) -> dict[str, str]:
     return {"topic": topic, "seen": seen, "key": key}
 
 
-# --- what a comparison may do ---
+# --- input of a comparison ---
 
 
 def choices_of(session: Session) -> Choices:
-    """What the person has chosen, by answering, and by planning with the calendar of the last look in view."""
+    """Return the person's choices: their answers, and the calendar that they saw while planning."""
     return Choices(
         seen={} if session.snapshot is None else _seen(session.snapshot),
         answers=tuple(
@@ -88,8 +93,11 @@ def _seen(snapshot: Snapshot) -> dict[str, EventFields | None]:
 
 
 def asked(questions: Sequence[Question], compared: SyncPlan, shown: Snapshot) -> tuple[Question, ...]:
-    """The questions after a comparison: what it leaves open, and the answers that still fit what the calendar shows.
-    A question whose sides are as they were stays the same question."""
+    """Return the questions after a comparison.
+
+    These are the open ones, and the answers that still fit the calendar. A question with unchanged sides stays the
+    same question.
+    """
     known = {matter(question): question for question in questions}
     found = [Question(conflict=conflict) for conflict in conflicts_in(compared)]
     now = [_same(known.get(matter(question)), question) for question in found]
@@ -115,7 +123,7 @@ def _fits(question: Question, seen: Mapping[str, EventFields | None]) -> bool:
 
 
 def wanted(plan: TBPlan) -> dict[str, EventFields]:
-    """What the calendar should show for each block, by key."""
+    """Return the intended calendar state of each block, by key."""
     return {block.key: block.fields for block in desired_day(plan, overlapping=True).blocks}
 
 
@@ -123,7 +131,10 @@ def wanted(plan: TBPlan) -> dict[str, EventFields]:
 
 
 def answered_by(session: Session, matters: Iterable[Matter]) -> tuple[Question, ...]:
-    """The open questions that a change answers: a card had asked them, so the change was made knowing both sides."""
+    """Return the open questions that a change answers.
+
+    A card has asked them, so the change was made with both sides in view.
+    """
     decided = set(matters)
     keys = {key for key, _ in decided}
     return tuple(
@@ -135,7 +146,10 @@ def answered_by(session: Session, matters: Iterable[Matter]) -> tuple[Question, 
 
 
 def with_answer(session: Session, questions: Iterable[Question], keep: commands.Side) -> Session:
-    """The session with these questions answered. Keeping the calendar's side means that the plan takes it over."""
+    """Return the session with these questions answered.
+
+    Keeping the calendar's side means that the plan adopts it.
+    """
     chosen = {matter(question) for question in questions}
     after = tuple(q.model_copy(update={"answer": keep}) if matter(q) in chosen else q for q in session.questions)
     session = session.model_copy(update={"questions": after})
@@ -146,16 +160,18 @@ def with_answer(session: Session, questions: Iterable[Question], keep: commands.
 
 
 def reopened(session: Session, questions: Iterable[Question]) -> Session:
-    """The session with these questions open again."""
+    """Return the session with these questions open again."""
     again = {matter(q): q.model_copy(update={"answer": None, "shown": False}) for q in questions}
     others = tuple(question for question in session.questions if matter(question) not in again)
     return session.model_copy(update={"questions": (*others, *again.values())})
 
 
 def settled(session: Session) -> Session:
-    """The session with its questions as its plan and its last look leave them. Gone are those whose sides have become
-    equal and those whose block went away. Where the plan's change was withdrawn only the person's is left: the plan
-    takes it over, and says so."""
+    """Return the session with its questions updated to its plan and last snapshot.
+
+    Questions whose sides are equal now, or whose block is gone, are dropped. Where the plan's change was withdrawn,
+    the plan adopts the calendar's side, and a notice says so.
+    """
     if not session.questions:
         return session
     blocks = {} if session.plan is None else wanted(session.plan)
@@ -182,7 +198,7 @@ def settled(session: Session) -> Session:
 
 
 def _over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
-    """Whether the sides agree now, or the event came or went."""
+    """Check whether the sides agree now, or the event appeared or disappeared."""
     if conflict.event_id not in seen:
         return conflict.agreed
     now = seen[conflict.event_id]
@@ -192,7 +208,7 @@ def _over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
 
 
 def _adopted(conflict: Conflict, tz: str) -> list[Adopted]:
-    """The calendar's side as changes for the plan."""
+    """Return the calendar's side as changes for the plan."""
     if conflict.calendar is None:
         return [Adopted(key=conflict.key, summary=conflict.title, field="deleted", plan=conflict.title, calendar=None)]
     names = FIELDS[conflict.topic]
@@ -210,7 +226,7 @@ def _canon(fields: EventFields | None) -> Canon | None:
 
 
 def all_shown(session: Session) -> Session:
-    """The session once its card has asked its questions."""
+    """Return the session after its card has asked its questions."""
     if all(question.shown for question in session.questions):
         return session
     shown = tuple(question.model_copy(update={"shown": True}) for question in session.questions)

@@ -1,5 +1,7 @@
-"""Which constraints a point of planning calls for: what the day holds, the queries that follow from it, and what of the
-answer a session keeps (S14-S21). Pure."""
+"""Select the constraints that a point of planning needs (S14-S21).
+
+The contents of the day determine the queries, and these the constraints that a session keeps. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,19 @@ from fateforger.stages import TimeboxingStage
 
 SHORTEST_GAP = timedelta(minutes=10)
 STANDING_BY = 50
-"""Constraints that a session keeps although they do not apply just now."""
+"""Number of constraints that a session keeps although they do not apply at the moment."""
 MOST_NAMED = 60
-"""Constraints that a message in words can name."""
+"""Number of constraints that a message in words can refer to."""
 _DEPENDS = frozenset({Why.CONDITION, Why.RULED_OUT})
-"""What keeps a constraint from applying now, and may not once the day holds something else."""
+"""Exclusions that may end once the day holds other things."""
 
 
 def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recalled:
-    """What the session is to know of the person's stored constraints: what applies at its stage, then what may apply on
-    the same day at another one or once the plan holds other things. A must is never left out."""
+    """Return the stored constraints that the session needs.
+
+    First come those that apply at its stage, then those that may apply on the same day at another stage or with
+    another plan. A must is never left out.
+    """
     context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
     today = _of_the_day(versions, context)
     chosen = [item.version for item in retrieve(today, context, query_constraints(session, today, context)).applicable]
@@ -53,8 +58,11 @@ def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recal
 
 
 def nameable(session: Session, versions: Iterable[Version], near: Sequence[str] = ()) -> tuple[Version, ...]:
-    """What a message in words may name: what is ``near`` to it, what applies, then the rest of what is in force, then
-    what was put away, the latest first; each constraint in its newest version, those of other sessions left out."""
+    """Return the constraints that a message in words may refer to, in their newest version.
+
+    First come those ``near`` to it, then those that apply, the rest in force, and the archived ones, the latest
+    first. Constraints of other sessions are left out.
+    """
     mine = newest((*versions, *known(session)), session.user_id)
     leading = dict.fromkeys((*near, *(item.uid for item in following(session).applicable)))
     first = {uid: place for place, uid in enumerate(leading)}
@@ -64,7 +72,10 @@ def nameable(session: Session, versions: Iterable[Version], near: Sequence[str] 
 
 
 def query_constraints(session: Session, rows: Sequence[Version], context: Context) -> tuple[ConstraintQuery, ...]:
-    """The queries of the session's stage. The types of Stage 1 are not asked for: everything is of interest there."""
+    """Return the queries of the session's stage.
+
+    In Stage 1 the queries do not name event types, because all are of interest.
+    """
     stage = session.stage.value
     if session.stage is TimeboxingStage.COLLECT_CONSTRAINTS:
         return queries_for(stage, session.date)
@@ -74,9 +85,12 @@ def query_constraints(session: Session, rows: Sequence[Version], context: Contex
 
 
 def following(session: Session, plan: TBPlan | None = None) -> Answer:
-    """Return the constraints that the session follows now: every must in force, and of the others those that concern
-    what its day holds. With a ``plan``, as if that were the session's. In Stage 1 these are what the start asks for,
-    and what was said here."""
+    """Return the constraints that the session follows now.
+
+    These are every must in force, and those of the others that concern the contents of its day. A ``plan`` takes the
+    place of the session's own. In Stage 1 these are the ones that the start asks for, and those stated in the
+    session.
+    """
     if plan is not None:
         session = session.model_copy(update={"plan": plan})
     rows, whole = known(session), active(session)
@@ -90,12 +104,12 @@ def following(session: Session, plan: TBPlan | None = None) -> Answer:
 
 
 def musts(session: Session) -> tuple[Applicable, ...]:
-    """Return every must in force on the session's day, as the card lists them, whatever the plan holds (K9)."""
+    """Return every must in force on the session's day, as the card lists them, regardless of the plan (K9)."""
     return tuple(item for item in active(session).applicable if item.record.necessity is Necessity.MUST)
 
 
 def _with_musts(routed: Answer, whole: Answer) -> Answer:
-    """Return the routed answer with the musts in force that it left out, in the order of precedence."""
+    """Return the routed answer with the musts in force that it left out, in order of precedence."""
     chosen = {item.uid for item in routed.applicable}
     added = [i for i in whole.applicable if i.uid not in chosen and i.record.necessity is Necessity.MUST]
     if not added:
@@ -107,18 +121,21 @@ def _with_musts(routed: Answer, whole: Answer) -> Answer:
 
 
 def drafting(session: Session) -> Answer:
-    """The constraints that a draft of the day follows, whatever the step at hand and the plan there is."""
+    """Return the constraints that a draft of the day follows, regardless of the stage and the plan."""
     return following(session.model_copy(update={"stage": TimeboxingStage.SKELETON, "plan": None}))
 
 
 def left_out(session: Session) -> int:
-    """How many more constraints there would be than the session was given."""
+    """Return the number of constraints that the session was not given for lack of room."""
     return 0 if session.recalled is None else session.recalled.left_out
 
 
 def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
-    """What the day holds: its immovables, its blocks, its frame; and what the person's constraints put into each such
-    day themselves, like a way to work or an hour of sport (S15). The frame says when the night begins."""
+    """Return the contents of the day (S15).
+
+    These are its immovables, its blocks, its frame, and entries that constraints add to each such day, such as a
+    commute or an hour of sport. The frame determines the start of the night.
+    """
     context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
     brought = {kind for item in applicability(versions, context).applicable for kind in _brings(item.record)}
     return DayFacts(
@@ -132,15 +149,17 @@ def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
 
 
 def _of_the_day(versions: Iterable[Version], context: Context) -> tuple[Version, ...]:
-    """What may apply on the day whatever the stage and the kinds of things on it; the rest need not be looked at again.
-    Each constraint in its newest version (S20)."""
+    """Return the constraints that may apply on the day, regardless of stage and contents.
+
+    Each is in its newest version (S20). The others need not be checked again.
+    """
     whole = applicability(versions, context)
     waiting = (excluded.version for excluded in whole.excluded if excluded.why in _DEPENDS)
     return (*(item.version for item in whole.applicable), *waiting)
 
 
 def _brings(record: ConstraintRecord) -> Iterable[ET]:
-    """The kinds of blocks that a constraint wants at a certain time."""
+    """Return the kinds of blocks that a constraint wants at a certain time."""
     wanted = any(window.kind is WindowKind.PREFER for window in record.payload.windows)
     fixed = record.aspect is not None and record.aspect.schedule_start is not None
     if record.payload.rule_kind is RuleKind.FIXED_BEDTIME or not (wanted or fixed):
@@ -153,7 +172,7 @@ def _is_must(version: Version) -> bool:
 
 
 def _has_gaps(session: Session) -> bool:
-    """Whether some of the day's frame is neither meeting nor block."""
+    """Check whether some of the day's frame is neither meeting nor block."""
     if session.plan is None or frame_mistake(session) is not None:
         return True
     free, end = (moment.astimezone(UTC) for moment in frame_of(session))

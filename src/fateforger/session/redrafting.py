@@ -1,4 +1,7 @@
-"""What a way out did to a draft, in words: what it changed, and what has a place since. Pure."""
+"""Describe the effect of an option on a draft.
+
+The texts name the changed inputs, and the tasks that have a place since. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ from fateforger.session.model import FrameFacts, Session, Task
 
 
 def taken_words(before: Session, after: Session) -> tuple[str, ...]:
-    """What a way out changed of what a draft is made from, said where only the draft is on the card: the same whether a
-    button or words led to it. What is left for another day is said where it is kept."""
+    """Describe how an option changed the inputs of a draft.
+
+    The text is for cards that show only the draft, and is the same for buttons and words. Deferred work is mentioned
+    where it is kept.
+    """
     tasks = {task.id: task for task in before.inputs.tasks}
     stay = {task.id for task in (*after.inputs.tasks, *after.deferred)}
     return (
@@ -37,7 +43,7 @@ def _task_words(before: Task, after: Task) -> Iterator[str]:
 
 
 def room_words(over: TBPlan, session: Session) -> tuple[str, ...]:
-    """Which tasks have a place in the session's plan and had none in the one before it, and the other way round."""
+    """Name the tasks that gained or lost a place compared with the plan before."""
     tasks = {task.id: task.title for task in session.inputs.tasks}
     was, now = _placed(over, tasks), _placed(session.plan, tasks)
     return (

@@ -1,4 +1,4 @@
-"""The rest of a session's day, fitted anew: after how it went so far, or a way out for what has no room."""
+"""Refit the rest of a session's day: after its course so far, or with an option for unplaced work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fateforger.session.skeleton import basis, instance_in, work_of
 from fateforger.session.tasks import left_for_later
 
 WayOut = commands.RemoveTask | commands.ResizeTask | commands.AdjustFrame | commands.DeferTask | commands.SplitTask
-"""What can be done, while the plan is refined, about something that found no place in it."""
+"""Commands for an item that found no place, while the plan is refined."""
 OVER = "That day is over, so there is nothing left of it to plan anew."
 NO_PLAN = "There is no plan to fit anew yet."
 GONE = "That is not open any more; please look at the newest card."
@@ -39,7 +39,7 @@ FACTS = tuple(Facts.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class Refit:
-    """The session with the facts that changed, the plan that goes with them, and a sentence for each difference."""
+    """A refit: the session with changed facts, its plan, and a sentence for each difference."""
 
     session: Session
     plan: TBPlan
@@ -47,7 +47,7 @@ class Refit:
 
 
 def facts_of(session: Session) -> Facts:
-    """What a refit may change besides the plan."""
+    """Return the facts that a refit may change besides the plan."""
     return Facts(
         frame=session.frame,
         inputs=session.inputs,
@@ -59,12 +59,15 @@ def facts_of(session: Session) -> Facts:
 
 
 def with_facts(session: Session, facts: Facts | None) -> Session:
-    """The session with these facts, where there are any."""
+    """Return the session with these facts, if any."""
     return session if facts is None else session.model_copy(update={name: getattr(facts, name) for name in FACTS})
 
 
 def replanned(session: Session, command: commands.Replan, now: datetime) -> Refit:
-    """The day from ``now`` on, after what became of it so far. Raises ``UserError`` and changes nothing."""
+    """Refit the day from ``now`` on, given its course so far.
+
+    Raises ``UserError``; nothing is changed then.
+    """
     plan = _standing(session, now)
     at, day = now.astimezone(UTC), session
     instance = from_now(instance_in(session), plan, now)
@@ -89,7 +92,10 @@ def replanned(session: Session, command: commands.Replan, now: datetime) -> Refi
 
 
 def with_way_out(session: Session, command: WayOut, now: datetime) -> Refit:
-    """The day with a way out taken for something that found no place. Raises ``UserError`` and changes nothing."""
+    """Refit the day with an option taken for an item that found no place.
+
+    Raises ``UserError``; nothing is changed then.
+    """
     plan = _standing(session, now)
     if isinstance(command, commands.AdjustFrame):
         ends = {"day_start": command.day_start, "day_end": command.day_end}
@@ -117,14 +123,19 @@ def with_way_out(session: Session, command: WayOut, now: datetime) -> Refit:
 
 
 def once_more(session: Session, now: datetime) -> Refit:
-    """The day fitted anew as it is. Raises ``UserError``."""
+    """Refit the day without any other change.
+
+    Raises ``UserError``.
+    """
     return _fitted(session, session, _standing(session, now), instance_in(session), now.astimezone(UTC), [])
 
 
 def moved_from_past(session: Session, now: datetime) -> Refit | None:
-    """Return the session with what would begin before ``now`` moved, as little as can be; ``None`` when nothing has to.
-    What is on the calendar stays, and so does what the person put into the past themselves (K11). Raises
-    ``UserError``."""
+    """Return the session with blocks that would begin before ``now`` moved as little as possible.
+
+    Returns ``None`` when none has to move. Blocks on the calendar stay, and so do blocks that the person placed in
+    the past (K11). Raises ``UserError``.
+    """
     plan, at = session.plan, now.astimezone(UTC)
     if plan is None:
         return None
@@ -142,7 +153,7 @@ def moved_from_past(session: Session, now: datetime) -> Refit | None:
 
 
 def with_put_in_past(before: Session, after: Session, now: datetime) -> Session:
-    """Return ``after`` with a note of each block that a change of the person put into the past."""
+    """Return ``after`` with a record of each block that the person's change placed in the past."""
     if after.plan is None:
         return after
     was = {} if before.plan is None else {b.key: b.start.astimezone(UTC) for b in resolve(before.plan)}
@@ -152,14 +163,14 @@ def with_put_in_past(before: Session, after: Session, now: datetime) -> Session:
 
 
 def _in_past_by_choice(session: Session, key: str) -> bool:
-    """Check whether a block begins before the plan was drafted: no draft puts one there."""
+    """Check whether a block begins before the plan was drafted: no draft places one there."""
     drafted = session.drafted_at
     start = resolved_block(session.plan or TBPlan(date=session.date, tz=session.tz), key).start
     return drafted is not None and start.astimezone(UTC) < drafted.astimezone(UTC)
 
 
 def _on_calendar(session: Session) -> set[str]:
-    """The keys of the blocks that the calendar showed at the last look, or that were written since."""
+    """Return the keys of the blocks that are on the calendar, by the last snapshot or written since."""
     snapshot = session.snapshot
     if snapshot is None:
         known = session.plan if session.written is not None else None
@@ -197,7 +208,7 @@ def _fitted(before: Session, day: Session, plan: TBPlan, instance: Instance, at:
 
 
 def _task_of(session: Session, unplaced: Unplaced) -> Task | None:
-    """What is to be put on the plan when there is room for it; ``None`` for what is no task, like lunch."""
+    """Return the task to place when there is room, or ``None`` for lunch and the like."""
     listed = (task for task in session.inputs.tasks if task.id == unplaced.task_id)
     return unplaced.task or next(listed, None)
 
@@ -244,7 +255,7 @@ def _replacing(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
 
 
 def _without(session: Session, task: str) -> Session:
-    """The session without a task on its list and among what found no place."""
+    """Return the session without a task, on its list and among the unplaced."""
     return session.model_copy(
         update={
             "inputs": InputFacts(tasks=tuple(each for each in session.inputs.tasks if each.id != task)),

@@ -1,5 +1,7 @@
-"""Something that was said about how a person's days should be, written down: the versions, and the sentences that say
-so. Pure: what is known is given, and nothing is stored here."""
+"""Write down a stated constraint: its versions, and the sentences about them.
+
+Pure functions: the known constraints are passed in, and nothing is stored.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,11 @@ from fateforger.session.knowledge import Memory, Taken
 
 
 def remembered(taken: Taken, record: ConstraintRecord, *, supersedes: str | None = None) -> Taken:
-    """Write down a constraint, or that it was said again. What it contradicts gives way where that is clear, and is
-    asked where it is not. Raises ``BadInput`` when there is nothing to supersede, or a secret in it."""
+    """Write down a constraint, or its repetition.
+
+    Constraints that it contradicts are superseded where that is clear; otherwise the person is asked. Raises
+    ``BadInput`` when there is nothing to supersede, or when the record contains a secret.
+    """
     if holds_credentials(record):
         raise BadInput(REFUSED)
     memory = taken.memory
@@ -44,7 +49,10 @@ def remembered(taken: Taken, record: ConstraintRecord, *, supersedes: str | None
 
 
 def said_again(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRecord:
-    """A constraint in new words. What was confirmed stays confirmed, and what only the old record knew stays known."""
+    """Merge a constraint with its restatement.
+
+    A confirmed constraint stays confirmed, and facts that only the old record has are kept.
+    """
     life = known.lifecycle
     uids = tuple(dict.fromkeys((*life.supersedes_uids, *again.lifecycle.supersedes_uids)))
     changes = {
@@ -60,7 +68,7 @@ def said_again(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRe
 
 
 def noted(record: ConstraintRecord) -> str:
-    """That it is remembered, and how far it reaches."""
+    """Confirm that the constraint is remembered, and until when."""
     if record.scope is Scope.SESSION:
         return f"Noted for this day: {quoted(record.name)}."
     end = record.applicability.end_date
@@ -68,13 +76,16 @@ def noted(record: ConstraintRecord) -> str:
 
 
 def _same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
-    """Nothing new was said. What lives for a time only is renewed by being said again, and so is an assumption."""
+    """Check whether the restatement adds nothing.
+
+    A restatement renews a constraint that expires, and confirms an assumption.
+    """
     alike = content_key(known) == content_key(again) and known.status is again.status
     return alike and known.lifecycle == again.lifecycle and known.lifecycle.ttl_days is None
 
 
 def alike_in(memory: Memory, record: ConstraintRecord) -> Version | None:
-    """A constraint that is this one in other words: one in force, else one that only gave way to another."""
+    """Return a constraint with the same meaning: one in force, else one that was superseded."""
     here = [v for v in memory.newest.values() if not v.flat.session_only or v.session_id == memory.session_id]
     there = [v for v in here if not v.retired or v.event.action is Action.SUPERSEDE]
     same = [v for v in there if means_the_same(v.record, record)]

@@ -1,4 +1,4 @@
-"""All the rules of a person, as they are looked through: in a session, or without one."""
+"""All rules of a person, for looking through them, with or without a session."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ NOT_ALL = "I cannot look up all of your rules just now; these are the ones I kno
 
 @dataclass(frozen=True)
 class RuleBook:
-    """``versions`` are those of the store and of the session; ``done`` says what the last command did, if it was asked
-    for. ``person`` is the session in which the rules are looked at, or :func:`alone`."""
+    """Rules of a person.
+
+    ``versions`` are those of the store and of the session. ``done`` is the result of the last command, if it was
+    requested. ``person`` is the session in which the rules are viewed, or :func:`alone`.
+    """
 
     person: Session
     versions: tuple[Version, ...]
@@ -29,21 +32,24 @@ class RuleBook:
 
     @property
     def session(self) -> Session | None:
-        """The session, if there is one."""
+        """Session in which the rules are viewed, if any."""
         return self.person if self.person.id else None
 
     @cached_property
     def rows(self) -> tuple[MemoryRow, ...]:
-        """Every rule: what is used on the day first, what is out of force last."""
+        """Every rule: those used on the day first, those out of force last."""
         return rows_of(self.person, self.versions, retired=True)
 
     @cached_property
     def newest(self) -> Mapping[str, Version]:
-        """Each rule by uid as it is now."""
+        """Newest version of each rule, by uid."""
         return newest(self.versions, self.person.user_id)
 
     def rule(self, uid: str) -> tuple[MemoryRow, Version]:
-        """One rule. Raises :class:`BadInput` when there is none."""
+        """Return one rule.
+
+        Raises :class:`BadInput` when there is none.
+        """
         row = next((row for row in self.rows if row.uid == uid), None)
         if row is None:
             raise BadInput(GONE)
@@ -51,13 +57,16 @@ class RuleBook:
 
 
 def alone(user_id: str, tz: str, at: datetime) -> Session:
-    """A person outside of any session, today: a session without an id, which nobody keeps."""
+    """Return an unsaved session for a person outside any session, today.
+
+    It has no id and is never stored.
+    """
     today = at.astimezone(zone(tz)).date()
     return Session(id="", user_id=user_id, channel="", created_at=at, touched_at=at, tz=tz, date=today)
 
 
 def said_by(session: Session, command_id: str | None) -> tuple[str, ...]:
-    """What a command that was the session's last one said."""
+    """Return the messages of a command, if it was the session's last one."""
     if command_id is None or session.handled[-1:] != (command_id,):
         return ()
     for write in session.memory_writes[-1:]:

@@ -1,4 +1,4 @@
-"""A session's day as the drafting room takes it, with what the person told, and the draft put into the session."""
+"""Translate a session's day for the drafting engine, and put its draft into the session."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ from fateforger.stages import TimeboxingStage
 
 
 def day_of(session: Session) -> Day:
-    """Everything a draft follows from, with the part of the frame that is left (K11). Raises ``BadInput`` when the
-    frame is a mistake, or over."""
+    """Return all inputs of a draft, with the part of the frame that is left (K11).
+
+    Raises ``BadInput`` when the frame is a mistake, or over.
+    """
     start, end = frame_of(session)
     lunch = lunch_start(session)
     return Day(
@@ -55,9 +57,11 @@ def day_of(session: Session) -> Day:
 
 
 def policy_of(session: Session) -> Policy:
-    """Return the policy of a session's day, by which it is drafted, fitted anew and judged (K10). Once the plan is on
-    the calendar nobody is asked to name the one thing, which may be done by then. Raises ``BadInput`` as
-    :func:`day_of`."""
+    """Return the policy of a session's day for drafting, refitting, and grading (K10).
+
+    Once the plan is on the calendar, the one thing is not asked for any more, because it may be done by then. Raises
+    ``BadInput`` as :func:`day_of`.
+    """
     policy = drafting_policy(day_of(session))
     if session.written is None or any(task.one_thing for task in session.inputs.tasks):
         return policy
@@ -65,19 +69,21 @@ def policy_of(session: Session) -> Policy:
 
 
 def told(session: Session) -> tuple[Told, ...]:
-    """The constraints that a draft follows, as the drafting room takes them: all that apply, musts first."""
+    """Return the constraints that a draft follows, for the engine: all that apply, musts first."""
     items = sorted(drafting(session).applicable, key=lambda item: item.record.necessity is not Necessity.MUST)
     return tuple(Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on) for item in items)
 
 
 def own_draft(session: Session, *, steps: int = STEPS) -> Draft:
-    """The engine's draft of the session's day."""
+    """Return the engine's draft of the session's day."""
     return draft(day_of(session), told(session), steps=steps)
 
 
 def instance_in(session: Session) -> Instance:
-    """The session's day as the engine takes it, by the names of its meetings, with what can be followed of what was
-    told. Raises ``BadInput`` when the frame is a mistake, or over."""
+    """Return the session's day as an instance, with meetings by name and constraints that can be kept.
+
+    Raises ``BadInput`` when the frame is a mistake, or over.
+    """
     day = day_of(session)
     gone = () if session.clash is None else session.clash.let_go
     instance = instance_of(day, tuple(each for each in told(session) if each.id not in gone))
@@ -90,9 +96,11 @@ def instance_in(session: Session) -> Instance:
 
 
 def basis(session: Session) -> str:
-    """Fingerprint of what a draft follows from: date, zone, frame, lunch, tasks, busy time, and the constraints that it
-    follows, those of this conversation too (S46, S232). That time passes makes no draft stale. Raises ``BadInput`` when
-    the frame is a mistake."""
+    """Return the fingerprint of a draft's inputs (S46, S232).
+
+    These are date, zone, frame, lunch, tasks, busy time, and the constraints that it follows, including those of this
+    conversation. The passing of time makes no draft stale. Raises ``BadInput`` when the frame is a mistake.
+    """
     start, end = whole_frame(session)
     frame = session.frame
     lunch = None
@@ -107,8 +115,10 @@ def basis(session: Session) -> str:
 
 
 def drafted(session: Session, sketch: Sketch | None = None) -> Session:
-    """The session with a fresh draft in the place of its plan: a model's, if there is one, else our own. A model's
-    draft that was made a while ago begins now as well."""
+    """Return the session with a fresh draft as its plan: a model's, if there is one, else the engine's.
+
+    A model's draft that was made earlier is moved to begin now.
+    """
     session = session.model_copy(update={"drafted_at": session.now, "put_in_past": ()})
     if sketch is None or sketch.plan is None:
         result = own_draft(session)
@@ -125,8 +135,7 @@ def drafted(session: Session, sketch: Sketch | None = None) -> Session:
 
 
 def _begun_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[Left, ...]]:
-    """Return a draft that was made before now with what would lie in the past moved, as little as can be, and what
-    found no place then."""
+    """Return an earlier draft with its past part moved, and the items that lost their place."""
     now = session.now
     late = () if now is None else starting_before(plan, now)
     if now is None or not late:
@@ -137,7 +146,10 @@ def _begun_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[Left, ...]
 
 
 def fingerprint(session: Session) -> str | None:
-    """:func:`basis`, or ``None`` when nothing can be drafted: the session ended, or its frame is a mistake."""
+    """Return :func:`basis`, or ``None`` when nothing can be drafted.
+
+    That is so when the session ended, or its frame is a mistake.
+    """
     if session.status is SessionStatus.CANCELLED:
         return None
     try:
@@ -147,8 +159,11 @@ def fingerprint(session: Session) -> str | None:
 
 
 def wants_sketch(session: Session) -> bool:
-    """Whether a draft is worth making before it is asked for: the person says what is to be done, the calendar is
-    known, and neither a draft nor the plan was made from the same already (S44)."""
+    """Check whether to draft in advance (S44).
+
+    That is so while the person lists tasks, the calendar is known, and neither a draft nor the plan has the same
+    inputs.
+    """
     now = None if frame_mistake(session) is not None else fingerprint(session)
     if now is None or session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.inputs.tasks:
         return False
@@ -159,14 +174,14 @@ def wants_sketch(session: Session) -> bool:
 
 
 def without_stale_sketch(session: Session) -> Session:
-    """The session without a draft that was made from something else than it has now (S46, S232)."""
+    """Return the session without a draft whose inputs have changed (S46, S232)."""
     if session.sketch is None or session.sketch.basis == fingerprint(session):
         return session
     return session.model_copy(update={"sketch": None})
 
 
 def graded(session: Session) -> Session:
-    """The session with the quality of its plan as it is now."""
+    """Return the session with the quality of its current plan."""
     if session.plan is None:
         return session.model_copy(update={"quality": None})
     result = quality.graded(measure(session), session.plan, left_of(session))
@@ -174,13 +189,15 @@ def graded(session: Session) -> Session:
 
 
 def measure(session: Session) -> Instance:
-    """The session's day as a plan for it is judged: as it is drafted, by the same policy (K10). Raises ``BadInput``
-    when the frame is a mistake, or over."""
+    """Return the session's day for grading a plan: as it is drafted, by the same policy (K10).
+
+    Raises ``BadInput`` when the frame is a mistake, or over.
+    """
     return instance_in(session)
 
 
 def left_of(session: Session) -> tuple[Left, ...]:
-    """What found no place when the day was drafted."""
+    """Return the tasks that found no place when the day was drafted."""
     return tuple(Left(each.task_id, each.title, each.reason) for each in session.unplaced)
 
 
@@ -189,7 +206,7 @@ def _lunch(session: Session, start: datetime) -> LunchWish:
 
 
 def work_of(task: Task) -> Work:
-    """A task as the drafting room takes it."""
+    """Return a task as work for the drafting engine."""
     return Work(
         task.id,
         task.title,

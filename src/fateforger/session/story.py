@@ -1,4 +1,7 @@
-"""What became of constraints in one conversation: told in six events, each about one constraint (S220). Pure."""
+"""History of constraints in one conversation, as six kinds of events (S220).
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ from fateforger.session.model import Session
 from fateforger.session.recall import following
 
 Event = Literal["extracted", "stored", "waiting", "selected", "set_aside", "applied"]
-"""It was said here; the store has it; it waits to be stored; the store gave it for this day; it does not count here;
-the plan follows it."""
+"""Kind of event.
+
+The constraint was stated here; is in the store; waits to be stored; was read from the store for this day; does not
+count here; or is followed by the plan.
+"""
 EVENTS: tuple[Event, ...] = get_args(Event)
 
 
 class Chapter(NamedTuple):
-    """One constraint, and what became of it, in the order of :data:`EVENTS`."""
+    """One constraint with its events, in the order of :data:`EVENTS`."""
 
     uid: str
     name: str
@@ -25,7 +31,7 @@ class Chapter(NamedTuple):
 
 
 def uids_of(session: Session) -> dict[Event, frozenset[str]]:
-    """Which constraints each event happened to, as far as the session itself knows."""
+    """Return the constraints of each event, as far as the session itself knows."""
     written = {version.uid for write in session.memory_writes for version in write.versions}
     said = {version.uid for version in session.said} | written
     waits = frozenset(version.uid for version in unsaved(session))
@@ -40,8 +46,10 @@ def uids_of(session: Session) -> dict[Event, frozenset[str]]:
 
 
 def story(session: Session, stored: Iterable[Version]) -> tuple[Chapter, ...]:
-    """The same for each constraint that had a part in it, by name; ``stored`` are the person's versions in the store,
-    which know longer than the session what was said in it."""
+    """Return the events of each constraint that had a part in the conversation, by name.
+
+    ``stored`` are the person's versions in the store, which outlast the session's own.
+    """
     rows = [version for version in stored if version.user_id == session.user_id]
     here = frozenset(version.uid for version in rows if version.session_id == session.id)
     happened = uids_of(session)

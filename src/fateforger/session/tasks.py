@@ -1,4 +1,4 @@
-"""Changing the list of what is to be done."""
+"""Change the list of tasks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from fateforger.errors import BadInput
 from fateforger.session.model import InputFacts, Task
 
 MAX_TASKS = 60
-"""More than anybody does in a day; a card and a form stay readable."""
+"""Most tasks of a day, so that cards and forms stay readable."""
 
 
 def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
-    """The list with more at its end. A new "one thing" takes over from the old one. Raises :class:`BadInput`."""
+    """Return the list with more tasks at its end.
+
+    A new "one thing" replaces the old one. Raises :class:`BadInput`.
+    """
     added = tuple(added)
     if len(inputs.tasks) + len(added) > MAX_TASKS:
         raise BadInput(f"That would be more than {MAX_TASKS} tasks for one day; leave some for another day.")
@@ -23,7 +26,10 @@ def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
 
 
 def with_task(inputs: InputFacts, task: Task) -> InputFacts:
-    """The list with one task as it shall be. Raises :class:`BadInput` when it is not there any more."""
+    """Return the list with one task replaced.
+
+    Raises :class:`BadInput` when it is not on the list any more.
+    """
     place = _place(inputs, task.id)
     others = (*inputs.tasks[:place], *inputs.tasks[place + 1 :])
     if task.one_thing:
@@ -32,24 +38,33 @@ def with_task(inputs: InputFacts, task: Task) -> InputFacts:
 
 
 def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
-    """The list without one task. Raises :class:`BadInput` when it is not there any more."""
+    """Return the list without one task.
+
+    Raises :class:`BadInput` when it is not on the list any more.
+    """
     place = _place(inputs, task_id)
     return InputFacts(tasks=(*inputs.tasks[:place], *inputs.tasks[place + 1 :]))
 
 
 def left_for_later(task: Task) -> Task:
-    """A task as it is kept for another day, on which something else may matter most."""
+    """Return a task as it is kept for another day, on which another one may matter most."""
     return task.model_copy(update={"one_thing": False, "in_pieces": False})
 
 
 def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:
-    """The list with that task as the one that matters. Raises :class:`BadInput` when it is not there any more."""
+    """Return the list with that task as the one thing.
+
+    Raises :class:`BadInput` when it is not on the list any more.
+    """
     _place(inputs, task_id)
     return InputFacts(tasks=tuple(t.model_copy(update={"one_thing": t.id == task_id}) for t in inputs.tasks))
 
 
 def task_named(inputs: InputFacts, task_id: str) -> Task:
-    """The task of that id. Raises :class:`BadInput` when it is not there any more."""
+    """Return the task of that id.
+
+    Raises :class:`BadInput` when it is not on the list any more.
+    """
     return inputs.tasks[_place(inputs, task_id)]
 
 
@@ -75,7 +90,7 @@ def _place(inputs: InputFacts, task_id: str) -> int:
 
 
 def with_success(task: Task) -> str:
-    """The notes of a task as its blocks carry them: what makes it a success comes last."""
+    """Return the notes for a task's blocks, with its success criteria at the end."""
     if not task.done_when:
         return task.notes
     criteria = f"Done when: {'; '.join(task.done_when)}"

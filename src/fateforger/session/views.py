@@ -1,4 +1,4 @@
-"""What a person has open beside the plan: the history of its day, and a preview of the next write."""
+"""Views that a person can open: the history of the day, and a preview of the next write."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from fateforger.journal.rows import HistoryRow
 FIRST_LISTED = 8
 MORE_LISTED = 12
 MOST_LISTED = 32
-"""Rows of a history, at first, with each click on *Show older*, and at most: Slack shows fifty parts of a message."""
+"""Rows of a history: at first, with each click on *Show older*, and at most.
+
+Slack shows fifty parts of a message.
+"""
 
 
 class HistoryView(BaseModel):
-    """The rows that are listed, the newest first, of ``total``. ``asked`` is the click that opened it: a new one brings
-    it to the end of the thread. ``newest`` is the newest write when it was made. ``lines`` say what the last click on
-    a row did."""
+    """The listed rows of a history, the newest first, of ``total``.
+
+    ``asked`` is the click that opened it; a new one moves it to the end of the thread. ``newest`` is the newest write
+    when it was made. ``lines`` describe the last click on a row.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     asked: str
@@ -29,8 +34,10 @@ class HistoryView(BaseModel):
 
 
 class PreviewView(BaseModel):
-    """What would be written, in words, as of ``at``; or the ``problem`` that keeps it from being known. ``stale`` once
-    plan or calendar have changed since."""
+    """The next write in words, as of ``at``, or the ``problem`` that prevents a preview.
+
+    It is ``stale`` once the plan or the calendar has changed since.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     asked: str

@@ -1,5 +1,7 @@
-"""Why a block is where it is: the constraints behind it, in the person's own words with the day they said them. Pure;
-what is known of a placement from elsewhere is given."""
+"""Explain the place of a block by constraints, in the person's own words with the day they said them.
+
+Pure functions; other facts about the placement are passed in.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,11 @@ NO_RULE = "No rule of yours is about it; it is where there was room for it."
 
 
 def why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[Reason, ...]:
-    """The reasons for the place of a block, the most telling first: rules that it breaks, those of its ``placement``,
-    then the other rules about it. Raises ``PatchInvalid`` when it is not in the plan."""
+    """Return the reasons for the place of a block, the most telling first.
+
+    These are the rules that it breaks, those of its ``placement``, then the other rules about it. Raises
+    ``PatchInvalid`` when it is not in the plan.
+    """
     blocks = by_time(session.plan) if session.plan is not None else ()
     block = next((each for each in blocks if each.key == key), None)
     if block is None:
@@ -36,14 +41,16 @@ def why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[R
 
 
 def _out_of_order(session: Session, key: str) -> tuple[Reason, ...]:
-    """The rules over the order of the day that a block breaks."""
+    """Return the rules over the order of the day that a block breaks."""
     found = (breach for breach in unkept(session) if key in breach.keys)
     return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, Stand.BROKEN) for breach in found)
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
-    """What makes the place of a block as far as a draft knows: a rule, a meeting or a block beside it, what it is.
-    Nothing while the frame is a mistake or the plan does not hold together."""
+    """Return the reasons that a draft knows: a rule, a neighboring meeting or block, or its kind.
+
+    The result is empty while the frame is a mistake or the plan cannot be resolved.
+    """
     if session.plan is None:
         return ()
     try:
@@ -54,7 +61,10 @@ def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
 
 
 def told_why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[str, ...]:
-    """The same as sentences. Raises as :func:`why`."""
+    """Return the reasons as sentences.
+
+    Raises as :func:`why`.
+    """
     reasons = why(session, key, placement)
     block = next(each for each in by_time(session.plan or TBPlan(date=session.date, tz=session.tz)) if each.key == key)
     lines = [reason.sentence for reason in reasons[:MOST_REASONS]] or [NO_RULE]

@@ -1,4 +1,4 @@
-"""What a change of Stage 4 decides about the blocks that it names, held against what the calendar shows (S201)."""
+"""Compare the decisions of a Stage 4 change about its blocks with the calendar (S201)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from fateforger.sync.model import SyncPlan
 
 
 def unasked(compared: SyncPlan, session: Session, command: SessionCommand | None) -> tuple[Question, ...]:
-    """The person's own changes, found just now, that a command contradicts: it was given without having them in view,
-    so neither side may simply win. The plan's side is still as it was."""
+    """Return the person's just detected changes that a command contradicts, as questions.
+
+    The command was given without having them in view, so neither side may win silently. The plan's side is unchanged.
+    """
     matters = set() if command is None else contradicting(session, command)
     if not matters or session.plan is None:
         return ()
@@ -43,7 +45,7 @@ def unasked(compared: SyncPlan, session: Session, command: SessionCommand | None
 
 
 def contradicting(session: Session, command: SessionCommand) -> set[Matter]:
-    """What a change of Stage 4 decides about the blocks that it names."""
+    """Return the subjects that a change of Stage 4 decides for the blocks that it names."""
     if session.plan is None:
         return set()
     match command:
@@ -71,7 +73,7 @@ def _edits_of(key: str) -> set[Matter]:
 
 
 def wished(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Matter]:
-    """What a change decided about the blocks that it names; a block that was pushed aside is not one of them."""
+    """Return the subjects that a change decided for its named blocks, not for pushed ones."""
     named = _named(command)
     was, now = wanted(before), wanted(after)
     return {
@@ -84,7 +86,7 @@ def wished(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Matter
 
 
 def _named(command: SessionCommand) -> set[str] | None:
-    """The blocks that a change is about; ``None``: all that it changes."""
+    """Return the blocks that a change names; ``None`` means all that it changes."""
     match command:
         case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
             return {key}

@@ -1,4 +1,7 @@
-"""When a change of Stage 4 goes to the calendar by itself (K1, S210). Pure."""
+"""Decide when a change of Stage 4 is written to the calendar automatically (K1, S210).
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,16 @@ from typing import assert_never
 from fateforger.session.model import Session
 
 OKAY = 2
-"""The level of quality from which a plan is good enough to stand on a calendar."""
+"""Level of quality from which a plan is good enough for the calendar."""
 
 
 def is_okay(session: Session) -> bool:
-    """Whether the plan, as it was graded last, is Okay or better."""
+    """Check whether the plan, as last graded, is Okay or better."""
     return session.quality is not None and session.quality.level >= OKAY
 
 
 def at_once(session: Session) -> bool:
-    """Whether the plan goes to the calendar as it is now, without a commit."""
+    """Check whether the current plan is written without a commit."""
     match session.calendar_write:
         case "refine":
             return True

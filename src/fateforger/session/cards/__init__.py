@@ -1,7 +1,7 @@
-"""What the bot says, as values: cards made of parts, and forms made of fields. Slack's shapes come later.
+"""Messages of the bot as values: cards made of parts, and forms made of fields.
 
-Texts are CommonMark: ``**bold**``, ``_italic_``, lists. They hold no untrusted markup: titles that came from a
-person or a calendar go through :func:`plain`.
+They do not depend on Slack's formats. Texts are CommonMark: ``**bold**``, ``_italic_``, lists. They contain no
+untrusted markup: titles from a person or a calendar go through :func:`plain`.
 """
 
 from fateforger.session.cards.forms import (

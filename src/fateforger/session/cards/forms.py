@@ -1,4 +1,4 @@
-"""Forms: a modal as a value, how one is asked for, and what was filled in."""
+"""Forms: a modal, the request for one, and its submission, as values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ class TextField(BaseModel):
     kind: Literal["text"] = "text"
     name: str
     edition: int = 0
-    """What was typed stays while a form is shown anew; in another edition it gives way to ``value``."""
+    """Edition of the value.
+
+    Typed text is kept when a form is redrawn; another edition replaces it with ``value``.
+    """
     label: str
     optional: bool = False
     value: str = ""
@@ -42,8 +45,10 @@ class NumberField(BaseModel):
 
 
 class ChoiceField(BaseModel):
-    """One of a few, as radio buttons while they are very few, else as a select. ``turns``: choosing shows the form
-    anew, with what goes with the choice (:attr:`FormRequest.chosen`)."""
+    """One of a few choices: radio buttons for very few, else a select.
+
+    With ``turns``, choosing redraws the form for the choice (:attr:`FormRequest.chosen`).
+    """
 
     model_config = _FROZEN
     kind: Literal["choice"] = "choice"
@@ -57,8 +62,10 @@ class ChoiceField(BaseModel):
 
 
 class ManyField(BaseModel):
-    """Any number of a few. ``placeholder`` says what no choice means. ``boxes``: each is a box to tick, while they are
-    few."""
+    """Any number of a few choices.
+
+    ``placeholder`` says what no choice means. With ``boxes``, each choice is a box to tick, while they are few.
+    """
 
     model_config = _FROZEN
     kind: Literal["many"] = "many"
@@ -103,7 +110,7 @@ class FlagField(BaseModel):
 
 
 class TextPart(BaseModel):
-    """Words between the fields."""
+    """Text between the fields."""
 
     model_config = _FROZEN
     kind: Literal["words"] = "words"
@@ -111,7 +118,7 @@ class TextPart(BaseModel):
 
 
 Input = TextField | NumberField | ChoiceField | ManyField | DateField | TimeField | FlagField
-"""What can be filled in."""
+"""Any field that can be filled in."""
 FormField = Annotated[
     Input | TextPart | Prose | Note | Divider | Controls,
     Field(discriminator="kind"),
@@ -119,13 +126,15 @@ FormField = Annotated[
 
 
 class Form(BaseModel):
-    """A modal: fields, and parts as a card has them. ``form`` and ``target`` come back with what the person filled in.
-    ``more`` is the label of a button that asks for the same form with more rows (``size`` + 1), keeping what was typed.
-    Without ``submit`` there is nothing to send, only to look at and to press.
+    """A modal: fields, and parts like those of a card.
 
-    A control whose action begins with ``turn.`` shows the same form anew, with the choice that the rest of the action
-    names; one whose action begins with ``form.`` shows another form above this one. Any other is a command, after which
-    the form is shown as things are then.
+    ``form`` and ``target`` are returned with the submission. ``more`` is the label of a button that asks for the same
+    form with more rows (``size`` + 1), keeping the typed text. Without ``submit`` the form is only for reading and
+    for pressing its controls.
+
+    A control whose action begins with ``turn.`` redraws the form with the choice that the rest of the action names.
+    One whose action begins with ``form.`` opens another form above this one. Any other action is a command, after
+    which the form is redrawn.
     """
 
     model_config = _FROZEN
@@ -141,13 +150,16 @@ class Form(BaseModel):
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """The fields that can be filled in."""
+        """Fields that can be filled in."""
         return tuple(field for field in self.fields if isinstance(field, Input))
 
 
 class FormRequest(BaseModel):
-    """A person asked for a form, by clicking. ``chosen`` is what they chose and typed so far in the form that is open,
-    by name, when it is to be shown anew. ``done`` is the command that was carried out meanwhile, if there was one."""
+    """A person's request for a form, by clicking.
+
+    ``chosen`` holds the choices and the typed text of the open form by name, when it is to be redrawn. ``done`` is
+    the command that was carried out meanwhile, if any.
+    """
 
     model_config = _FROZEN
     form: str
@@ -163,7 +175,10 @@ FormValue = str | int | bool | date | time | tuple[str, ...] | None
 
 
 class FormSubmission(BaseModel):
-    """What was filled in, by field name; ``command_id`` is unique to this submit, ``at`` is when it was made."""
+    """Values filled in, by field name.
+
+    ``command_id`` is unique to this submission; ``at`` is its instant.
+    """
 
     model_config = _FROZEN
     form: str
@@ -177,7 +192,7 @@ class FormSubmission(BaseModel):
 
 
 class FormErrors(BaseModel):
-    """One sentence per field that cannot be used."""
+    """One sentence for each field with an unusable value."""
 
     model_config = _FROZEN
     errors: dict[str, str] = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""What a card is made of, and the card itself."""
+"""Parts of a card, and the card itself."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ _MARKUP = str.maketrans({c: f"\\{c}" for c in "\\`*_~[]<>"})
 
 
 def plain(text: str, limit: int = 80) -> str:
-    """A title for use inside a CommonMark text: markup escaped, line ends flattened, cut with an ellipsis."""
+    """Return a title for use inside a CommonMark text.
+
+    Markup is escaped, line ends become spaces, and a long title is cut with an ellipsis.
+    """
     flat = " ".join(text.split())
     short = flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
     return short.translate(_MARKUP)
 
 
 class Button(BaseModel):
-    """``action`` names the meaning, ``target`` what it is about (a block key, a task id)."""
+    """A button.
+
+    ``action`` names its meaning, ``target`` its object (a block key, a task id).
+    """
 
     model_config = _FROZEN
     kind: Literal["button"] = "button"
@@ -30,13 +36,16 @@ class Button(BaseModel):
     target: str = ""
     style: Literal["default", "primary", "danger"] = "default"
     confirm: str | None = None
-    """A question to ask before the click counts."""
+    """Question to ask before the click counts."""
     spoken: str = ""
-    """What a screen reader says instead of the label, where the same label stands beside several rows."""
+    """Label for screen readers, where several rows have buttons with the same label."""
 
 
 class Choice(BaseModel):
-    """An entry of a menu. In a row's menu ``value`` names the action, in a select it is the value chosen."""
+    """An entry of a menu or a select.
+
+    In a row's menu ``value`` is the action; in a select it is the chosen value.
+    """
 
     model_config = _FROZEN
     label: str
@@ -44,7 +53,10 @@ class Choice(BaseModel):
 
 
 class Menu(BaseModel):
-    """A small menu behind one row; each choice's ``value`` is the action, ``target`` what it is about."""
+    """A small menu at the end of a row.
+
+    Each choice's ``value`` is the action, and ``target`` its object.
+    """
 
     model_config = _FROZEN
     kind: Literal["menu"] = "menu"
@@ -53,7 +65,7 @@ class Menu(BaseModel):
 
 
 class Select(BaseModel):
-    """Choose one value; choosing is the action."""
+    """A choice of one value; choosing is the action."""
 
     model_config = _FROZEN
     kind: Literal["select"] = "select"
@@ -64,7 +76,7 @@ class Select(BaseModel):
 
 
 class DatePick(BaseModel):
-    """Choose a day; choosing is the action."""
+    """A choice of a day; choosing is the action."""
 
     model_config = _FROZEN
     kind: Literal["date"] = "date"
@@ -73,7 +85,7 @@ class DatePick(BaseModel):
 
 
 class TimePick(BaseModel):
-    """Choose a local time of day; choosing is the action."""
+    """A choice of a local time of day; choosing is the action."""
 
     model_config = _FROZEN
     kind: Literal["time"] = "time"
@@ -92,7 +104,7 @@ class Heading(BaseModel):
 
 
 class Prose(BaseModel):
-    """A paragraph, with at most one control beside it."""
+    """A paragraph with at most one control."""
 
     model_config = _FROZEN
     kind: Literal["prose"] = "prose"
@@ -101,7 +113,7 @@ class Prose(BaseModel):
 
 
 class Note(BaseModel):
-    """Small print: status, hints, what happens in the background."""
+    """Small print: status, hints, background work."""
 
     model_config = _FROZEN
     kind: Literal["note"] = "note"
@@ -122,8 +134,11 @@ class Controls(BaseModel):
 
 
 class Feedback(BaseModel):
-    """Thumbs up and down for what a model had a part in. ``turn`` is the id of the command behind the card, ``prompts``
-    are those that shaped it, with their versions."""
+    """Thumbs up and down for a card that a model contributed to.
+
+    ``turn`` is the id of the command behind the card. ``prompts`` are the prompts that shaped it, with their
+    versions.
+    """
 
     model_config = _FROZEN
     kind: Literal["feedback"] = "feedback"
@@ -132,7 +147,10 @@ class Feedback(BaseModel):
 
 
 class Picture(BaseModel):
-    """The day to look at; left out where no picture can be shown, so the other parts say everything, too."""
+    """A picture of the day.
+
+    It is left out where no picture can be shown, so the other parts say everything, too.
+    """
 
     model_config = _FROZEN
     kind: Literal["picture"] = "picture"
@@ -143,7 +161,10 @@ Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback | Pictur
 
 
 class Card(BaseModel):
-    """One message. ``text`` is what a notification and a screen reader say."""
+    """One message.
+
+    ``text`` is used by notifications and screen readers.
+    """
 
     model_config = _FROZEN
     text: str

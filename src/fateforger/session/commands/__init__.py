@@ -1,9 +1,10 @@
-"""What a person can ask for, as typed messages (S58, S99, S107): a module for each subject, and the unions of all here.
-Each is one meaning with one executor, whichever way it was said: by a button, a form, a slash command or, with a model,
-in words.
+"""Commands of a person as typed messages (S58, S99, S107): a module for each subject, and their unions.
 
-``command_id`` is unique to the click, submit or message and the same for its repetitions: a command is carried out
-once. ``at`` is the aware instant at which the person acted.
+Each command has one meaning and one executor, whether it came from a button, a form, a slash command, or, with a
+model, from words.
+
+``command_id`` is unique to the click, submission, or message and the same for its repetitions, so a command is
+carried out once. ``at`` is the aware instant at which the person acted.
 """
 
 from __future__ import annotations
@@ -178,8 +179,8 @@ SessionCommand = (
 
 Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
 Unasked = LookAgain | Understood | LeftAlone
-"""What nobody asked for."""
+"""Commands that no person gave."""
 Queued = Start | Opening | SessionCommand | QueueCommand | Unasked
-"""What waits its turn in the durable inbox."""
+"""Commands of the durable inbox."""
 COMMAND: TypeAdapter[Queued] = TypeAdapter(Annotated[Queued, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""

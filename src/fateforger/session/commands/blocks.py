@@ -1,4 +1,4 @@
-"""Changes of a plan, and what is asked about its blocks."""
+"""Commands that change a plan or ask about its blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fateforger.session.model import Depth
 
 
 class AddBlock(InSession):
-    """Stage 4: a new block at a local time of day."""
+    """Stage 4: add a block at a local time of day."""
 
     kind: Literal["add_block"] = "add_block"
     title: str
@@ -41,7 +41,7 @@ class RemoveBlock(InSession):
 
 
 class ShiftBlock(InSession):
-    """Stage 4: move a block earlier or later by minutes."""
+    """Stage 4: move a block earlier or later, by minutes."""
 
     kind: Literal["shift_block"] = "shift_block"
     key: str
@@ -49,7 +49,7 @@ class ShiftBlock(InSession):
 
 
 class SwapBlock(InSession):
-    """Stage 4: let a block trade places with the one before (-1) or after (+1) it."""
+    """Stage 4: swap a block with the one before (-1) or after (+1) it."""
 
     kind: Literal["swap_block"] = "swap_block"
     key: str
@@ -57,11 +57,12 @@ class SwapBlock(InSession):
 
 
 class Replan(InSession):
-    """Stages 4 and 5: how the day went so far, by the keys of blocks; the rest of it is fitted anew, as one change.
+    """Stages 4 and 5: report how the day went so far, and refit the rest of it as one change.
 
-    ``late``: what is under way takes so many minutes longer, or else the next block begins so much later; 0 means that
-    what is under way begins only now. ``missed`` blocks were to be done before and are not; ``done`` tasks are;
-    ``not_today``: the tasks of these blocks wait for another day. With nothing of that it is only fitted anew.
+    Blocks are given by key. ``late`` makes the current block that many minutes longer, or else delays the next block
+    by as much; 0 means that the current block begins only now. ``missed`` blocks should have been done and are not.
+    ``done`` tasks are done. The tasks of the blocks in ``not_today`` wait for another day. Without any of these, the
+    rest of the day is only refitted.
     """
 
     kind: Literal["replan"] = "replan"
@@ -72,15 +73,17 @@ class Replan(InSession):
 
 
 class ApplyFix(InSession):
-    """Stage 4: one of the changes that would make the plan better, by its id; nothing is done when it is none any
-    more."""
+    """Stage 4: apply a suggested fix by its id.
+
+    Nothing is done when the fix no longer helps.
+    """
 
     kind: Literal["apply_fix"] = "apply_fix"
     fix: str
 
 
 class Approved(BaseModel):
-    """What the person saw and said yes to: the plan before a change, and after it."""
+    """Plan before and after a change, as the person approved it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     before: TBPlan
@@ -88,8 +91,10 @@ class Approved(BaseModel):
 
 
 class ApplyPatch(InSession):
-    """Stage 4: several changes at once, as a model read them out of words or a program proposed them. With ``approved``
-    it changes what the person approved and nothing else, or it is refused."""
+    """Stage 4: apply several changes at once, read from words by a model or proposed by a program.
+
+    With ``approved``, the change is refused unless it does exactly what the person approved.
+    """
 
     kind: Literal["apply_patch"] = "apply_patch"
     patch: Patch
@@ -97,7 +102,7 @@ class ApplyPatch(InSession):
 
 
 class ExplainBlock(InSession):
-    """Stages 3 to 5: why a block is where it is."""
+    """Stages 3 to 5: explain the place of a block."""
 
     kind: Literal["explain_block"] = "explain_block"
     key: str

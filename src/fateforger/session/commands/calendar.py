@@ -1,4 +1,4 @@
-"""What is written to the calendar: when, what would be, what was, and whose change counts."""
+"""Commands about the calendar: when to write, preview, history, undo, and conflicts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Side = Literal["calendar", "plan"]
 
 
 class SetCalendarWrite(InSession):
-    """When blocks reach the calendar, for this session and the person's next ones (K1)."""
+    """Set when blocks are written to the calendar, in this session and the person's next ones (K1)."""
 
     kind: Literal["set_calendar_write"] = "set_calendar_write"
     when: CalendarWrite
 
 
 class ShowPreview(InSession):
-    """What would be written to the calendar now."""
+    """Show what would be written to the calendar now."""
 
     kind: Literal["show_preview"] = "show_preview"
 
@@ -31,7 +31,7 @@ class HidePreview(InSession):
 
 
 class ShowHistory(InSession):
-    """What was written for the day; ``older`` lists more of it."""
+    """Show the writes of the day; ``older`` lists more of them."""
 
     kind: Literal["show_history"] = "show_history"
     older: bool = False
@@ -42,8 +42,10 @@ class HideHistory(InSession):
 
 
 class UndoWrite(InSession):
-    """Take back a write of the day's history, and what came after it. ``newest`` is the newest write that the history
-    showed: when there is another one by now, nothing is done."""
+    """Undo a write in the day's history, and the writes after it.
+
+    ``newest`` is the newest write that the history showed. If there is a newer one by now, nothing is done.
+    """
 
     kind: Literal["undo_write"] = "undo_write"
     transaction: str
@@ -51,7 +53,10 @@ class UndoWrite(InSession):
 
 
 class RedoWrite(InSession):
-    """Take back an undo of the day's history, and what came after it. ``newest`` as in :class:`UndoWrite`."""
+    """Undo an undo in the day's history, and the writes after it.
+
+    ``newest`` is as in :class:`UndoWrite`.
+    """
 
     kind: Literal["redo_write"] = "redo_write"
     transaction: str
@@ -59,9 +64,12 @@ class RedoWrite(InSession):
 
 
 class ResolveConflict(InSession):
-    """Stages 4 and 5: what both the person and the plan changed stays as one of them has it. ``key`` and ``topic`` say
-    which question is answered, without them all that are open. ``seen`` is what the button carried
-    (:func:`fateforger.session.questions.token`): an answer to a question that has changed since is not carried out."""
+    """Stages 4 and 5: decide which side counts where both the person and the plan changed something.
+
+    ``key`` and ``topic`` name the question; without them the answer is for all open ones. ``seen`` is the token of
+    the button (:func:`fateforger.session.questions.token`): an answer to a question that has changed since is not
+    carried out.
+    """
 
     kind: Literal["resolve_conflict"] = "resolve_conflict"
     keep: Side
@@ -71,8 +79,10 @@ class ResolveConflict(InSession):
 
 
 class LookAgain(BaseModel):
-    """Nobody asked for anything, but the calendar looks unlike what the session shows. It waits its turn among the
-    person's commands, and does not count as a sign of life of theirs."""
+    """Read the calendar again, because it seems to differ from what the session shows.
+
+    No person asked for it. It queues with the person's commands, but does not count as activity of theirs.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["look_again"] = "look_again"

@@ -1,4 +1,4 @@
-"""How a conversation begins, what is written in it, and the buttons that lead from stage to stage."""
+"""Commands that start a conversation, its messages, and the stage buttons."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
 class Start(BaseModel):
-    """Begin planning in a channel, or in an existing thread. ``tz`` is the person's IANA zone. ``mode`` is how it came
-    to that; ``inputs`` is what is to be done on that day, and ``note`` is said on its first card."""
+    """Begin planning in a channel, or in an existing thread.
+
+    ``tz`` is the person's IANA zone. ``mode`` tells how the planning came about. ``inputs`` are tasks for that day,
+    and ``note`` is shown on its first card.
+    """
 
     model_config = _FROZEN
     kind: Literal["start"] = "start"
@@ -35,10 +38,13 @@ class Start(BaseModel):
 
 
 class Opening(BaseModel):
-    """The person wrote where no session ran yet; a model may read in it that they want a day planned. Only what was
-    ``addressed`` to us is read; anything else counts once a session runs in its thread. ``tz`` as in :class:`Start`,
-    ``withheld`` as in :class:`TimeboxingUserReply`. Where others read what they wrote, ``channel`` is that of their
-    direct messages without a ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` say where it was written."""
+    """A message where no session ran yet, in which a model may read the wish to plan a day.
+
+    Only a message ``addressed`` to the bot is read; any other counts once a session runs in its thread. ``tz`` is as
+    in :class:`Start`, ``withheld`` as in :class:`TimeboxingUserReply`. If others can read the message, ``channel`` is
+    the person's direct messages without a ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` tell where it
+    was written.
+    """
 
     model_config = _FROZEN
     kind: Literal["opening"] = "opening"
@@ -56,12 +62,15 @@ class Opening(BaseModel):
 
     @property
     def moved(self) -> bool:
-        """Check whether the answer comes somewhere else than where it was written."""
+        """True when the answer goes to another place than the message."""
         return self.heard_channel is not None
 
 
 class TimeboxingUserReply(InSession):
-    """The person wrote something in the thread. ``withheld`` tells that a key or a password was taken out of it."""
+    """A message of the person in the thread.
+
+    ``withheld`` tells that a key or a password was removed from it.
+    """
 
     kind: Literal["user_reply"] = "user_reply"
     text: str
@@ -71,8 +80,8 @@ class TimeboxingUserReply(InSession):
 class StageAction(InSession):
     """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
 
-    ``seen`` is what the button carried (:func:`fateforger.session.moves.seen`). A move from a card that is out of
-    date is not carried out, so that the second half of a double click does nothing.
+    ``seen`` is the token of the button (:func:`fateforger.session.moves.seen`). A move from an outdated card is not
+    carried out, so the second half of a double click does nothing.
     """
 
     kind: Literal["stage_action"] = "stage_action"
@@ -84,15 +93,17 @@ LeftAsIs = Literal["held", "brakes"]
 
 
 class LeaveAsIs(InSession):
-    """No to a question of the card: what a rule stands against is not done (``held``), or what needs a yes is not
-    written (``brakes``)."""
+    """Decline a question of the card.
+
+    ``held`` leaves a change undone that violates a rule; ``brakes`` leaves unwritten what needs approval.
+    """
 
     kind: Literal["leave_as_is"] = "leave_as_is"
     about: LeftAsIs
 
 
 class AnswerProposal(InSession):
-    """Yes or no to what another agent proposes for the plan of the session."""
+    """Accept or deny another agent's proposal for the plan of the session."""
 
     kind: Literal["answer_proposal"] = "answer_proposal"
     proposal: str
@@ -100,7 +111,10 @@ class AnswerProposal(InSession):
 
 
 class Click(BaseModel):
-    """A control was used: the envelope of every card (S214). ``value`` is what was chosen, where there is a choice."""
+    """A used control: the envelope of every card (S214).
+
+    ``value`` is the chosen value, where there is a choice.
+    """
 
     model_config = _FROZEN
     command_id: str
@@ -113,8 +127,10 @@ class Click(BaseModel):
 
 
 class LeftAlone(BaseModel):
-    """Nobody asked for anything: at the instant ``at`` the session was done with, and nobody came back to it. It waits
-    its turn among the person's commands, and does not count as a sign of life of theirs."""
+    """End of an abandoned session, due at the instant ``at``.
+
+    No person asked for it. It queues with the person's commands, but does not count as activity of theirs.
+    """
 
     model_config = _FROZEN
     kind: Literal["left_alone"] = "left_alone"

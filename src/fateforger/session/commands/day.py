@@ -1,4 +1,4 @@
-"""Which day is planned, and its frame."""
+"""Commands about the day to plan, and its frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fateforger.session.model import FrameFacts
 
 
 class ChooseDate(InSession):
-    """Stage 0: another day, or another zone, not confirmed yet."""
+    """Stage 0: choose another day or zone, not confirmed yet."""
 
     kind: Literal["choose_date"] = "choose_date"
     date: Date | None = None
@@ -19,20 +19,20 @@ class ChooseDate(InSession):
 
 
 class TimeboxingCommitDate(InSession):
-    """Stage 0: the day and zone are right."""
+    """Stage 0: confirm the day and zone."""
 
     kind: Literal["commit_date"] = "commit_date"
 
 
 class SetFrame(InSession):
-    """Stage 1: the frame of the day."""
+    """Stage 1: set the frame of the day."""
 
     kind: Literal["set_frame"] = "set_frame"
     frame: FrameFacts
 
 
 class AdjustFrame(InSession):
-    """Stage 1: another start or end of the day; ``None`` leaves it as it is."""
+    """Stage 1: change the start or end of the day; ``None`` leaves it as it is."""
 
     kind: Literal["adjust_frame"] = "adjust_frame"
     day_start: time | None = None

@@ -1,4 +1,4 @@
-"""What all commands to a running session carry."""
+"""Fields of all commands to a running session."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pydantic import BaseModel, ConfigDict
 
 
 class InSession(BaseModel):
-    """``command_id`` is unique to the click, submit or message and the same for its repetitions; ``at`` is the aware
-    instant at which the person acted."""
+    """A command to a running session.
+
+    ``command_id`` is unique to the click, submission, or message and the same for its repetitions. ``at`` is the
+    aware instant at which the person acted.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     command_id: str

@@ -1,4 +1,4 @@
-"""What is to be done on the day."""
+"""Commands about the tasks of the day."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from fateforger.session.model import Task
 
 
 class AddTasks(InSession):
-    """Stage 2: more to do. ``proceed`` also moves on to the skeleton."""
+    """Stage 2: add tasks.
+
+    ``proceed`` also moves on to the skeleton.
+    """
 
     kind: Literal["add_tasks"] = "add_tasks"
     tasks: tuple[Task, ...] = Field(min_length=1)
@@ -19,14 +22,14 @@ class AddTasks(InSession):
 
 
 class UpdateTask(InSession):
-    """Stage 2: a task as it shall be; its id says which."""
+    """Stage 2: replace the task with the same id."""
 
     kind: Literal["update_task"] = "update_task"
     task: Task
 
 
 class ResizeTask(InSession):
-    """Stages 2 and 3: a task gets so many minutes."""
+    """Stages 2 and 3: change the minutes of a task."""
 
     kind: Literal["resize_task"] = "resize_task"
     task_id: str
@@ -39,23 +42,28 @@ class RemoveTask(InSession):
 
 
 class MarkOneThing(InSession):
-    """Stage 2: this task is the one that matters."""
+    """Stage 2: mark the one thing."""
 
     kind: Literal["mark_one_thing"] = "mark_one_thing"
     task_id: str
 
 
 class DeferTask(InSession):
-    """Stages 2 and 3: not on this day. The task is kept, and offered when the person plans another one."""
+    """Stages 2 and 3: leave a task for another day.
+
+    The task is kept, and offered when the person plans another day.
+    """
 
     kind: Literal["defer_task"] = "defer_task"
     task_id: str
 
 
 class BringAlong(InSession):
-    """Stages 2 and 3: do what earlier days left open, and what was left for another day, on this one after all. Without
-    ``task_ids`` it is all that is offered. What is ``settled`` is done, or not wanted any more: then without
-    ``task_ids`` it is nothing."""
+    """Stages 2 and 3: take on work that earlier days left open or that was deferred.
+
+    Without ``task_ids`` it takes all that is offered, or nothing if there is ``settled`` work. Work in ``settled`` is
+    done, or not wanted any more.
+    """
 
     kind: Literal["bring_along"] = "bring_along"
     task_ids: tuple[str, ...] = ()
@@ -63,13 +71,13 @@ class BringAlong(InSession):
 
 
 class UndoCatchUp(InSession):
-    """Stages 2 and 3: the last catching up with missed days is taken back, whole."""
+    """Stages 2 and 3: undo the last catch-up with missed days as a whole."""
 
     kind: Literal["undo_catch_up"] = "undo_catch_up"
 
 
 class SplitTask(InSession):
-    """Stages 2 and 3: a task may be done in pieces, where it would be done in one go."""
+    """Stages 2 and 3: allow a task to be done in pieces."""
 
     kind: Literal["split_task"] = "split_task"
     task_id: str

@@ -1,4 +1,4 @@
-"""What the planner shall remember of a person, and what it knows."""
+"""Commands about the constraints that the planner remembers of a person."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from fateforger.constraints import ConstraintRecord
 from fateforger.session.commands.envelope import InSession
 
 Verdict = Literal["accept", "decline", "archive", "restore", "set_aside", "use_again"]
-"""What a person can say about a constraint: that it is right, not wanted, over, wanted again; that it does not count in
-this session, or that it does after all."""
+"""Judgment of a constraint: right, not wanted, over, or wanted again; or (not) counting in this session."""
 
 
 class RememberConstraint(InSession):
-    """A new constraint, also in the place of the one with the uid ``supersedes``."""
+    """Remember a new constraint, optionally in place of the one with the uid ``supersedes``."""
 
     kind: Literal["remember_constraint"] = "remember_constraint"
     record: ConstraintRecord
@@ -24,8 +23,10 @@ class RememberConstraint(InSession):
 
 
 class ReviseConstraint(InSession):
-    """A constraint as it shall be from now on; its uid stays. ``seen`` is the ``seq`` of the version that was changed:
-    when there is a newer one by now, nothing is done."""
+    """Replace a constraint's record; its uid stays.
+
+    ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done.
+    """
 
     kind: Literal["revise_constraint"] = "revise_constraint"
     uid: str
@@ -34,7 +35,10 @@ class ReviseConstraint(InSession):
 
 
 class JudgeConstraint(InSession):
-    """A word about one constraint. ``seen`` as in :class:`ReviseConstraint`."""
+    """Judge one constraint.
+
+    ``seen`` is as in :class:`ReviseConstraint`.
+    """
 
     kind: Literal["judge_constraint"] = "judge_constraint"
     uid: str
@@ -44,7 +48,10 @@ class JudgeConstraint(InSession):
 
 
 class SettleConstraints(InSession):
-    """Which of two constraints counts that contradict, replace or repeat each other; ``None``: both."""
+    """Choose between two constraints that contradict, replace, or repeat each other.
+
+    ``keep`` is the one that counts; ``None`` keeps both.
+    """
 
     kind: Literal["settle_constraints"] = "settle_constraints"
     uids: tuple[str, str]
@@ -52,15 +59,18 @@ class SettleConstraints(InSession):
 
 
 class UndoMemory(InSession):
-    """Take back what a command wrote into memory; ``write`` is its id."""
+    """Undo what a command wrote into memory; ``write`` is its id."""
 
     kind: Literal["undo_memory"] = "undo_memory"
     write: str
 
 
 class ShowMemory(InSession):
-    """What is known of the person, or only these constraints and what is found by the words of ``search``; ``more``
-    lists more of it."""
+    """Show the constraints of the person.
+
+    ``uids`` and ``search`` restrict the list to these constraints and to matches of the words. ``more`` lists more of
+    it.
+    """
 
     kind: Literal["show_memory"] = "show_memory"
     more: bool = False
@@ -73,9 +83,11 @@ class HideMemory(InSession):
 
 
 class Understood(BaseModel):
-    """What there is to remember in a reply, as it was read in the background. It waits its turn among the person's
-    commands, and does not count as a sign of life of theirs. ``of`` is the reply's id and ``at`` when it was written;
-    ``question`` is what was unclear, ``trouble`` why it could not be read."""
+    """Constraints that were extracted from a reply in the background.
+
+    It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
+    ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["understood"] = "understood"

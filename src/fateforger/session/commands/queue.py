@@ -1,7 +1,7 @@
-"""What a person can ask for about their queue, outside of any session.
+"""Commands about a person's queue, outside any session.
 
-``channel``, ``thread_ts`` and ``ts`` say where the answer belongs: the card ``ts`` is shown anew, else there is a new
-one. ``tz`` is the person's IANA zone. Where they are empty, the chat side fills them in before the command is recorded.
+``channel``, ``thread_ts`` and ``ts`` tell where the answer goes: the card ``ts`` is updated, else a new one is sent.
+``tz`` is the person's IANA zone. Where these are empty, the chat side fills them in before the command is recorded.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from fateforger.tasks import Deed, Origin, TaskSpec, Where
 from fateforger.tasks.parts import Parts
 
 Word = Literal["done", "put_back", "approve", "retry", "open"]
-"""What a person can say about a task: that it is done, that it shall wait again or be tried again, that the parts of a
-goal are right; ``open`` only shows it."""
+"""Reply about a task: done, wait again, try again, or the parts of a goal are right.
+
+``open`` only shows the task.
+"""
 
 
 class ForQueue(BaseModel):
-    """What all commands about the queue carry."""
+    """Fields of all commands about the queue."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     command_id: str
@@ -34,7 +36,10 @@ class ForQueue(BaseModel):
 
 
 class EnqueueTask(ForQueue):
-    """Put a task into the queue. ``message_channel`` and ``message_ts`` name the message it was made of, if any."""
+    """Put a task into the queue.
+
+    ``message_channel`` and ``message_ts`` name the message it was made from, if any.
+    """
 
     kind: Literal["enqueue_task"] = "enqueue_task"
     spec: TaskSpec
@@ -57,7 +62,7 @@ class ShowTasks(ForQueue):
 
 
 class DoTaskNow(ForQueue):
-    """Do what a task says without the queue; what is complex only if the person ``insists`` (S163-S165)."""
+    """Do a task's work without the queue; complex work only if the person ``insists`` (S163-S165)."""
 
     kind: Literal["do_task_now"] = "do_task_now"
     task_id: str
@@ -65,8 +70,11 @@ class DoTaskNow(ForQueue):
 
 
 class SettleTask(ForQueue):
-    """The person's word about a task. With ``done`` come the criteria that they ticked (their positions) and what they
-    did, in order, by the names of the workflow's actions."""
+    """Record the person's reply about a task.
+
+    With ``done``, ``met`` are the positions of the criteria that they ticked, and ``did`` their steps in order, by
+    the names of the workflow's actions.
+    """
 
     kind: Literal["settle_task"] = "settle_task"
     task_id: str
@@ -94,11 +102,11 @@ class BlockTimeFor(ForQueue):
 
 
 class AtHome(ForQueue):
-    """What all deeds on App Home carry: that page is their answer."""
+    """Fields of all actions on App Home, whose answer is that page."""
 
 
 class MoveTask(AtHome):
-    """Put a task elsewhere in the queue; ``other`` is the one that it shall come before (S167)."""
+    """Move a task within the queue; ``other`` is the task that it goes before (S167)."""
 
     kind: Literal["move_task"] = "move_task"
     task_id: str
@@ -107,7 +115,7 @@ class MoveTask(AtHome):
 
 
 class ChangeTask(AtHome):
-    """Pause a task, resume it, stop it, try it again (S167)."""
+    """Pause a task, resume it, stop it, or try it again (S167)."""
 
     kind: Literal["change_task"] = "change_task"
     task_id: str
@@ -115,7 +123,7 @@ class ChangeTask(AtHome):
 
 
 class ReviseTask(AtHome):
-    """A task as it shall be from now on."""
+    """Replace the spec of a task."""
 
     kind: Literal["revise_task"] = "revise_task"
     task_id: str
@@ -130,6 +138,6 @@ class TurnQueue(AtHome):
 
 
 CardCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts
-"""Those whose answer is a card."""
+"""Commands that are answered with a card."""
 HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue
 QueueCommand = CardCommand | HomeCommand

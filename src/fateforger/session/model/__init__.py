@@ -1,4 +1,4 @@
-"""Where one conversation stands: a frozen value that can be saved, restored and compared (S62)."""
+"""State of one conversation: a frozen value that can be saved, restored, and compared (S62)."""
 
 from fateforger.session.model.changes import (
     MEETINGS,

@@ -1,4 +1,4 @@
-"""What was changed and written, and what about it waits for the person's word."""
+"""Changes and writes, and those that wait for the person's approval."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from fateforger.sync.conflicts import Conflict
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 CalendarWrite = Literal["refine", "okay", "commit"]
-"""When blocks reach the calendar: with each change of Stage 4, from the moment on at which the plan is Okay, or only on
-Commit (K1)."""
+"""Time at which blocks reach the calendar.
+
+They are written with each change of Stage 4, once the plan is Okay, or only on Commit (K1).
+"""
 
 
 class SyncReport(BaseModel):
-    """What the last write to the calendar did, in counts and sentences."""
+    """Result of the last write to the calendar, in counts and sentences."""
 
     model_config = _FROZEN
     status: Literal["changed", "unchanged", "partial", "failed", "undone"]
@@ -26,14 +28,16 @@ class SyncReport(BaseModel):
     deleted: int = 0
     unchanged: int = 0
     unsure: bool = False
-    """Something was sent of which nobody can say yet whether it arrived."""
+    """True when it is unknown whether a sent operation arrived."""
     sentences: tuple[str, ...] = ()
 
 
 class Question(BaseModel):
-    """Something that both the person, on the calendar, and the plan changed (S201). While there is no ``answer`` the
-    calendar keeps what it shows; an answer is carried out with the next write. ``shown`` tells that a card has asked
-    it, so that the person knows both sides."""
+    """A difference between the calendar and the plan that both sides changed (S201).
+
+    Without an ``answer`` the calendar keeps its state; an answer is carried out with the next write. ``shown`` means
+    that a card has asked it, so that the person knows both sides.
+    """
 
     model_config = _FROZEN
     conflict: Conflict
@@ -42,8 +46,11 @@ class Question(BaseModel):
 
 
 class RefineUpdate(BaseModel):
-    """An applied change that can be taken back: the plan before it, with the facts where it changed those as well, the
-    questions it answered, and the transactions that wrote it, in order. A ``local`` one has nothing to write."""
+    """An applied change that can be undone.
+
+    It holds the plan before it (and the facts, if it changed those), the questions it answered, and the transactions
+    that wrote it, in order. A ``local`` change has nothing to write.
+    """
 
     model_config = _FROZEN
     plan_before: TBPlan
@@ -55,17 +62,20 @@ class RefineUpdate(BaseModel):
 
 
 MEETINGS = "meetings"
-"""Stands for the uid of a constraint where only meetings are in the way."""
+"""Placeholder for the uid of a constraint where only meetings are in the way."""
 
 
 class Held(BaseModel):
-    """Something that waits for one yes, because it goes against what must be followed: the constraint ``uid``, of which
-    the version ``seq`` was looked at, or :data:`MEETINGS`. ``asked`` is the command that wanted it.
+    """A change or write that needs one approval, because it violates a rule or hits meetings.
 
-    Without ``writes`` it is a change of Stage 4, which is made once that constraint does not count any more, if the
-    plan is still the one before it. Else it is the commit of ``plan_after``, or its way to the calendar with a change
-    of Stage 4. ``also`` are the uids of further constraints that the same yes lets go for the day; ``meetings`` are the
-    double bookings that it allows, as in :attr:`fateforger.session.model.Session.overrun`."""
+    ``uid`` is the constraint, in the version ``seq`` that was checked, or :data:`MEETINGS`. ``asked`` is the command
+    that requested it.
+
+    Without ``writes`` it is a change of Stage 4, made once that constraint does not count any more, if the plan is
+    still the one before it. Otherwise it is the commit of ``plan_after``, or its write with a change of Stage 4.
+    ``also`` are the uids of further constraints that the same approval relaxes for the day. ``meetings`` are the
+    double bookings that it allows, as in :attr:`fateforger.session.model.Session.overrun`.
+    """
 
     model_config = _FROZEN
     asked: str
@@ -79,7 +89,7 @@ class Held(BaseModel):
 
 
 class Weighed(BaseModel):
-    """What a plan was made from or mended for: constraints by uid and instant, meetings by id and times."""
+    """Rules and meetings that a plan was checked against: constraints by uid and instant, meetings by id and times."""
 
     model_config = _FROZEN
     rules: tuple[str, ...] = ()
@@ -87,7 +97,7 @@ class Weighed(BaseModel):
 
 
 class Written(BaseModel):
-    """What the current write group did to the calendar so far, in counts."""
+    """Effects of the current write group on the calendar so far, in counts."""
 
     model_config = _FROZEN
     created: int = 0

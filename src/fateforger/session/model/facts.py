@@ -1,4 +1,4 @@
-"""What a day is planned from: its frame, what is to be done, and a model's draft of it."""
+"""Facts that a day is planned from: its frame, its tasks, and a model's draft."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 MOST_CRITERIA = 3
 MOST_CRITERION = 200
-"""Characters of a criterion of success."""
+"""Most characters of a success criterion."""
 
 
 class Depth(StrEnum):
-    """How much undisturbed attention a task needs."""
+    """Depth of attention that a task needs."""
 
     DEEP = "deep"
     SHALLOW = "shallow"
 
 
 class Task(BaseModel):
-    """Something to do. ``minutes`` may be left open; then it gets blocks of a usual length (S106)."""
+    """A task of the day.
+
+    Without ``minutes`` it gets blocks of a usual length (S106).
+    """
 
     model_config = _FROZEN
     id: str
@@ -36,17 +39,20 @@ class Task(BaseModel):
     depth: Depth = Depth.DEEP
     one_thing: bool = False
     in_pieces: bool = False
-    """It may be split where work of its kind and length would not be."""
+    """True when it may be split although its kind and length would not be."""
     notes: str = Field("", max_length=3000)
     done_when: tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...] = Field(
         (), max_length=MOST_CRITERIA
     )
-    """What makes it a success, in two or three things that can be told (S209)."""
+    """Success criteria, two or three that can be verified (S209)."""
 
 
 class FrameFacts(BaseModel):
-    """The frame of the day (Stage 1): local times on the planned day. An end before the start means next day.
-    ``usual_start`` is when days usually start, kept while the person says that this one began at another time."""
+    """Frame of the day (Stage 1), in local times on the planned day.
+
+    An end before the start is on the next day. ``usual_start`` is the usual start of days, kept while the person
+    gives another one for this day.
+    """
 
     model_config = _FROZEN
     day_start: time = time(9, 0)
@@ -58,9 +64,12 @@ class FrameFacts(BaseModel):
 
 
 class OfferedInput(BaseModel):
-    """Something the person may want to do on this day as well. ``source`` says why: they left it for another day; the
-    plan of ``day`` had no room for it, or had it and is over without a word about it; it stands in their queue since
-    that day (the task then has the id that it has there); or in TickTick, then ``day`` is the day it is offered for."""
+    """A task that the person may want to do on this day as well.
+
+    ``source`` tells its origin: the person deferred it; the plan of ``day`` had no room for it, or planned it without
+    a word on the outcome; it is in the queue since that day (with its id there); or it is in TickTick, and ``day`` is
+    the day it is offered for.
+    """
 
     model_config = _FROZEN
     task: Task
@@ -69,8 +78,10 @@ class OfferedInput(BaseModel):
 
 
 class CaughtUp(BaseModel):
-    """Missed days, caught up with in one step: the ``things`` that were open of them. Those that are not ``brought``
-    are settled."""
+    """Missed days, caught up with in one step.
+
+    ``things`` are their open tasks; those that are not ``brought`` are settled.
+    """
 
     model_config = _FROZEN
     things: tuple[OfferedInput, ...]
@@ -78,15 +89,18 @@ class CaughtUp(BaseModel):
 
 
 class InputFacts(BaseModel):
-    """What is to be done (Stage 2), the most important first."""
+    """Tasks of the day (Stage 2), the most important first."""
 
     model_config = _FROZEN
     tasks: tuple[Task, ...] = ()
 
 
 class Offer(BaseModel):
-    """One way to make room for a task that found no place: leave it for another day, drop it, give it ``minutes`` only,
-    do it in pieces, end the day at ``until``, or do without the constraint ``uid`` for the day."""
+    """One option for a task that found no place.
+
+    Leave it for another day, drop it, shrink it to ``minutes``, split it, end the day at ``until``, or relax the
+    constraint ``uid`` for the day.
+    """
 
     model_config = _FROZEN
     way: Literal["defer", "drop", "shrink", "split", "extend", "set_aside"]
@@ -96,8 +110,10 @@ class Offer(BaseModel):
 
 
 class Unplaced(BaseModel):
-    """A task that found no place, why, and what can be done about it. ``task`` is what is left to do of it, when that
-    is not the task of the list: a piece, or a block of the person's own."""
+    """A task that found no place, with the reason and its options.
+
+    ``task`` is the rest of it, when that is not the task of the list: a piece, or a block of the person's own.
+    """
 
     model_config = _FROZEN
     task_id: str
@@ -108,8 +124,7 @@ class Unplaced(BaseModel):
 
 
 class Clash(BaseModel):
-    """Constraints ``uids`` that must be kept and cannot all be, no fewer of them; the draft does without
-    ``let_go``."""
+    """A minimal set ``uids`` of musts that cannot all be kept; the draft relaxes ``let_go``."""
 
     model_config = _FROZEN
     uids: tuple[str, ...]
@@ -117,9 +132,12 @@ class Clash(BaseModel):
 
 
 class Sketch(BaseModel):
-    """A model's draft of the day. ``basis`` is the fingerprint of what it was made from: it is only good for a session
-    that still has the same. ``mended`` are sentences about blocks that were moved in it, because it broke a must.
-    Without a ``plan``, ``trouble`` says why there is none, as a sentence."""
+    """A model's draft of the day.
+
+    ``basis`` is the fingerprint of its inputs; the draft is only valid while the session's is the same. ``mended``
+    are sentences about blocks that were moved because it broke a must. Without a ``plan``, ``trouble`` is a sentence
+    on why there is none.
+    """
 
     model_config = _FROZEN
     basis: str
@@ -130,7 +148,7 @@ class Sketch(BaseModel):
 
 
 class Facts(BaseModel):
-    """What else a change of the rest of the day alters, besides the plan."""
+    """Facts that a change of the rest of the day alters besides the plan."""
 
     model_config = _FROZEN
     frame: FrameFacts

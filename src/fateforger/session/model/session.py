@@ -1,4 +1,4 @@
-"""One person planning one day in one thread, and the messages that it owes them."""
+"""Session of one person planning one day in one thread, and its outgoing messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fateforger.workflow.trace import Step
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 LONGEST_SAID = 1200
-"""Characters of the last words that are kept."""
+"""Most characters kept of the last words."""
 
 
 class SessionStatus(StrEnum):
@@ -32,7 +32,7 @@ class SessionStatus(StrEnum):
 
 
 class Notice(BaseModel):
-    """What the last turn has to say, once, on its card: what it did, or why it did not."""
+    """Message of the last turn, shown once on its card: what it did, or why it did not."""
 
     model_config = _FROZEN
     lines: tuple[str, ...] = Field(min_length=1)
@@ -40,8 +40,11 @@ class Notice(BaseModel):
 
 
 class LastWords(BaseModel):
-    """What the bot said last, in words; ``asks`` tells that it stands on the card as a question or a remark, and is no
-    mere answer or refusal. What the person wrote is not kept: there may be a secret in it."""
+    """Last words of the bot.
+
+    ``asks`` means that they are on the card as a question or a remark, not as a mere answer or refusal. The person's
+    words are not kept, because they may contain a secret.
+    """
 
     model_config = _FROZEN
     bot: str = Field(min_length=1, max_length=LONGEST_SAID)
@@ -49,16 +52,19 @@ class LastWords(BaseModel):
 
     @classmethod
     def of(cls, bot: str, *, asks: bool = True) -> LastWords:
-        """Return the words, cut to their bounds."""
+        """Return the words, cut to their limit."""
         return cls(bot=bot[:LONGEST_SAID], asks=asks)
 
 
 class Session(BaseModel):
-    """One person planning one day in one thread. ``version`` is counted by the store."""
+    """One person planning one day in one thread.
+
+    ``version`` is counted by the store.
+    """
 
     model_config = _FROZEN
     schema_version: int = 1
-    """Kept because the sessions of earlier versions have it; the store counts the shape of its rows itself."""
+    """Kept because the sessions of earlier versions have it; the store versions its rows itself."""
     id: str
     version: int = 0
     user_id: str
@@ -67,118 +73,127 @@ class Session(BaseModel):
     created_at: datetime
     touched_at: datetime
     now: datetime | None = None
-    """The clock of the latest turn: what lies before it is past (K11). ``None``: nobody looked at the clock yet."""
+    """Instant of the latest turn: time before it is past (K11).
+
+    ``None`` until a turn reads the clock.
+    """
     status: SessionStatus = SessionStatus.ACTIVE
     stage: TimeboxingStage = TimeboxingStage.DATE
     tz: str
     date: Date
     mode: Mode = Mode.DIRECT
-    """Whether it was begun directly, or by pulling a task (S146)."""
+    """Mode in which it was started: directly, or by pulling a task (S146)."""
     calendar_write: CalendarWrite = "refine"
     calendar_write_chosen: CalendarWrite | None = None
-    """What the person chose themselves, which their next session begins with."""
+    """The person's own choice, which their next session begins with."""
     frame: FrameFacts = FrameFacts()
     inputs: InputFacts = InputFacts()
     deferred: tuple[Task, ...] = ()
-    """What was left for another day."""
+    """Tasks left for another day."""
     offered: tuple[OfferedInput, ...] = ()
-    """What could be done on this day as well, wherever it comes from."""
+    """Tasks that could be done on this day as well, from any source."""
     offer_trouble: str | None = None
-    """Why that is not all of it, as a sentence, when a list outside could not be read."""
+    """Reason that the offers are incomplete, as a sentence, when an outside list could not be read."""
     brought: tuple[str, ...] = ()
-    """Ids of the tasks that were taken up from what was offered."""
+    """Ids of the offered tasks that were taken on."""
     settled: tuple[str, ...] = ()
-    """Ids of what the person said is done, or not wanted any more; no other day asks about it."""
+    """Ids of tasks that the person said are done or not wanted; no other day asks about them."""
     caught_up: CaughtUp | None = None
-    """The last catching up with missed days, which can be taken back."""
+    """Last catch-up with missed days, which can be undone."""
     snapshot: Snapshot | None = None
-    """The calendar as last read for ``date``: the source of immovables."""
+    """Calendar as last read for ``date``: the source of immovables."""
     snapshot_error: str | None = None
-    """Why the calendar could not be read, as a sentence, when it could not."""
+    """Reason that the calendar could not be read, as a sentence, when it could not."""
     plan: TBPlan | None = None
-    """The person's own blocks. Meetings are not in it; they come from the snapshot."""
+    """The person's own blocks. Meetings come from the snapshot."""
     unplaced: tuple[Unplaced, ...] = ()
     clash: Clash | None = None
-    """Why the draft does not follow all that must be followed."""
+    """Reason that the draft does not keep all musts."""
     draft_basis: str | None = None
-    """Fingerprint of everything the draft was made from: another one means that it is stale (S46)."""
+    """Fingerprint of all inputs of the draft; another one means that the draft is stale (S46)."""
     drafted_at: datetime | None = None
-    """The clock when the plan was drafted, from which on its day was filled."""
+    """Instant of the draft; its day was filled from there on."""
     put_in_past: tuple[str, ...] = ()
-    """Keys of blocks that the person put where they lie when that was past already."""
+    """Keys of blocks that the person placed at times already past."""
     weighed: Weighed | None = None
-    """The rules and meetings that the plan was made from or mended for (:mod:`fateforger.session.arrivals`); ``None``
-    where that is not known."""
+    """Rules and meetings that the plan was checked against (:mod:`fateforger.session.arrivals`).
+
+    ``None`` where that is unknown.
+    """
     overrun: tuple[str, ...] = ()
-    """Blocks that a meeting came upon, each with the meeting's id; a commit asks about those that still overlap."""
+    """Blocks overlapped by a later meeting, each with the meeting's id.
+
+    A commit asks about those that still overlap.
+    """
     sketch: Sketch | None = None
-    """A draft that waits for Stage 3 (S44)."""
+    """A model's draft waiting for Stage 3 (S44)."""
     overview: str | None = None
-    """The skeleton as CommonMark (Stage 3)."""
+    """Skeleton as CommonMark (Stage 3)."""
     quality: Quality | None = None
     fixes: tuple[Fix, ...] = ()
-    """What the card of Stage 4 offers to make the plan better."""
+    """Fixes that the card of Stage 4 offers."""
     refine_undo: tuple[RefineUpdate, ...] = ()
-    """Applied changes that can still be taken back, the latest last."""
+    """Applied changes that can still be undone, the latest last."""
     held: Held | None = None
-    """The change that the last turn did not make."""
+    """Change that the last turn held back."""
     write_group: str | None = None
-    """Transactions since the last whole undo share this group; Undo takes them all back."""
+    """Group of the transactions since the last complete undo; Undo reverses them all."""
     written: Written | None = None
-    """What that group did so far; ``None`` when nothing of it is on the calendar."""
+    """Effects of that group so far; ``None`` when nothing of it is on the calendar."""
     last_sync: SyncReport | None = None
     problem: str | None = None
-    """What went wrong with the calendar and can be tried again, as a sentence."""
+    """Calendar problem after which a retry makes sense, as a sentence."""
     questions: tuple[Question, ...] = ()
-    """What the person and the plan both changed: asked, or answered and not carried out yet."""
+    """Differences that the person and the plan both changed: open, or answered and not carried out."""
     brakes: tuple[str, ...] = ()
-    """Names of what stopped the last write until the person says yes; Try again then means yes."""
+    """Names of the safety checks that stopped the last write; Try again then means approval."""
     notice: Notice | None = None
-    """Said on the next card and then forgotten."""
+    """Shown on the next card and then dropped."""
     last_words: LastWords | None = None
-    """What the bot said last, while the person has not answered or done anything else."""
+    """The bot's last words, until the person answers or does something else."""
     history: HistoryView | None = None
-    """The history of the day, while the person has it open."""
+    """History of the day, while the person has it open."""
     preview: PreviewView | None = None
-    """What would be written, while the person has it open."""
+    """Preview of the next write, while the person has it open."""
     said: tuple[Version, ...] = ()
-    """Constraints said in this thread, each version of them: those of the session live here only, lasting ones until a
-    look into the store shows them (S2)."""
+    """Every version of the constraints stated in this thread.
+
+    Those of the session exist only here, lasting ones until the store has them (S2).
+    """
     set_aside: tuple[str, ...] = ()
     """Uids of constraints that do not count in this session (S22)."""
     recalled: Recalled | None = None
-    """What the store knew that applies; ``None`` while it was not asked."""
+    """Applicable constraints from the store; ``None`` until it was asked."""
     memory: MemoryView | None = None
-    """The memory card, while the person has it open."""
+    """Memory card, while the person has it open."""
     memory_writes: tuple[MemoryWrite, ...] = ()
-    """What was written into memory from here and can be taken back, the latest last."""
+    """Memory writes of this session that can be undone, the latest last."""
     memory_questions: tuple[MemoryQuestion, ...] = ()
     """Contradicting constraints that only the person can decide about."""
     trace: tuple[Step, ...] = ()
-    """What was done lately, as rules are judged on it (:mod:`fateforger.session.guard`)."""
+    """Latest steps, as rules are checked on them (:mod:`fateforger.session.guard`)."""
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""
     handled: tuple[str, ...] = ()
-    """Ids of the commands that led here, the latest last: a repeated command is recognised by them."""
+    """Ids of the commands handled so far, the latest last, to detect repeated commands."""
 
     def at_time(self, now: datetime) -> Session:
-        """Return the session as it is at that instant."""
+        """Return the session as of that instant."""
         return self.model_copy(update={"now": now})
 
     def touched(self, command_id: str, at: datetime) -> Session:
-        """The session after handling a command; the last 50 ids are remembered."""
+        """Return the session after handling a command; the last 50 ids are kept."""
         return self.model_copy(update={"handled": (*self.handled, command_id)[-50:], "touched_at": at})
 
 
 class Outgoing(BaseModel):
-    """A message that a session owes the person.
+    """A message that the session owes the person.
 
-    ``slot`` names the message: the slot ``root`` starts the thread; a slot that was sent before is updated in place
-    when it is still the latest message of the thread, otherwise sent anew. ``retire`` names slots whose controls
-    are to be taken away; they show ``farewell`` from then on, or keep their text when there is none; its own slot
-    among them means its message from before, should this one be sent anew. ``stays`` updates it where it is, whatever
-    came after it. A message ``beside`` the plan does not count as the latest. ``ephemeral_to`` makes it visible to
-    that person only.
+    ``slot`` names the message. The slot ``root`` starts the thread. A slot that was sent before is updated in place
+    while it is the latest message of the thread, otherwise sent again. ``retire`` names slots whose controls are
+    removed; they then show ``farewell``, or keep their text without one. If its own slot is among them, its earlier
+    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow.
+    A message with ``beside`` does not count as the latest. ``ephemeral_to`` makes it visible to that person only.
     """
 
     model_config = _FROZEN
