@@ -27,17 +27,17 @@ def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: in
     """
     musts = [must for must in must_ids(ground) if must not in relaxed]
 
-    def kept(some: Sequence[str], steps: int = _QUICK) -> bool:
+    def can_keep(some: Sequence[str], steps: int = _QUICK) -> bool:
         left_out = frozenset(musts).difference(some) | relaxed
         return feasible(compiled(ground, left_out), steps)[0] is not Verdict.NO
 
-    if kept(musts, nodes):
+    if can_keep(musts, nodes):
         return None
-    members = _smallest(kept, [], [], musts)
+    members = _smallest(can_keep, [], [], musts)
     # An undecided quick check may leave too much in the set: check the few members for longer.
     for member in tuple(members):
         fewer = [other for other in members if other != member]
-        if not kept(fewer, nodes):
+        if not can_keep(fewer, nodes):
             members = fewer
     told = [_member(ground, each) for each in members]
     least = min(told, key=lambda m: _cost(ground, m.id))
@@ -45,19 +45,19 @@ def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: in
 
 
 def _smallest(
-    kept: Callable[[Sequence[str]], bool], ground: Sequence[str], added: Sequence[str], rest: list[str]
+    can_keep: Callable[[Sequence[str]], bool], ground: Sequence[str], added: Sequence[str], rest: list[str]
 ) -> list[str]:
     """Return the part of ``rest`` that is needed for the conflict with ``ground``.
 
     ``added`` is the newest part of ``ground``.
     """
-    if added and not kept(ground):
+    if added and not can_keep(ground):
         return []
     if len(rest) == 1:
         return rest
     one, other = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-    second = _smallest(kept, [*ground, *one], one, other)
-    first = _smallest(kept, [*ground, *second], second, one)
+    second = _smallest(can_keep, [*ground, *one], one, other)
+    first = _smallest(can_keep, [*ground, *second], second, one)
     return [*first, *second]
 
 

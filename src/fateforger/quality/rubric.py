@@ -60,12 +60,12 @@ def _clear_of_meetings(view: View) -> Found:
 def _kept(necessity: Necessity) -> Callable[[View], Found]:
     criterion, level = _LEVELS[necessity]
 
-    def kept(view: View) -> Found:
+    def look(view: View) -> Found:
         for each in view.breaches:
             if each.rule.necessity is necessity:
                 yield Finding(criterion=criterion, level=level, text=each.text, keys=each.keys, cause=each.rule.id)
 
-    return kept
+    return look
 
 
 def _all_placed(view: View) -> Found:

@@ -249,14 +249,14 @@ def conflict_options(question: Question) -> tuple[Option, Option]:
     labels = ("Keep deleted", "Put it back") if gone else ("Keep calendar", "Keep plan")
     target = address(question)
 
-    def kept(side: commands.Side, envelope: Mapping[str, Any]) -> SessionCommand:
+    def keep_side(side: commands.Side, envelope: Mapping[str, Any]) -> SessionCommand:
         # A question that no card has shown must be asked first, so this token never matches.
         about = addressed(target) if question.shown else {**addressed(target), "seen": ""}
         return commands.ResolveConflict.model_validate({**envelope, "keep": side, **about})
 
     return (
-        Option(labels[0], "conflict.keep_calendar", target, partial(kept, "calendar")),
-        Option(labels[1], "conflict.keep_plan", target, partial(kept, "plan")),
+        Option(labels[0], "conflict.keep_calendar", target, partial(keep_side, "calendar")),
+        Option(labels[1], "conflict.keep_plan", target, partial(keep_side, "plan")),
     )
 
 
@@ -265,11 +265,11 @@ def settling(uids: tuple[str, str], names: tuple[str, str], *, both: str | None)
     labels = [(f"Keep “{name}”", uid) for uid, name in zip(uids, names, strict=True)]
     answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
 
-    def settled(keep: str | None, envelope: Mapping[str, Any]) -> SessionCommand:
+    def settle(keep: str | None, envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.SettleConstraints(**envelope, uids=uids, keep=keep)
 
     return tuple(
-        Option(label, "memory.keep", Settled(uids=uids, keep=keep).model_dump_json(), partial(settled, keep))
+        Option(label, "memory.keep", Settled(uids=uids, keep=keep).model_dump_json(), partial(settle, keep))
         for label, keep in answers
     )
 
@@ -285,10 +285,10 @@ class Settled(BaseModel):
 def judging(label: str, verdict: commands.Verdict, uid: str, seq: int, *, spoken: str = "") -> Option:
     """Return an answer that judges one rule, in the version that was shown."""
 
-    def judged(envelope: Mapping[str, Any]) -> SessionCommand:
+    def judge(envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seq)
 
-    return Option(label, f"memory.{verdict}", f"{seq} {uid}", judged, spoken)
+    return Option(label, f"memory.{verdict}", f"{seq} {uid}", judge, spoken)
 
 
 def set_aside_option(version: Version) -> Option:
@@ -333,10 +333,10 @@ def fix_option(fix: Fix) -> Option:
     """Return the answer that applies an offered fix."""
     label = fix.label if len(fix.label) <= _LONGEST_LABEL else f"{fix.label[: _LONGEST_LABEL - 1].rstrip()}…"
 
-    def fixed(envelope: Mapping[str, Any]) -> SessionCommand:
+    def apply_fix(envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.ApplyFix(**envelope, fix=fix.id)
 
-    return Option(label, "plan.fix", fix.id, fixed)
+    return Option(label, "plan.fix", fix.id, apply_fix)
 
 
 def _all(session: Session) -> Iterator[PendingQuestion]:
@@ -369,12 +369,12 @@ def _all(session: Session) -> Iterator[PendingQuestion]:
 def proposal_options(proposal_id: str) -> tuple[Option, Option]:
     """Return the yes and the no to another agent's proposal."""
 
-    def answered(answer: Literal["apply", "deny"], envelope: Mapping[str, Any]) -> SessionCommand:
+    def answer_proposal(answer: Literal["apply", "deny"], envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.AnswerProposal(**envelope, proposal=proposal_id, answer=answer)
 
     return (
-        Option("Apply", "proposal.apply", proposal_id, partial(answered, "apply")),
-        Option("Deny", "proposal.deny", proposal_id, partial(answered, "deny")),
+        Option("Apply", "proposal.apply", proposal_id, partial(answer_proposal, "apply")),
+        Option("Deny", "proposal.deny", proposal_id, partial(answer_proposal, "deny")),
     )
 
 
@@ -438,17 +438,17 @@ def _bringing(where: str, things: Sequence[OfferedInput], option: Option) -> Pen
 
 
 def _bring(label: str, task_ids: tuple[str, ...], *, spoken: str = "") -> Option:
-    def brought(envelope: Mapping[str, Any]) -> SessionCommand:
+    def bring(envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.BringAlong(**envelope, task_ids=task_ids)
 
-    return Option(label, "task.bring", " ".join(task_ids), brought, spoken)
+    return Option(label, "task.bring", " ".join(task_ids), bring, spoken)
 
 
 def _leaving(label: str, about: commands.LeftAsIs) -> Option:
-    def left(envelope: Mapping[str, Any]) -> SessionCommand:
+    def leave(envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.LeaveAsIs(**envelope, about=about)
 
-    return Option(label, "leave_as_is", about, left)
+    return Option(label, "leave_as_is", about, leave)
 
 
 def _move(move: Move, at: str, envelope: Mapping[str, Any]) -> SessionCommand:
