@@ -97,7 +97,7 @@ def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[
 
 
 def overrun(block: Resolved, meeting: Meeting) -> str:
-    """Return the key of a double booking, for ``Session.overrun``."""
+    """Return the key under which a session records a double booking."""
     return f"{block.key} {meeting.id}"
 
 

@@ -80,8 +80,8 @@ class TimeboxingUserReply(InSession):
 class StageAction(InSession):
     """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
 
-    ``seen`` is the token of the button (:func:`fateforger.session.moves.seen`). A move from an outdated card is not
-    carried out, so the second half of a double click does nothing.
+    ``seen`` is the token of the button (:func:`fateforger.session.moves.seen`). A move from an outdated card is
+    not carried out, so the second half of a double click does nothing.
     """
 
     kind: Literal["stage_action"] = "stage_action"
