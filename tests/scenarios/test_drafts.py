@@ -50,7 +50,7 @@ def drive(program: Program, server: ModelServer) -> None:
     program.restart()
     person = program.person()
     proceeds(person, server)
-    person.press("Redo")
+    person.press("Redo step")
     person.reads(NO_USE, "*09:00–10:00* Prepare talk")
     assert "Walk" not in person.says()
     assert program.stop() == 0

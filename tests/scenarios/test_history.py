@@ -43,7 +43,7 @@ def rows(person: Person) -> list[str]:
 def press_row(person: Person, at: int) -> None:
     """The button of a row, counted from the newest."""
     message = next(m for m in reversed(person.thread()) if "What I wrote for" in str(m.get("blocks")))
-    found = [c for c in controls(message["blocks"]) if label(c[1]) in {"Undo", "Redo"}]
+    found = [c for c in controls(message["blocks"]) if label(c[1]) in {"Undo", "Restore"}]
     person.use(message, *found[at])
 
 
@@ -69,7 +69,7 @@ def test_three_changes_all_undone_from_the_oldest_row_and_redone_after_a_kill(pr
     press_row(person, 2)
     person.reads("Taken back: I removed 4 blocks from your calendar.")
     assert calendar_of(program).events() == []
-    eventually(lambda: rows(person)[-1].endswith("Redo"), "a row to redo")
+    eventually(lambda: rows(person)[-1].endswith("Restore"), "a row to redo")
     program.restart()
     person = program.person()
     press_row(person, 0)

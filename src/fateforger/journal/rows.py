@@ -105,7 +105,7 @@ def _title(t: Transaction, *, redo: bool, session: str | None) -> str:
     whose = "" if session is None or other in {None, session} else ", in another thread"
     if t.kind == "undo":
         names = {"undo_update": "Undo last update", "late": LATE}
-        deed = "Redo" if redo else names.get(t.context.get("deed", ""), "Undo")
+        deed = "Restore" if redo else names.get(t.context.get("deed", ""), "Undo")
         if deed == LATE:
             return deed
     else:

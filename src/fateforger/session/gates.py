@@ -88,7 +88,7 @@ def _capture(session: Session) -> _Words:
 def _skeleton(session: Session) -> _Words:
     if session.plan is None:
         return _Words(
-            ("No draft yet",), ("There is no draft of this day yet.",), "Shall I draft it again? Redo does that."
+            ("No draft yet",), ("There is no draft of this day yet.",), "Shall I draft it again? Redo step does that."
         )
     summary = [block_words(session)]
     if session.unplaced:

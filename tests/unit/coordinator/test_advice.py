@@ -80,7 +80,7 @@ async def test_what_is_past_is_left_alone(house: House, anna: Person) -> None:
     """On the day itself, at ten past ten, no break can be put behind the report any more."""
     await crowded(anna)
     house.clock.at += timedelta(hours=3, minutes=10)
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert [button.label for button in fixes(anna)] == ["Add lunch at 12:30", "Add 30 min to shut down at 17:30"]
 
 

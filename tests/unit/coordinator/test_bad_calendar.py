@@ -152,7 +152,7 @@ async def test_a_plan_in_another_zone_than_the_calendars(scene: Scene) -> None:
     await scene.anna.to_committed("Report", "Mail")
     day = {"Report": "10:00-11:00", "Mail": "11:10-12:10", "Lunch": "12:30-13:15", "Shut down": "17:30-18:00"}
     assert (scene.anna.card.text, scene.events) == (WHOLE, day | {"Standup": "09:30-10:00"})
-    await scene.anna.press("Redo")
+    await scene.anna.press("Redo step")
     assert "Already up to date" in scene.anna.words
     await scene.anna.press("Undo")
     assert scene.events == {"Standup": "09:30-10:00"}

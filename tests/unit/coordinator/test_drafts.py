@@ -214,7 +214,7 @@ async def change_the_one_thing(anna: Person) -> None:
 
 async def change_calendar(anna: Person) -> None:
     meeting(anna.house, "Dentist", "10:00", "11:00")
-    await anna.press("Redo")
+    await anna.press("Redo step")
 
 
 CAUSES = [
@@ -324,7 +324,7 @@ async def test_redo_asks_for_another_draft(house: House) -> None:
     await listed(anna)
     await until_kept(anna)
     await anna.press("Proceed")
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert (len(model.asked), blocks(await anna.session())[0]) == (2, "11:00 Report")
     assert "plan[4]" in model.prompts[1].user
     assert "another one" in model.prompts[1].system
@@ -338,7 +338,7 @@ async def test_a_refined_plan_comes_back_after_another_draft(house: House) -> No
     await anna.press("Refine")
     await anna.choose("Report", "15 min later")
     await anna.press("Back")
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert "I redrafted your day. To get your previous plan back" in anna.words
     assert blocks(await anna.session())[0] == "11:00 Report"
     await anna.press("Refine")

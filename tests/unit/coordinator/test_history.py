@@ -73,14 +73,14 @@ async def test_undo_of_the_oldest_takes_back_all_and_redo_does_all_again(house: 
         "08:00 · Your change · 4 added · taken back",
     ]
     house.restart()
-    await anna.press_beside("history", "Redo")
+    await anna.press_beside("history", "Restore")
     assert house.on_calendar() == shown
     session = await anna.session()
     assert (session.plan, session.refine_undo) == (before.plan, before.refine_undo)
     assert (session.write_group, session.written) == (before.write_group, before.written)
     assert "Done again: I added 3 blocks to your calendar." in anna.beside("history")
     assert [row.split(" | ")[0] for row in rows(anna)] == [
-        "**08:03 · Redo**",
+        "**08:03 · Restore**",
         "08:03 · Undo · 3 removed · done again",
         "**08:02 · Your change**",
         "**08:01 · Your change**",
@@ -113,7 +113,7 @@ async def test_undo_last_update_can_be_redone_from_the_history(house: House, ann
     await anna.press("Undo last update")
     await anna.press("History")
     assert rows(anna)[0].startswith("**08:03 · Undo last update** | Added “Mail” 10:25–11:25")
-    await anna.press_beside("history", "Redo")
+    await anna.press_beside("history", "Restore")
     session = await anna.session()
     assert house.on_calendar() == shown
     assert (session.plan, session.refine_undo, session.written) == (before.plan, before.refine_undo, before.written)
@@ -197,7 +197,7 @@ async def test_a_commit_is_taken_back_and_the_plan_stays(tmp_path: Path) -> None
     assert (session.stage, house.on_calendar()) == (TimeboxingStage.REFINE, {})
     await anna.choose("Mail", "15 min later")
     plan = (await anna.session()).plan
-    await anna.press_beside("history", "Redo")
+    await anna.press_beside("history", "Restore")
     assert (house.on_calendar(), (await anna.session()).plan) == (DRAFT, plan)
     await house.close()
 

@@ -180,7 +180,7 @@ async def test_a_day_that_has_ended_says_so_and_offers_the_next_or_a_later_end(a
     await anna.start()
     await anna.press("Plan this day")
     at(house, "18:20")
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert "Proceed" not in anna.labels()
     session = await anna.session()
     assert session.stage is TimeboxingStage.COLLECT_CONSTRAINTS
@@ -196,7 +196,7 @@ async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Pers
     at(house, "17:30")
     await anna.to_frame()
     at(house, "18:20")
-    await anna.press("Redo")
+    await anna.press("Redo step")
     await anna.press("Plan Tuesday 3 March")
     session = await anna.session()
     assert (session.date, session.stage) == (TUESDAY, TimeboxingStage.COLLECT_CONSTRAINTS)

@@ -75,5 +75,5 @@ async def test_a_day_that_could_not_be_read_is_not_written_by_itself(okay: House
     await anna.to_refine("Report", "Mail")
     assert BY_ITSELF not in anna.words
     okay.calendar.calm()
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert okay.calendar.writes == []

@@ -170,7 +170,7 @@ async def _back_and_forth(anna: Person) -> None:
 async def _in_the_way(anna: Person, house: House) -> None:
     """A meeting where each block is, so that moving blocks does not help."""
     meeting(house, "New", "00:00", "23:55")
-    await anna.press("Redo")
+    await anna.press("Redo step")
 
 
 async def _too_much(anna: Person, minutes: int) -> None:

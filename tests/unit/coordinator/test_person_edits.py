@@ -43,7 +43,7 @@ async def test_a_dragged_block_moves_in_the_plan(house: House, anna: Person) -> 
 async def test_a_deleted_block_stays_deleted(house: House, anna: Person) -> None:
     await anna.to_committed("Report", "Mail", "Calls")
     house.calendar.store.user_delete(event(house, "Mail").id)
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert "You deleted “Mail” on your calendar, so it stays deleted." in anna.words
     assert sorted(house.on_calendar()) == ["Calls", "Lunch", "Report"]
     await anna.press("Back to refine")
@@ -158,7 +158,7 @@ async def test_dragging_a_block_back_where_an_earlier_look_saw_it_is_news(house:
     await anna.press("Back to refine")
     await anna.choose("Mail", "15 min later")
     drag(house, "Mail", -15)
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert "**10:10–11:10** Mail" in anna.words
     assert "You changed “Mail” on your calendar" in anna.words
 

@@ -71,7 +71,7 @@ async def test_it_is_asked_once_and_stays_on_the_card(held: House, ben: Person) 
     assert MOVED in ben.words
     assert asking(ben) == PAIR
     assert "**10:25–11:25** Mail" in ben.words
-    await ben.press("Redo")
+    await ben.press("Redo step")
     assert ben.words.count(MOVED) == 1
     assert asking(ben) == PAIR
     assert ben.card.text == "Refine Monday 2 March: 4 blocks. 1 question to answer."
@@ -97,7 +97,7 @@ async def test_keep_plan_waits_for_the_commit(held: House, ben: Person) -> None:
     await ben.press("Keep plan")
     assert "As planned, “Mail” is at 10:25–11:25; your calendar gets that when you commit." in ben.words
     assert (asking(ben), writes(held)) == ([], before)
-    await ben.press("Redo")
+    await ben.press("Redo step")
     assert asking(ben) == []
     await ben.press("Commit to calendar")
     assert held.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
@@ -133,14 +133,14 @@ async def test_undo_of_all_takes_the_answer_back_and_keeps_the_drag(held: House,
     await ben.press("Undo")
     assert held.on_calendar() == {"Mail": "14:10-15:10"}
     await ben.press("History")
-    await ben.press_beside("history", "Redo", row="08:02")
+    await ben.press_beside("history", "Restore", row="08:02")
     assert held.on_calendar() == whole == {"Report": "09:15-10:15", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
 
 
 async def test_a_commit_with_only_a_question_says_so(held: House, ben: Person) -> None:
     await ask_about_mail(held, ben)
     await ben.press("Commit to calendar")
-    await ben.press("Redo")
+    await ben.press("Redo step")
     assert "**Already up to date: 0 created, 0 updated, 0 deleted, 4 unchanged**" in ben.words
     assert asking(ben) == PAIR
     await ben.press("Keep calendar")
@@ -246,7 +246,7 @@ async def test_keep_calendar_is_taken_back_and_asked_again(house: House, anna: P
     await anna.press("Undo last update")
     assert "**10:25–11:25** Mail" in anna.words
     assert MOVED in anna.words
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert (asking(anna), writes(house)) == (PAIR, before)
     await anna.press("Keep plan")
     assert house.on_calendar()["Mail"] == "10:25-11:25"
@@ -258,7 +258,7 @@ async def test_after_keep_calendar_moving_it_back_is_a_wish(held: House, ben: Pe
     await ben.press("Back to refine")
     await ben.choose("Mail", "15 min later")
     drag(held, "Mail", 240)
-    await ben.press("Redo")
+    await ben.press("Redo step")
     await ben.press("Keep calendar")
     assert await ben.fill_row("Mail", "edit_block", start="10:10") is None
     await ben.press("Commit to calendar")
@@ -271,7 +271,7 @@ async def test_taking_back_the_plans_change_leaves_only_the_persons(held: House,
     await ben.press("Back to refine")
     await ben.choose("Mail", "15 min later")
     drag(held, "Mail", 240)
-    await ben.press("Redo")
+    await ben.press("Redo step")
     assert asking(ben) == PAIR
     await ben.press("Undo last update")
     assert "**14:10–15:10** Mail" in ben.words
@@ -290,7 +290,7 @@ async def test_a_change_made_with_the_question_in_view_answers_it(held: House, b
 async def test_when_both_become_equal_nothing_is_asked(held: House, ben: Person) -> None:
     await ask_about_mail(held, ben)
     drag(held, "Mail", -225)
-    await ben.press("Redo")
+    await ben.press("Redo step")
     assert asking(ben) == []
     await ben.press("Commit to calendar")
     assert held.on_calendar()["Mail"] == "10:25-11:25"
@@ -343,7 +343,7 @@ async def test_several_questions_and_one_pair_for_all(held: House, ben: Person) 
     drag(held, "Mail", 240)
     held.calendar.store.user_edit(event(held, "Mail").id, summary="Post")
     held.calendar.store.user_edit(event(held, "Lunch").id, end=at("14:00"))
-    await ben.press("Redo")
+    await ben.press("Redo step")
     assert "“Mail”: you renamed it “Post” on your calendar; the plan calls it “Letters”." in ben.words
     assert "“Post”: you moved it to 14:10 on your calendar; the plan has 10:25." in ben.words
     assert "“Lunch”: you changed it to 12:30–14:00 on your calendar; the plan has 12:45–13:30." in ben.words

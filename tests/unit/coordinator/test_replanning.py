@@ -129,7 +129,7 @@ async def test_a_meeting_that_was_moved_onto_a_block_offers_to_refit(anna: Perso
     await committed(anna, house, "09:50")
     assert "Refit the rest" not in anna.labels()
     meeting(house, "Stand-up", "11:30", "12:00")
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert "Refit the rest" in anna.labels()
     await anna.press("Refit the rest")
     assert {**house.on_calendar()} == {**WRITTEN, "Stand-up": "11:30-12:00", "Mail": "13:15-14:15"}
@@ -161,7 +161,7 @@ async def test_the_history_takes_the_facts_with_it(anna: Person, house: House) -
     await anna.press_beside("history", "Undo", row="Your change")
     undone = await anna.session()
     assert (planned(undone), undone.deferred, len(undone.inputs.tasks)) == (WRITTEN, (), 3)
-    await anna.press_beside("history", "Redo")
+    await anna.press_beside("history", "Restore")
     redone = await anna.session()
     assert (planned(redone), redone.deferred, redone.inputs) == (planned(changed), changed.deferred, changed.inputs)
 

@@ -115,7 +115,7 @@ async def test_three_hundred_meetings_are_counted(house: House, anna: Person) ->
     assert "- Breathe: it needs 30 min, and the longest free stretch of the day is 0 min" in anna.words
     await anna.press("Refine")
     ways = ["Another day", "Drop it", "End the day at 20:30"]
-    assert anna.labels() == ["Add block", "History", "Add a rule", *ways, "Back", "Redo", "Cancel"]
+    assert anna.labels() == ["Add block", "History", "Add a rule", *ways, "Back", "Redo step", "Cancel"]
 
 
 async def test_the_frame_by_pickers_and_by_form(anna: Person) -> None:
@@ -163,7 +163,7 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
 async def test_stage_2_needs_something_to_do(anna: Person) -> None:
     """S54, S56: no Proceed button, and a refusal on the server that names what is missing and asks one question."""
     await anna.to_tasks()
-    assert anna.labels() == ["Add tasks", "Back", "Redo", "Cancel"]
+    assert anna.labels() == ["Add tasks", "Back", "Redo step", "Cancel"]
     await anna.click("proceed", "capture_inputs")
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
     assert (
@@ -220,7 +220,7 @@ async def test_stage_3_shows_the_day(house: House, anna: Person) -> None:
         "- **17:30–18:00** Shut down · 30 min · plan review"
     )
     assert "**Did not fit**\n- Book: it needs 16 h 40 min, and the whole day has 9 h" in anna.words
-    assert anna.labels() == ["Another day", "Drop it", "Refine", "Back", "Redo", "Cancel"]
+    assert anna.labels() == ["Another day", "Drop it", "Refine", "Back", "Redo step", "Cancel"]
 
 
 async def test_back_keeps_a_refined_plan_and_drafts_anew_when_something_changed(house: House, anna: Person) -> None:
@@ -228,7 +228,7 @@ async def test_back_keeps_a_refined_plan_and_drafts_anew_when_something_changed(
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
     await anna.press("Back")
-    assert "so I kept your plan as you refined it. Redo drafts it again." in anna.words
+    assert "so I kept your plan as you refined it. Redo step drafts it again." in anna.words
     assert "**09:15–10:15** Report" in anna.words
     await anna.press("Back")
     await anna.fill("tasks", title_1="Mail", proceed=True)

@@ -45,10 +45,10 @@ async def test_a_draft_without_the_calendar_says_so(house: House, anna: Person) 
         house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.to_skeleton("Report")
     assert "⚠️ I could not read your calendar just now: The calendar does not answer." in anna.words
-    assert "Meetings may be missing here; Redo looks again." in anna.words
+    assert "Meetings may be missing here; Redo step looks again." in anna.words
     house.calendar.calm()
     meeting(house, "Standup", "09:00", "10:00")
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert "- **09:00–10:00** Standup\n- **10:00–11:00** Report ⭐" in anna.words
     assert "could not read" not in anna.words
 
@@ -121,7 +121,7 @@ async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: Hous
     gone = next(name for name in ("Report", "Mail", "Lunch", "Shut down") if name not in shown)
     assert f"Not there yet: “{gone}”" in anna.words
     assert "Calendar usage limits exceeded." in anna.words
-    assert anna.labels() == ["Try again", "Undo", "Back to refine", "Redo", "Cancel", "History"]
+    assert anna.labels() == ["Try again", "Undo", "Back to refine", "Redo step", "Cancel", "History"]
     await anna.press("Try again")
     assert anna.card.text == "Monday 2 March is on your calendar."
     assert len(house.on_calendar()) == 3

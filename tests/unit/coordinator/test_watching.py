@@ -288,7 +288,7 @@ async def test_a_dragged_block_shows_its_new_time(watch: Watch, anna: Person) ->
     assert "**14:10–15:10** Mail" in anna.words
     assert anna.words.count("You changed “Mail” on your calendar") == 1
     assert await watch.after() == 0
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert watch.house.on_calendar() == {"Report": "09:00-10:00", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
 
 
@@ -428,7 +428,7 @@ async def test_a_block_restored_at_the_last_moment_is_not_deleted(watch: Watch, 
     assert watch.house.on_calendar()["Mail"] == "10:10-11:10"
     await watch.after()
     assert "**10:10–11:10** Mail" in anna.words
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert watch.house.on_calendar()["Mail"] == "10:10-11:10"
 
 

@@ -112,7 +112,7 @@ async def test_committing_again_changes_nothing(house: House, anna: Person) -> N
     """S82"""
     await anna.to_committed()
     writes = len(house.calendar.writes)
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert len(house.calendar.writes) == writes
     assert "Already up to date: 0 created, 0 updated, 0 deleted, 5 unchanged" in anna.words
     assert "Since you began: 5 created, 0 updated, 0 deleted." in anna.words
@@ -192,7 +192,7 @@ async def test_one_message_per_turn(house: House, anna: Person) -> None:
     assert [(m.slot, m.retire) for m in anna.arrived] == [("root", ()), ("stage:0", ())]
     await anna.press("Plan this day")
     assert [(m.slot, m.retire) for m in anna.arrived[2:]] == [("root", ()), ("stage:1", ("stage:0",))]
-    await anna.press("Redo")
+    await anna.press("Redo step")
     assert [(m.slot, m.retire) for m in anna.arrived[4:]] == [("stage:1", ())]
     await anna.says("hm")
     assert [(m.slot, m.retire) for m in anna.arrived[5:]] == [("stage:1", ())]

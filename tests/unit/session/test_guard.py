@@ -95,7 +95,7 @@ TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
             Move.PROCEED,
             (
                 "There is no draft of this day yet.",
-                "Shall I draft it again? Redo does that.",
+                "Shall I draft it again? Redo step does that.",
                 "Rule: There is a draft before it is refined.",
             ),
         ),

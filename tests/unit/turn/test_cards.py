@@ -98,7 +98,7 @@ def test_each_card_names_the_day_and_what_can_be_done(now: Session) -> None:
     assert len(set(labels(card))) == len(labels(card))
     if now.status is SessionStatus.ACTIVE:
         assert [label for label in ("Cancel", "Close") if label in labels(card)]
-        assert [label in labels(card) for label in ("Redo",)] == [now.stage is not S.DATE]
+        assert [label in labels(card) for label in ("Redo step",)] == [now.stage is not S.DATE]
     assert sum(b.style == "primary" for p in card.parts for b in getattr(p, "items", ()) if b.kind == "button") <= 1
 
 
@@ -133,12 +133,12 @@ def test_ways_out_of_trouble() -> None:
         "How is it going?",
         "Undo",
         "Back to refine",
-        "Redo",
+        "Redo step",
         "Close",
         "History",
     ]
-    assert labels(stage_card(CASES["partial"])) == ["Try again", "Undo", "Back to refine", "Redo", "Cancel", "History"]
-    assert labels(stage_card(CASES["failed"])) == ["Try again", "Back to refine", "Redo", "Cancel", "History"]
+    assert labels(stage_card(CASES["partial"])) == ["Try again", "Undo", "Back to refine", "Redo step", "Cancel", "History"]
+    assert labels(stage_card(CASES["failed"])) == ["Try again", "Back to refine", "Redo step", "Cancel", "History"]
     assert "Yes, go ahead" in labels(stage_card(CASES["brakes"]))
     assert "Try again" in labels(stage_card(CASES["trouble"]))
 
@@ -154,7 +154,7 @@ def test_undo_last_update_comes_first_and_the_way_forward_stays() -> None:
         "Undo last update",
         "Commit to calendar",
         "Back",
-        "Redo",
+        "Redo step",
         "Cancel",
     ]
 

@@ -16,7 +16,7 @@ from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import DraftDay, Effect, StageInput, StageOutput
 from fateforger.turn.nodes.facts import told
 
-KEPT = "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo drafts it again."
+KEPT = "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo step drafts it again."
 REDRAFTED = "I redrafted your day{why}."
 LOOK_AGAIN = "Please look at it once more; Refine goes on with it."
 ANEW = "I redrafted your day. To get your previous plan back, use Undo last update in Refine."

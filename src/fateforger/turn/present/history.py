@@ -61,7 +61,7 @@ def _named(row: HistoryRow) -> str:
 def _button(row: HistoryRow, view: HistoryView, when: str) -> Button | None:
     if row.button is None:
         return None
-    label = "Undo" if row.button == "undo" else "Redo"
+    label = "Undo" if row.button == "undo" else "Restore"
     question = f"{label} “{row.title}” of {when}? {row.warning}" if row.warning else None
     return Button(
         label=label, action=f"{row.button}_write", target=f"{row.transaction} {view.newest}", confirm=question

@@ -15,7 +15,7 @@ from fateforger.stages import Move
 LABELS: dict[Move, str] = {
     Move.PROCEED: "Proceed",
     Move.BACK: "Back",
-    Move.REDO: "Redo",
+    Move.REDO: "Redo step",
     Move.CANCEL: "Cancel",
     Move.UNDO_LAST_UPDATE: "Undo last update",
     Move.UNDO_SYNC: "Undo",
@@ -118,7 +118,7 @@ def unread_note(session: Session) -> tuple[Part, ...]:
     else:
         text = "⚠️ Your calendar has not answered yet."
     tail = (
-        " Meetings may be missing here; Redo looks again." if session.snapshot is None else " This is as I last saw it."
+        " Meetings may be missing here; Redo step looks again." if session.snapshot is None else " This is as I last saw it."
     )
     return (Prose(text=text + tail),)
 
