@@ -1,4 +1,4 @@
-"""Other agents that work for a person: who may, what they asked for, and what waits for the person's word."""
+"""Other agents that work for a person: their permissions, their calls, and proposals that wait for approval."""
 
 from fateforger.agents.calls import Asked, Call, bounded
 from fateforger.agents.clients import MOST_A_MINUTE, Client, Scope, executor_of, read_scopes

@@ -1,4 +1,4 @@
-"""The audit log: what agents asked for, and what came of it."""
+"""The audit log: calls of agents and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 2_000
 
 
 class Asked(BaseModel):
-    """A call as it is put into the log, before anything is done for it. ``asked`` is JSON, bounded."""
+    """A call as it is logged before it is carried out. ``asked`` is JSON of bounded length."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     client: str
@@ -27,8 +27,11 @@ class Asked(BaseModel):
 
 
 class Call(Asked):
-    """A call in the log. ``outcome`` begins with ``done``, ``refused`` or ``failed``; ``None`` when the program ended
-    before it was known."""
+    """A call in the log.
+
+    ``outcome`` begins with ``done``, ``refused`` or ``failed``; it is ``None`` if the program ended before it was
+    known.
+    """
 
     number: int
     outcome: str | None = None
@@ -36,7 +39,7 @@ class Call(Asked):
 
 
 def bounded(arguments: Mapping[str, Any]) -> str:
-    """What was asked, short: long texts are cut, what looks like a key or a password is taken out."""
+    """Return the arguments as short JSON: long texts are truncated, and credentials are removed."""
     text = json.dumps(_short(arguments), ensure_ascii=False, separators=(",", ":"), default=str)
     text = text.encode("utf-8", "replace").decode()
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

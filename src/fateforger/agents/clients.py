@@ -1,4 +1,4 @@
-"""A client: another agent that may do some things for one person, known by its token."""
+"""A client: another agent that may act for one person, identified by its token."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from fateforger.errors import BadInput
 
 MOST_A_MINUTE = 60
-"""Calls of one client, through all doors together."""
+"""Maximum number of calls per minute of one client, over all transports together."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 class Scope(StrEnum):
-    """What a client may do. Proposing writes nothing that the person did not approve."""
+    """A permission of a client. A proposal writes nothing until the person approves it."""
 
     TASKS_READ = "tasks:read"
     TASKS_WRITE = "tasks:write"
@@ -27,8 +27,11 @@ class Scope(StrEnum):
 
 
 class Client(BaseModel):
-    """Who it works for, what it may do and until when. ``name`` is for people, and is never used twice, because the
-    audit log speaks of it. ``key`` is the public part of its token; the rest is nowhere kept but as a hash."""
+    """A client: its person, its permissions, and its lifetime.
+
+    ``name`` is shown to people and never reused, because the audit log refers to it. ``key`` is the public part of the
+    token; the rest of the token is stored only as a hash.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
@@ -47,7 +50,7 @@ class Client(BaseModel):
         return name
 
     def barred(self, now: datetime) -> str | None:
-        """Why its token is of no use any more; ``None`` while it is."""
+        """Return the message that refuses an expired or revoked token; ``None`` while it is valid."""
         if self.revoked_at is not None:
             return "This token was revoked. Ask its owner for a new one (fateforger mcp client add)."
         if self.expires_at is not None and self.expires_at <= now:
@@ -56,12 +59,12 @@ class Client(BaseModel):
 
 
 def executor_of(client: Client) -> str:
-    """What a client is called as the executor of tasks."""
+    """Return the name under which a client executes tasks."""
     return f"mcp:{client.name}"
 
 
 def read_scopes(text: str) -> tuple[Scope, ...]:
-    """Scopes as they are typed, with commas between. Raises ``BadInput``."""
+    """Parse a comma-separated list of scopes. Raises ``BadInput``."""
     names = [part.strip() for part in text.split(",") if part.strip()]
     known = {scope.value: scope for scope in Scope}
     unknown = [name for name in names if name not in known]

@@ -1,9 +1,9 @@
-"""What an agent would like to change and may not: it waits for the person's word.
+"""Changes that an agent proposes and the person has to approve.
 
             ┌──> APPROVED ──> UNDONE
 PENDING ────┼──> DENIED
             ├──> EXPIRED       a day went by, or the agent lost its access
-            └──> SUPERSEDED    the same agent thought again, or what it was about is not so any more
+            └──> SUPERSEDED    the same agent made a newer one, or the state it was made for has changed
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from fateforger.plan import TBPlan
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 LASTS = timedelta(days=1)
 MOST_PENDING = 5
-"""Proposals of one client that may wait at once, so that no agent can fill a person's messages."""
+"""Maximum number of pending proposals per client, so that no agent can flood a person with messages."""
 LONGEST_REASON = 500
 
 
 class PlanChange(BaseModel):
-    """A patch of the plan of the session ``session_id``. ``before`` is the plan it was made for and ``after`` what it
-    makes of it, with the moves that make room: that is what the person approves, and nothing else is ever applied."""
+    """A patch of the plan of the session ``session_id``.
+
+    ``before`` is the plan it was made for. ``after`` is the result, including the moves that make room: the person
+    approves exactly this, and nothing else is ever applied.
+    """
 
     model_config = _FROZEN
     kind: Literal["plan"] = "plan"
@@ -39,7 +42,7 @@ class PlanChange(BaseModel):
 
 
 class ConstraintChange(BaseModel):
-    """A constraint to be remembered, in the place of the one with the uid ``replaces`` if there is one."""
+    """A constraint to remember; it replaces the constraint with the uid ``replaces``, if there is one."""
 
     model_config = _FROZEN
     kind: Literal["constraint"] = "constraint"
@@ -57,10 +60,13 @@ class ProposalState(StrEnum):
 
 
 class Proposal(BaseModel):
-    """``preview`` says in sentences what it would change. ``reason`` is what the agent wrote and may be anything: it is
-    shown as a quotation, and is put into no prompt. ``subject`` is what it is about: a newer proposal of the same
-    client about the same takes its place. ``place`` is the channel and the time stamp of its card, once that stands.
-    ``outcome`` says how it ended."""
+    """A proposed change and its state.
+
+    ``preview`` describes the change in sentences. ``reason`` is untrusted text of the agent: it is shown as a quotation
+    and never enters a prompt. A newer proposal of the same client with the same ``subject`` supersedes this one.
+    ``place`` is the channel and the timestamp of the card, once it is posted. ``outcome`` describes how the proposal
+    ended.
+    """
 
     model_config = _FROZEN
     id: str
@@ -79,12 +85,12 @@ class Proposal(BaseModel):
 
     @property
     def session_id(self) -> str:
-        """The session it is about; empty when it is about none."""
+        """The session that the proposal changes; empty if there is none."""
         return self.change.session_id if isinstance(self.change, PlanChange) else ""
 
     @property
     def command_id(self) -> str:
-        """The command that it becomes: the same however often it is approved, so it is carried out once."""
+        """The id of the command that an approval runs. It is always the same, so that the command runs once."""
         return f"proposal-{self.id}"
 
 
@@ -100,5 +106,5 @@ MOVES: Mapping[ProposalState, frozenset[ProposalState]] = {
 
 
 def may_become(state: ProposalState, to: ProposalState) -> bool:
-    """Whether that is a legal move."""
+    """Check whether a proposal may change from one state to another."""
     return to in MOVES[state]

@@ -1,5 +1,7 @@
-"""Tokens of clients: ``ffa_KEY_SECRET``. Only a hash of one is kept; its secret has 256 bits of chance, so that one
-round of SHA-256 is as good as many."""
+"""Tokens of clients: ``ffa_KEY_SECRET``.
+
+Only a SHA-256 hash is stored. The secret has 256 random bits, so that one round of hashing is enough.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,21 @@ _TOKEN = re.compile(r"ffa_([0-9a-f]{12})_([A-Za-z0-9_-]{40,64})")
 
 
 def token_of(key: str, secret: str) -> str:
-    """The token of a client; ``key`` is 12 hexadecimal digits, ``secret`` 43 characters of URL-safe base 64."""
+    """Return a token. ``key`` is 12 hexadecimal digits, ``secret`` 43 characters of URL-safe base64."""
     return f"ffa_{key}_{secret}"
 
 
 def key_in(token: str) -> str | None:
-    """The public part of a token; ``None`` for what is no token of ours."""
+    """Return the public part of a token; ``None`` if the text is not a valid token."""
     found = _TOKEN.fullmatch(token)
     return None if found is None else found.group(1)
 
 
 def hash_of(token: str) -> str:
-    """What is kept of a token."""
+    """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def is_same(token: str, kept: str) -> bool:
-    """Whether a token is the one that a hash was made of, in a time that tells nothing of either."""
+    """Check whether a token matches a stored hash, in constant time."""
     return hmac.compare_digest(hash_of(token), kept)
