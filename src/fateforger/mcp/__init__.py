@@ -1,8 +1,8 @@
-"""A door for other agents, over the Model Context Protocol.
+"""Access for other agents over the Model Context Protocol.
 
-What is here can read plans and constraints, work with tasks, and write down proposals. It knows no calendar and no way
-to write a constraint: :class:`~fateforger.mcp.reach.Reach` is all it gets, and the import contracts keep the rest out.
-Ports are imported one by one for that reason.
+Tools read plans and constraints, work with tasks, and stage proposals. They reach no calendar and cannot write a
+constraint: :class:`~fateforger.mcp.reach.Reach` is all they get, and the import contracts enforce it. For that reason,
+ports are imported one by one.
 """
 
 from fateforger.mcp.desk import Answer, Desk

@@ -1,5 +1,7 @@
-"""Whether a task is done: its rules are checked on what was done, and facts are looked up. Where neither can tell, it
-waits for the person."""
+"""Decide whether a task is done: check its rules against the reported steps, and look up facts.
+
+If neither decides, the task waits for the person.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ async def finished(
     caller: Caller,
     reach: Reach,
 ) -> Change:
-    """What becomes of a task that its executor ends. Raises ``BadInput`` when it is said to be done and a rule of its
-    workflow stands against that, with the remedy."""
+    """Return the change for a task that its executor ends.
+
+    Raises ``BadInput`` with the remedy if the task is reported as done although a rule of its workflow is violated.
+    """
     told = f"{executor_of(caller.client)}: {' '.join(evidence.split())}"[:_LONGEST_OUTCOME]
     if outcome == "failed":
         return _becoming(TaskState.FAILED, told, steps)
@@ -54,7 +58,7 @@ def _becoming(state: TaskState, outcome: str, steps: Sequence[Step], *, place: s
 
 
 def _checked(task: QueuedTask, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps as far as an agent can vouch for them. Raises ``BadInput`` for one that breaks a rule."""
+    """Return the steps, reduced to what an agent can vouch for. Raises ``BadInput`` if they break a rule."""
     if task.spec.workflow not in shipped_names():
         if steps:
             raise BadInput("This task has no workflow, so there are no names for steps; leave them out.", where="steps")
@@ -73,8 +77,11 @@ def _checked(task: QueuedTask, steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def _believed(step: Step, workflow: Workflow, task: QueuedTask) -> Step:
-    """A step with what can be known of its states: what the task itself says decides, and what only the person or the
-    session can say stays unknown, whoever claims it."""
+    """Return a step with only credible states.
+
+    Facts of the task itself decide. States that only the person or the session can confirm stay unknown, whoever claims
+    them.
+    """
     true, unknown = set[str](), set(step.unknown)
     for name in {*step.true, *step.unknown, *(n for n, p in workflow.predicates.items() if _says(p, task))}:
         predicate = workflow.predicates[name]
@@ -112,7 +119,7 @@ def _body(task: QueuedTask) -> str:
 
 
 def _agents_can_tell(predicate: Predicate) -> bool:
-    """Whether somebody who did the work can know it: a file, a command, or nothing that names another judge."""
+    """Check whether an agent can know this state: from a file, a command, or a predicate that names no other judge."""
     checks = predicate.checks
     return not checks or any(isinstance(check, FileContent | CommandOutput | Described) for check in checks)
 
@@ -139,7 +146,7 @@ async def _committed(day: date, caller: Caller, reach: Reach) -> bool:
 
 
 async def _planned_in(day: date, caller: Caller, reach: Reach) -> str:
-    """The session that plans that day, in which it will be seen that it is committed; empty when there is none."""
+    """Return the id of the session that plans that day, in which the commit will be noticed; empty if there is none."""
     _, _, session = await day_of(reach, caller, day)
     return "" if session is None else session.id
 

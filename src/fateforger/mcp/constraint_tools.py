@@ -1,4 +1,4 @@
-"""Tools about what the person told the planner once."""
+"""Tools for the constraints that a person told the planner."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ListConstraints(Input):
 
 
 async def list_constraints(given: ListConstraints, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """What is in force, the most binding first."""
+    """Return the constraints in force, the most binding first."""
     versions = await reach.constraints_of(caller.user_id)
     return {"constraints": [_document(version) for version in await _chosen(given, versions, caller, reach)]}
 
@@ -64,14 +64,14 @@ class ProposeConstraint(Input):
 
 
 class _RecordShape(ProposeConstraint):
-    """The same, with all that a record can hold."""
+    """The arguments of the tool, with all fields of a record."""
 
     model_config = ConfigDict(title="ProposeConstraint")
-    constraint_record: ConstraintRecord  # type: ignore[assignment]  # describes what is read by hand
+    constraint_record: ConstraintRecord  # type: ignore[assignment]  # only for the schema
 
 
 async def propose_constraint(given: ProposeConstraint, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """Write down something to be remembered, for the person to approve."""
+    """Stage a constraint for the person to approve."""
     record = proposable(_record(given.constraint_record))
     _, tz, _ = await day_of(reach, caller, None)
     versions = await reach.constraints_of(caller.user_id)

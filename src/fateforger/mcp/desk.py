@@ -1,4 +1,4 @@
-"""One call of an agent: who asks, may they, is it on record; then it is done, or refused with a sentence."""
+"""Handle one call of an agent: authenticate, authorize, log, and then run the tool or refuse with a message."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from fateforger.ports.clock import Clock
 log = logging.getLogger(__name__)
 
 NO_TOKEN = (
-    "A token is missing. Its owner makes one with fateforger mcp client add; it goes into FATEFORGER_MCP_TOKEN, or over"  # noqa: S105  no token, but what to say without one
+    "A token is missing. Its owner makes one with fateforger mcp client add; it goes into FATEFORGER_MCP_TOKEN, or over"  # noqa: S105  a message, not a token
     " HTTP into the header Authorization: Bearer."
 )
-WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a sentence
+WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a message, not a token
 TOO_FAST = f"Too many calls: a client may make {MOST_A_MINUTE} a minute. Try again in a moment."
 BROKEN = "Something went wrong on my side, and I can't say whether that was done. The log of fateforger says more."
 _LONGEST_OUTCOME = 500
@@ -32,14 +32,14 @@ _LONGEST_OUTCOME = 500
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call gives: a document, or with ``is_error`` what was wrong."""
+    """The result of a call: a document, or with ``is_error`` the error."""
 
     document: Mapping[str, Any]
     is_error: bool = False
 
     @property
     def text(self) -> str:
-        """The document as JSON; of a mistake its sentence alone."""
+        """The document as JSON, or the message of an error."""
         if self.is_error:
             error = self.document["error"]
             return str(error["message"]) if error["where"] is None else f"{error['message']} ({error['where']})"
@@ -47,11 +47,11 @@ class Answer:
 
 
 class Refused(UserError):
-    """Nothing was done for this call."""
+    """A call was refused before anything was done."""
 
 
 class Desk:
-    """Carries out calls. Nothing is done before it is in the audit log."""
+    """Carries out calls. Every call is in the audit log before it has any effect."""
 
     def __init__(self, reach: Reach, clients: Clients, calls: Calls, clock: Clock) -> None:
         self._reach = reach
@@ -60,8 +60,10 @@ class Desk:
         self._clock = clock
 
     async def who(self, token: str | None) -> Client:
-        """The client of a token. Raises :class:`Refused` with a sentence for one that is missing, wrong, expired or
-        revoked, ``StoreError``."""
+        """Return the client of a token.
+
+        Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, and ``StoreError``.
+        """
         client = await self._bearer(token)
         barred = client.barred(self._clock.now())
         if barred is not None:
@@ -69,7 +71,7 @@ class Desk:
         return client
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None, token: str | None) -> Answer:
-        """Carry out a tool. Never raises: whatever goes wrong is an answer."""
+        """Run a tool. Every error becomes an answer; nothing is raised."""
         given = arguments or {}
         try:
             client = await self._bearer(token)
@@ -105,7 +107,7 @@ class Desk:
             return Answer(await self._done(name, given, caller))
         except FateforgerError as error:
             return _mistake(error)
-        except Exception as error:  # the outermost edge of a call: a fault in one tool must not end the server
+        except Exception as error:  # outermost edge of a call: a fault in one tool must not end the server
             log.exception("the call %s of %s failed", caller.number, name)
             return Answer({"error": {"kind": type(error).__name__, "message": BROKEN, "where": None}}, is_error=True)
 

@@ -1,4 +1,4 @@
-"""Tools about a day's plan."""
+"""Tools for the plan of a day."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GetPlan(Input):
 
 
 async def get_plan(given: GetPlan, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """A day as the person's thread has it."""
+    """Return a day as the person's session has it."""
     day, tz, session = await day_of(reach, caller, given.date)
     if session is None:
         nothing: dict[str, Any] = {"version": None, "blocks": [], "busy": [], "not_placed": [], "quality": None}
@@ -49,7 +49,7 @@ async def get_plan(given: GetPlan, caller: Caller, reach: Reach) -> dict[str, An
 
 
 def version_of(session: Session) -> str:
-    """Names a plan by all that it says: another version is another plan."""
+    """Return a hash of the session id and the plan: a plan that differs has another version."""
     text = session.id if session.plan is None else f"{session.id}{session.plan.model_dump_json()}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -79,14 +79,14 @@ class ProposePatch(Input):
 
 
 class _PatchShape(ProposePatch):
-    """The same, with all that a patch can hold."""
+    """The arguments of the tool, with all fields of a patch."""
 
     model_config = ConfigDict(title="ProposePatch")
-    patch: TBPatch  # type: ignore[assignment]  # describes what is read by hand, for its better sentences
+    patch: TBPatch  # type: ignore[assignment]  # only for the schema; `read_patch` has better error messages
 
 
 async def propose_patch(given: ProposePatch, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """Write down a change of a day's plan, for the person to approve."""
+    """Stage a change of a day's plan for the person to approve."""
     day, _, found = await day_of(reach, caller, given.date)
     session = session_needed(day, found)
     if given.version != version_of(session):

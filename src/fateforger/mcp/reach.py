@@ -1,4 +1,4 @@
-"""All that an agent's call can reach."""
+"""Everything that the call of an agent can reach."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ MOST_SESSIONS = 100
 
 
 class SessionsOf(Protocol):
-    """Reads a person's sessions, the last touched first."""
+    """Read a person's sessions, the most recently changed first."""
 
     def __call__(self, user_id: str, *, limit: int) -> Awaitable[tuple[Session, ...]]: ...
 
 
 class ConstraintsOf(Protocol):
-    """Reads all versions of a person's constraints."""
+    """Read all versions of a person's constraints."""
 
     def __call__(self, user_id: str) -> Awaitable[tuple[Version, ...]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Two ways to read, and what may be written to: tasks, and proposals that the person has to approve. ``tz`` is the
-    zone of people who never planned a day."""
+    """Read access to sessions and constraints; write access to tasks, and to proposals that the person has to approve.
+
+    ``tz`` is the time zone of people who have not planned a day yet.
+    """
 
     sessions_of: SessionsOf
     constraints_of: ConstraintsOf
@@ -44,7 +46,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, when, and under which number the log has it."""
+    """The calling client, the time of the call, and its number in the audit log."""
 
     client: Client
     number: int
@@ -52,13 +54,15 @@ class Caller:
 
     @property
     def user_id(self) -> str:
-        """The person for whom the agent works."""
+        """The person that the agent works for."""
         return self.client.user_id
 
 
 async def day_of(reach: Reach, caller: Caller, day: date | None) -> tuple[date, str, Session | None]:
-    """The day that is meant (today, if none is named), its zone, and the session that plans it, an open one before one
-    that has ended."""
+    """Return the day (today if ``day`` is ``None``), its time zone, and the session that plans it.
+
+    An open session is preferred to one that has ended.
+    """
     sessions = await reach.sessions_of(caller.user_id, limit=MOST_SESSIONS)
     tz = sessions[0].tz if sessions else reach.tz
     wanted = day or local_today(caller.at, tz)
@@ -68,7 +72,7 @@ async def day_of(reach: Reach, caller: Caller, day: date | None) -> tuple[date, 
 
 
 def session_needed(day: date, session: Session | None) -> Session:
-    """The session. Raises ``BadInput`` when there is none."""
+    """Return the session. Raises ``BadInput`` if there is none."""
     if session is None:
         raise BadInput(f"Nothing is planned for {day_words(day)}; the person starts a plan in Slack.", where="date")
     return session

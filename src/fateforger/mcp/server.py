@@ -1,5 +1,8 @@
-"""The tools behind the protocol. The SDK's low-level server is used because arguments are checked by our own models,
-which say one sentence about a mistake, and because a call has to be on record before anything looks at it."""
+"""The MCP server.
+
+It uses the low-level server of the SDK for two reasons: our own models check the arguments and report a mistake in one
+sentence, and a call has to be logged before anything parses it.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,10 @@ INSTRUCTIONS = (
 
 
 def agent_server(desk: Desk, token: str | None = None) -> Server[Any]:
-    """A server object for any transport of the SDK. ``token`` is that of the one client behind a pipe; over HTTP each
-    request brings its own."""
+    """Return a server for any transport of the SDK.
+
+    ``token`` belongs to the one client on stdin and stdout; over HTTP each request carries its own.
+    """
 
     async def list_tools(_context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=declared())
@@ -57,7 +62,7 @@ def agent_server(desk: Desk, token: str | None = None) -> Server[Any]:
 
 
 def declared() -> list[Tool]:
-    """The tools as the protocol lists them."""
+    """Return the tools as the protocol lists them."""
     return [
         Tool(
             name=tool.name,
@@ -70,13 +75,13 @@ def declared() -> list[Tool]:
 
 
 def bearer_of(request: Request) -> str | None:
-    """The token of a request."""
+    """Return the bearer token of a request."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 
 
 class TokenNeeded:
-    """Lets in requests that bring the token of a client; what is asked for is checked again, call by call."""
+    """Admit requests with the token of a client; every call is checked again."""
 
     def __init__(self, app: ASGIApp, desk: Desk) -> None:
         self._app = app

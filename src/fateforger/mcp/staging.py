@@ -1,4 +1,4 @@
-"""A proposal on its way to the person, and what became of it."""
+"""Stage a proposal for the person, and report its state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def staged(
     caller: Caller,
     reach: Reach,
 ) -> dict[str, Any]:
-    """Write it down; the running program asks the person. Raises ``BadInput`` when too many wait already."""
+    """Store a proposal; the running program asks the person. Raises ``BadInput`` if too many are pending."""
     proposal = Proposal(
         id=secrets.token_hex(8),
         client=caller.client.name,
@@ -43,7 +43,7 @@ class GetProposal(Input):
 
 
 async def get_proposal(given: GetProposal, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """How a proposal of this client stands."""
+    """Return the state of a proposal of this client."""
     proposal = await reach.proposals.get(given.id)
     if proposal is None or (proposal.client, proposal.user_id) != (caller.client.name, caller.user_id):
         raise BadInput("You made no proposal of that id.", where="id")

@@ -1,4 +1,4 @@
-"""Tools of the queue: put a task in, look, claim one, say how it ended."""
+"""Tools of the queue: create, list, claim and finish tasks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class FinishTask(Input):
 
 
 async def create_task(given: CreateTask, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """Put a task at the end of the person's queue."""
+    """Add a task to the end of the person's queue."""
     if given.workflow and given.workflow not in shipped_names():
         known = ", ".join(shipped_names())
         raise BadInput(f"There is no workflow “{given.workflow}”. Workflows are {known}.", where="workflow")
@@ -70,13 +70,13 @@ async def create_task(given: CreateTask, caller: Caller, reach: Reach) -> dict[s
 
 
 async def list_tasks(given: ListTasks, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """The queue in its order."""
+    """Return the tasks in queue order."""
     tasks = await reach.tasks.of(caller.user_id, ended=given.ended)
     return {"tasks": [task_document(task) for task in tasks]}
 
 
 async def pull(given: Pull, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """Claim a task: it is this client's until it is finished, or the time is up."""
+    """Claim a task for this client until it is finished or the time is up."""
     task = await reach.tasks.claim(
         caller.user_id,
         executor_of(caller.client),
@@ -90,7 +90,7 @@ async def pull(given: Pull, caller: Caller, reach: Reach) -> dict[str, Any]:
 
 
 async def finish_task(given: FinishTask, caller: Caller, reach: Reach) -> dict[str, Any]:
-    """End a claim. What is said to be done is held against the task's rules, and against what can be known of it."""
+    """End a claim. A task that is reported as done is checked against its rules and against known facts."""
     task = await reach.tasks.get(caller.user_id, given.task_id)
     if task is None:
         raise BadInput(GONE.format(given.task_id), where="task_id")

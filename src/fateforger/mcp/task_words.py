@@ -1,4 +1,4 @@
-"""A task as agents see it."""
+"""Represent a task as JSON for agents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fateforger.workflow import shipped, shipped_names
 
 
 def task_document(task: QueuedTask) -> dict[str, Any]:
-    """What it says and where it stands."""
+    """Return the fields and the state of a task."""
     claim = task.claim
     return {
         "id": task.id,
@@ -27,7 +27,7 @@ def task_document(task: QueuedTask) -> dict[str, Any]:
 
 
 def with_rules(task: QueuedTask) -> dict[str, Any]:
-    """The same with the rules it has to keep, the names they speak of, and what it takes to be done."""
+    """Return the document with the task's rules, the names they use, and the condition for its completion."""
     document = task_document(task) | {"completes": completes(task.spec.work), "rules": [], "names": None}
     if task.spec.workflow not in shipped_names():
         return document
@@ -41,7 +41,7 @@ def with_rules(task: QueuedTask) -> dict[str, Any]:
 
 
 def completes(work: Work) -> str:
-    """What it takes to be done, in a sentence."""
+    """Return a sentence about what completes the task."""
     match work:
         case PlanDay(date=day):
             return f"It is done when the plan of {day} was committed."

@@ -1,4 +1,4 @@
-"""A tool: what it takes, what that needs, and what it does."""
+"""A tool: its arguments, the scope it requires, and its function."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ from fateforger.plan.mistakes import first_mistake
 
 I = TypeVar("I", bound="Input")  # noqa: E741  a type variable, as short as the others
 MOST_WRITTEN = 100_000
-"""Characters that the arguments of a call may take as JSON."""
+"""Maximum length of a call's arguments as JSON."""
 Run = Callable[[Any, Caller, Reach], Awaitable[dict[str, Any]]]
 
 
 class Input(BaseModel):
-    """What a tool takes: nothing beside its fields, and no guessing at types."""
+    """The arguments of a tool: no extra fields, no type coercion."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """``takes`` reads the arguments; ``shape`` describes them where that says more. ``run`` raises ``UserError`` for
-    what cannot be done."""
+    """One tool.
+
+    ``takes`` parses the arguments; ``shape`` provides a more detailed schema, if set. ``run`` raises ``UserError`` for
+    a request that cannot be fulfilled.
+    """
 
     name: str
     description: str
@@ -41,13 +44,16 @@ class Tool:
     writes: bool = False
 
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of its arguments."""
+        """Return the JSON schema of the arguments."""
         return (self.shape or self.takes).model_json_schema()
 
 
 def read_input(takes: type[I], arguments: Mapping[str, Any]) -> I:
-    """Return the arguments of a call. Raises ``BadInput`` with one sentence about the first mistake, for a key or a
-    password in any of them, and for more text than there is time to look through."""
+    """Return the parsed arguments of a call.
+
+    Raises ``BadInput`` with one sentence about the first mistake, for credentials in any argument, and for texts too
+    long to search for credentials.
+    """
     try:
         written = json.dumps(arguments)
         texts = list(_texts(arguments))

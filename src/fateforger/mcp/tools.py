@@ -1,4 +1,4 @@
-"""All tools, by name."""
+"""All tools by name."""
 
 from __future__ import annotations
 
