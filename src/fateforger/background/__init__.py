@@ -1,1 +1,1 @@
-"""Durable work: workers that take jobs from a lane, one at a time per key, until each is done or given up."""
+"""Durable background work: workers claim jobs from a lane, one at a time per key, until each is done or given up."""

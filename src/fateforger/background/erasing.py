@@ -1,4 +1,7 @@
-"""All that is held about a person: told, exported, erased. What is outside of this program stays, and that is said."""
+"""Count, export and erase everything that is stored about a person.
+
+Nothing outside of this program is touched; the callers tell the person what stays.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Dossiers:
-    """Everything about one person at a time. ``recordings`` is ``None`` where turns are not recorded; ``calendar`` is
-    the journal's name of the configured calendar, if that is known, and ``ownership`` says whose it is."""
+    """Read and erase the data of one person at a time.
+
+    ``recordings`` is ``None`` where turns are not recorded. ``calendar`` is the journal's name of the configured
+    calendar, if it is known, and ``ownership`` decides who owns that calendar.
+    """
 
     people: People
     recordings: Recordings | None
@@ -32,13 +38,16 @@ class Dossiers:
     calendar: str | None = None
 
     async def held(self, user_id: str) -> Counts:
-        """How much there is of each kind. Raises ``StoreError``, ``BadInput`` for what cannot be a person."""
+        """Return the number of stored items of each kind.
+
+        Raises ``StoreError``, and ``BadInput`` for an id that cannot belong to a person.
+        """
         counts = await self.people.held(user_id, calendar=await self._calendar_of(user_id))
         recorded = {} if self.recordings is None else await self.recordings.of(user_id)
         return _in_order({**counts, "recordings": len(recorded)})
 
     async def export(self, user_id: str) -> dict[str, Any]:
-        """All of it as one JSON document (docs/privacy.md). Raises as :meth:`held`."""
+        """Return everything as one JSON document (docs/privacy.md). Raises the errors of :meth:`held`."""
         held: dict[str, Any] = dict(await self.people.export(user_id, calendar=await self._calendar_of(user_id)))
         if self.recordings is not None:
             texts = await self.recordings.of(user_id)
@@ -52,9 +61,12 @@ class Dossiers:
         }
 
     async def erase(self, user_id: str) -> Counts:
-        """Delete all of it, and say what there was; the calendar of its owner is closed. What is cut off in between is
-        completed by doing it again; the index follows by itself. Raises as :meth:`held`, and as
-        :meth:`fateforger.ports.People.erase`."""
+        """Delete everything and return the number of deleted items of each kind.
+
+        The calendar is closed if this person owns it. An interrupted run is completed by repeating it. The search index
+        is updated later by its own worker. Raises the errors of :meth:`held` and of
+        :meth:`fateforger.ports.People.erase`.
+        """
         calendar, closing = await self._calendar_of(user_id), await self.ownership.closing(user_id)
         counts = await self.people.erase(user_id, now=self.clock.now(), calendar=calendar, closing=closing)
         if closing is not None:
@@ -67,12 +79,12 @@ class Dossiers:
 
 
 def _in_order(counts: Counts) -> Counts:
-    """The kinds that there are, in the order in which they are told."""
+    """Return the kinds that occur, in display order."""
     return {kind: counts[kind] for kind in KINDS if counts.get(kind)}
 
 
 def _document(text: str) -> Mapping[str, Any] | str:
-    """A recording as the JSON document that it is, or the text of one that was cut off."""
+    """Return a recording as a JSON document, or as text if it was cut off."""
     try:
         value = json.loads(text)
     except ValueError:

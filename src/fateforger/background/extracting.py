@@ -1,4 +1,4 @@
-"""The workers that have each reply read for what it says to remember, while the conversation goes on (S1, S4, S116)."""
+"""Workers that read each reply for rules to remember while the conversation goes on (S1, S4, S116)."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ log = logging.getLogger(__name__)
 
 EXTRACT_LANE = "extract"
 UNHURRIED = LanePolicy(workers=8, tries=5, backoff_seconds=2.0, longest_backoff_seconds=60.0)
-"""Several messages are read at once, so that one that hangs does not keep the others waiting."""
+"""Several messages are read at once, so that one that hangs does not delay the others."""
 UNREAD = "I could not look for rules in your last message, so I remember nothing of it; the rest of it counts as usual."
 
 Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[Understood | None]]
-"""What there is to remember in a reply; ``None`` when there is nothing. Raises as
-:data:`~fateforger.background.lane.Perform` does."""
+"""Return the rules to remember from a reply, or ``None`` if there are none.
+
+Raises the errors of :data:`~fateforger.background.lane.Perform`.
+"""
 
 
 def extract_job(reply: TimeboxingUserReply) -> NewJob:
-    """Return the job of reading a reply; each is read once, and independently of the others of its session.
+    """Return the job that reads a reply. Each reply is read once, independently of the others of its session.
 
-    What is found lands in the session with the time at which it was said, so the order of reading does not matter.
+    The result carries the time of the reply, so the order of reading does not matter.
     """
     payload = COMMAND.dump_python(reply, mode="json")
     return NewJob(lane=EXTRACT_LANE, key=reply.command_id, dedupe=reply.command_id, payload=payload)
 
 
 def understood_id(reply_id: str) -> str:
-    """The id of what a reply comes to, the same whenever it is read."""
+    """Return the id of the command that a reply results in; it is the same however often the reply is read."""
     return f"{reply_id}/understood"
 
 
@@ -49,8 +51,10 @@ def extract_workers(
     clock: Clock,
     policy: LanePolicy = UNHURRIED,
 ) -> LaneWorkers:
-    """Workers that read replies and put what they find on the lane of their session. A reply that cannot be read in the
-    end is said to be unread, once."""
+    """Return workers that read replies and enqueue the results on the lane of the session.
+
+    When a reply is given up, the session is told once that it was not read.
+    """
 
     async def perform(job: Job) -> None:
         reply = _reply(job)

@@ -1,4 +1,4 @@
-"""Brings the index of constraints up to date with what the store says is missing from it."""
+"""Keep the index of constraints up to date with the store."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from fateforger.ports import Constraints, IndexTask, Memory, MemoryReport, Recol
 log = logging.getLogger(__name__)
 
 _PATIENCE = 3
-"""So many constraints one after another that cannot be shown are the fault of the index, not theirs."""
+"""Consecutive failures after which the index as a whole, rather than a single constraint, is considered broken."""
 
 Progress = Callable[[int], None]
-"""Told how many constraints were brought up to date since it was told last."""
+"""Called with the number of constraints indexed since the last call."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexingPolicy:
-    """``idle_seconds`` is how long to sleep at most when nobody says that there is work; ``look_seconds`` how often to
-    see whether an index that has nothing to do still works."""
+    """Intervals and limits of the indexer.
+
+    ``idle_seconds`` is the longest sleep without a wake-up; ``look_seconds`` is the interval between health checks of
+    an idle index.
+    """
 
     batch: int = 100
     idle_seconds: float = 5.0
@@ -31,13 +34,15 @@ class IndexingPolicy:
     longest_backoff_seconds: float = 60.0
 
     def backoff(self, failures: int) -> float:
-        """Seconds to wait after so many failures."""
+        """Return the seconds to wait after this many failures."""
         return min(self.backoff_seconds * 2.0 ** min(failures - 1, 20), self.longest_backoff_seconds)
 
 
 class Indexing:
-    """The one that writes to the index, which is opened when there is something to show, not before. Whatever becomes
-    of it is told by :attr:`words` and in the log; nobody waits for it."""
+    """The only writer of the index; opens it when there is something to index, not before.
+
+    Failures show in :attr:`words` and in the log. No caller waits for the indexer.
+    """
 
     def __init__(self, constraints: Constraints, memory: Memory, *, policy: IndexingPolicy | None = None) -> None:
         self._constraints = constraints
@@ -47,11 +52,11 @@ class Indexing:
         self._report: MemoryReport | None = None
         self._looked_at = 0.0
         self.trouble: str | None = None
-        """Why the index cannot be used at the moment, in a sentence."""
+        """The reason why the index cannot be used now, in one sentence; ``None`` while it works."""
 
     @property
     def words(self) -> str:
-        """How the index is."""
+        """The state of the index, in one sentence."""
         if self.trouble is not None:
             return self.trouble
         if self._report is None:
@@ -59,18 +64,20 @@ class Indexing:
         return f"It works: {self._report.store}, {self._report.embedder}."
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
-        """As :meth:`fateforger.ports.Memory.search`, from an index that was seen to work. Raises ``MemoryUnavailable``
-        before that, and while it does not. What it still shows may be over."""
+        """Search the index like :meth:`fateforger.ports.Memory.search`. Results may be out of date.
+
+        Raises ``MemoryUnavailable`` until a health check has succeeded, and while the index is broken.
+        """
         if self.trouble is not None or self._report is None:
             raise MemoryUnavailable(self.words)
         return await self._memory.search(user_id, text, limit=limit)
 
     def wake(self) -> None:
-        """Something was written."""
+        """Wake the indexer. Call this after a write to the store."""
         self._nudge.set()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Index changes until cancelled."""
         failures = 0
         while True:
             self._nudge.clear()
@@ -83,15 +90,20 @@ class Indexing:
             await self._pause(self._policy.backoff(failures) if failures else self._policy.idle_seconds)
 
     async def catch_up(self, progress: Progress = lambda _: None) -> None:
-        """Until nothing is missing. Raises ``MemoryUnavailable`` or ``StoreError``; what was done by then is kept."""
+        """Index until nothing is missing.
+
+        Raises ``MemoryUnavailable`` or ``StoreError``; the work done by then is kept.
+        """
         while tasks := await self._constraints.unindexed(limit=self._policy.batch):
             refused = await self._show_all(tasks, progress)
             if len(refused) == len(tasks):
                 raise refused[0]
 
     async def rebuild(self) -> int:
-        """Empty the index and put every constraint on the list; how many there are. In this order: when it ends in
-        between, the list knows."""
+        """Empty the index, mark every constraint as missing from it, and return the number of constraints.
+
+        The constraints are marked first: after an interruption the list is complete.
+        """
         count = await self._constraints.reindex()
         await self._memory.wipe()
         return count
@@ -110,13 +122,13 @@ class Indexing:
             log.info("the index of constraints was made anew: %d constraints", count)
 
     async def _needed(self) -> bool:
-        """Whether there is anything to search, or to show; while there is not, nothing is opened."""
+        """Check whether there is anything to search or to index; otherwise the index is not even opened."""
         if self._report is not None or await self._constraints.unindexed(limit=1):
             return True
         return bool(await self._constraints.people())
 
     async def _look(self) -> None:
-        """See that the index works, now and then. One that is empty and should not be was lost: all of it is."""
+        """Check the health of the index from time to time. An index that is unexpectedly empty is indexed again."""
         now = asyncio.get_running_loop().time()
         if self._report is not None and now - self._looked_at < self._policy.look_seconds:
             return
@@ -126,7 +138,7 @@ class Indexing:
             await self._constraints.reindex()
 
     async def _show_all(self, tasks: tuple[IndexTask, ...], progress: Progress) -> list[MemoryUnavailable]:
-        """Those that the index refuses stay on the list and hold nobody up."""
+        """Index the tasks and return the errors of failed ones, which stay on the list and do not block others."""
         shown: list[IndexTask] = []
         refused: list[MemoryUnavailable] = []
         in_a_row = 0
@@ -150,7 +162,7 @@ class Indexing:
         return refused
 
     async def _shown(self, tasks: list[IndexTask]) -> None:
-        """Off the list. What was forgotten stays on it until the files hold nothing of it any more."""
+        """Take tasks off the list. A deletion stays on it until its data is scrubbed from the index files, too."""
         if any(task.version is None for task in tasks):
             await self._memory.scrub()
         await self._constraints.indexed(tasks)

@@ -1,4 +1,4 @@
-"""Workers of one lane of durable jobs: claim, carry out, finish; keep the claim meanwhile; try again or give up."""
+"""Workers of one lane of durable jobs: claim, perform and finish jobs, renew claims, retry or give up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class TryLater(Exception):
-    """What a job needs is not to be had now. ``seconds`` when it is known how long to wait."""
+    """Raised when a job cannot run now. ``seconds`` is the time to wait, if it is known."""
 
     def __init__(self, reason: str, seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -24,17 +24,18 @@ class TryLater(Exception):
 
 
 Perform = Callable[[Job], Awaitable[None]]
-"""Carries out a job. It may be called again for the same job, so it has to recognise what is done already.
-``TryLater``, ``StoreError`` and anything unforeseen mean "try again"; ``UserError`` and ``InternalError`` mean that
-trying again is of no use."""
+"""Perform a job. It may be called again for the same job, so it has to be idempotent.
+
+``TryLater``, ``StoreError`` and unexpected errors lead to a retry; ``UserError`` and ``InternalError`` end the job.
+"""
 
 GivenUp = Callable[[Job, str], Awaitable[None]]
-"""Told of a job that was given up, and why."""
+"""Called with a job that was given up, and the error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class LanePolicy:
-    """How a lane is worked. ``idle_seconds`` is how long to sleep at most when nobody says that work is there."""
+    """Limits and delays of a lane. ``idle_seconds`` is the longest sleep without a wake-up."""
 
     workers: int = 4
     tries: int = 8
@@ -44,13 +45,15 @@ class LanePolicy:
     longest_backoff_seconds: float = 30.0
 
     def backoff(self, attempts: int) -> float:
-        """Seconds to wait after so many tries."""
+        """Return the seconds to wait after this many tries."""
         return min(self.backoff_seconds * 2.0 ** min(attempts - 1, 20), self.longest_backoff_seconds)
 
 
 class LaneWorkers:
-    """A few workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` has it.
-    ``owner`` names this process in its claims: unlike any other that runs, and the same after a restart."""
+    """Workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` guarantees.
+
+    ``owner`` names this process in its claims: it is unique among running processes and the same after a restart.
+    """
 
     def __init__(
         self,
@@ -77,15 +80,15 @@ class LaneWorkers:
 
     @property
     def busy(self) -> bool:
-        """Whether a job is under way here."""
+        """True while a job is running in this process."""
         return bool(self._running)
 
     def start(self) -> None:
-        """Begin to claim jobs. Call it inside a running loop."""
+        """Start to claim jobs. Call this inside a running loop."""
         self._claiming = asyncio.create_task(self._claim_jobs())
 
     async def stop(self, *, grace_seconds: float = 10.0) -> None:
-        """Claim nothing more, let running jobs end, and put back those that do not end in time."""
+        """Stop claiming jobs, let running jobs end, and return the late ones to the queue."""
         self._stopping = True
         self._nudge.set()
         if self._claiming is not None:
@@ -125,7 +128,7 @@ class LaneWorkers:
         self._nudge.set()
 
     async def _idle(self) -> None:
-        """Until there may be work: somebody enqueued, a job of ours ended, or some time has passed."""
+        """Wait until there may be work: a job was enqueued, a local job ended, or some time has passed."""
         waits = {
             asyncio.create_task(self._jobs.wait(self._lane, seconds=self._policy.idle_seconds)),
             asyncio.create_task(self._nudge.wait()),
@@ -160,7 +163,7 @@ class LaneWorkers:
             await self._again(job, later.reason, later.seconds)
         except StoreError as error:
             await self._again(job, error.message, 0.0 if isinstance(error, VersionConflict) else None)
-        except Exception as error:  # the outermost edge of a job: whatever it was, it must not end the workers
+        except Exception as error:  # outermost edge of a job: no error may end the workers
             log.exception("lane %s: job %s failed", self._lane, job.id)
             await self._again(job, f"{type(error).__name__}: {error}")
         else:
@@ -170,7 +173,7 @@ class LaneWorkers:
             await asyncio.gather(keeping, return_exceptions=True)
 
     async def _keep(self, job: Job, performing: asyncio.Future[None]) -> None:
-        """Renew the claim while the job runs; stop the job when the claim was lost."""
+        """Renew the claim while the job runs; cancel the job when the claim was lost."""
         while True:
             await asyncio.sleep(self._policy.lease_seconds / 3)
             try:
@@ -196,7 +199,7 @@ class LaneWorkers:
             await self._given_up(job, error)
 
     async def _settle(self, job: Job, record: Callable[[], Awaitable[bool]]) -> bool:
-        """Record how the job ended, with patience: until the lease has run out nobody else can go on."""
+        """Record the end of a job; retry until the lease has run out, because no other worker can claim it before."""
         waited = 0.0
         for attempt in range(1, 20):
             try:

@@ -1,4 +1,4 @@
-"""Cards that belong to no session, on their way: each is posted once, or shown in place of one that is there."""
+"""Jobs for cards that belong to no session: each is posted once, or replaces an existing message."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ LETTER_LANE = "letter"
 def letter(
     card: Card, *, v: str, channel: str, thread_ts: str | None = None, ts: str | None = None, beside: bool = False
 ) -> NewJob:
-    """The job of bringing a card to a person. ``v`` is its name: the same one is brought once. ``ts`` is the message
-    that it takes the place of; ``beside`` means that it does not count as the newest of its thread."""
+    """Return the job that brings a card to a person.
+
+    ``v`` identifies the card: the same ``v`` is delivered once. ``ts`` is the message that the card replaces. With
+    ``beside`` the card does not count as the newest message of its thread.
+    """
     payload = {
         "v": v,
         "channel": channel,

@@ -1,5 +1,4 @@
-"""The workers of memory: what could not be written when it was said is written as soon as the store lets us (S117); and
-what is over is put away."""
+"""Workers of the memory lane: retry delayed writes until the store works (S117), and archive outdated constraints."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ from fateforger.session.commands import COMMAND, Understood
 log = logging.getLogger(__name__)
 
 PATIENT = LanePolicy(workers=2, tries=1_000, backoff_seconds=1.0, longest_backoff_seconds=300.0)
-"""More than three days of trying."""
+"""Retries for more than three days."""
 LOST = "I could not write down for other days what you told me to remember; please tell me once more."
 
 
 def write_job(versions: Sequence[Version], session_id: str, cause: str) -> NewJob:
-    """What is to be written once the store works again; the same ``cause`` is written once."""
+    """Return the job that writes versions once the store works again; the same ``cause`` is written once."""
     lines = [write_version(version) for version in versions]
     payload = {"kind": WRITE, "cause": cause, "session_id": session_id, "versions": lines}
     return NewJob(lane=MEMORY_LANE, key=versions[0].user_id, dedupe=cause, payload=payload)
@@ -41,15 +40,17 @@ def memory_workers(
     after: Callable[[], None] = lambda: None,
     policy: LanePolicy = PATIENT,
 ) -> LaneWorkers:
-    """Workers that write what waits, oldest first for each person, which its session shows from then on, and that tidy
-    up. ``after`` is called when a message may be due."""
+    """Return workers that perform delayed writes, oldest first for each person, and tidy up.
+
+    After a write, the session of the reply is updated. ``after`` is called when a message may be due.
+    """
 
     async def perform(job: Job) -> None:
         if job.payload.get("kind") == TIDY:
             await tidy(job, constraints, clock.now())
             return
         versions = _versions(job)
-        # When something newer was written meanwhile, this is history: the instants say which came first.
+        # A newer version may have been written meanwhile. This one is then history: the instants give the order.
         await constraints.write(versions, cause=job.payload["cause"])
         landed = Understood(
             command_id=f"{job.dedupe}/landed",
@@ -61,7 +62,7 @@ def memory_workers(
 
     async def given_up(job: Job, error: str) -> None:
         if job.payload.get("kind") == TIDY:
-            return  # the next day's does the same
+            return  # the job of the next day does the same
         log.error("constraints of job %s are lost: %s", job.id, error)
         if await tell_session(sessions, job, LOST):
             after()
@@ -70,13 +71,13 @@ def memory_workers(
 
 
 def understood_job(heard: Understood) -> NewJob:
-    """What was understood in the background, to wait its turn among the commands of its session."""
+    """Return the job that passes ``heard`` to its session, in order with the other commands of the session."""
     payload = COMMAND.dump_python(heard, mode="json")
     return NewJob(lane=TURN_LANE, key=heard.session_id, dedupe=heard.command_id, payload=payload)
 
 
 def understood_in(job: Job) -> Understood:
-    """Return what was understood, from its job. Raises ``InternalError``."""
+    """Return the command of a job. Raises ``InternalError`` for anything else."""
     try:
         heard = COMMAND.validate_python(job.payload)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The lane of memory, and what there is to do on it."""
+"""The name of the memory lane and its kinds of jobs."""
 
 MEMORY_LANE = "memory"
 WRITE, TIDY = "write", "tidy"

@@ -1,4 +1,7 @@
-"""Whose calendar plans are written to: named by a setting, claimed with a code, or the person of the local page."""
+"""Decide who owns the calendar that plans are written to.
+
+The owner is named by a setting, claims the calendar with a code, or is the person of the local page.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ SETTING = "named by FATEFORGER_CALENDAR_OWNER"
 PAGE = "the local page is theirs"
 PLANNED_FIRST = "planned first"
 CODE_LETTERS = "ACDEFGHJKMNPQRTUVWXY34679"
-"""Letters and digits of which none looks like another."""
+"""Letters and digits that cannot be mistaken for one another."""
 GROUP, GROUPS = 4, 2
 TRIES = 10
-"""Wrong codes, whoever sends them, before the code is void."""
+"""Wrong codes, from all people together, after which the code is void."""
 WAIT = timedelta(seconds=10)
-"""How long a person waits after a wrong code."""
+"""Time that a person has to wait after a wrong code."""
 MOST_WAITING = 1_000
 
 log = logging.getLogger(__name__)
@@ -32,8 +35,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CalendarOwner:
-    """Whose calendar it is, how they became its owner and since when. Without a ``person`` it is nobody's: nobody
-    claimed it yet, or it is ``closed`` because its owner was erased."""
+    """The owner of the calendar, the origin of the ownership, and its start.
+
+    Without a ``person`` the calendar has no owner: it is unclaimed, or ``closed`` because its owner was erased.
+    """
 
     person: str | None = None
     origin: str | None = None
@@ -42,7 +47,7 @@ class CalendarOwner:
 
 
 class Claiming(Enum):
-    """What a person is told who presented a code."""
+    """Outcome of an attempt to claim the calendar with a code."""
 
     DONE = auto()
     ALREADY_YOURS = auto()
@@ -53,8 +58,11 @@ class Claiming(Enum):
 
 
 class Ownership:
-    """Decides who owns the calendar. ``named`` is the person in the setting; ``page`` are the people of the local page,
-    the one whose machine it is first; with ``real_slack`` nobody is there. All raise ``StoreError``."""
+    """Decides who owns the calendar.
+
+    ``named`` is the person in the setting. ``page`` lists the people of the local page, its main user first; with
+    ``real_slack`` they do not count. All methods raise ``StoreError``.
+    """
 
     def __init__(
         self, owners: Owners, clock: Clock, *, named: str | None, page: Sequence[str], real_slack: bool
@@ -68,13 +76,13 @@ class Ownership:
         self._wait_until: dict[str, datetime] = {}
 
     async def owner(self) -> CalendarOwner:
-        """Return whose calendar it is now."""
+        """Return the current owner of the calendar."""
         return await self._decide(await self._owners.read())
 
     async def _decide(self, record: OwnerRecord) -> CalendarOwner:
         if self._named is not None and not await self._was_erased(self._named, record):
             return CalendarOwner(self._named, SETTING)
-        # Who planned first may have done so on the local page, before there was a Slack.
+        # The first person to plan may have done so on the local page, before Slack was connected.
         of_the_page = record.origin == PLANNED_FIRST and record.person in self._page
         if record.person is not None and not (self._real_slack and of_the_page):
             return CalendarOwner(record.person, record.origin, record.since)
@@ -85,7 +93,7 @@ class Ownership:
         return CalendarOwner()
 
     async def _was_erased(self, person: str, record: OwnerRecord) -> bool:
-        """Check whether the setting names who was erased; the answer is remembered, for hashing takes a while."""
+        """Check whether the person in the setting was erased. The answer is cached, because hashing is slow."""
         kept = record.closed_for
         if kept is None:
             return False
@@ -95,8 +103,10 @@ class Ownership:
         return self._hashes[kept]
 
     async def closing(self, user_id: str) -> Closing | None:
-        """Return how to close the calendar when this person is erased; ``None`` if it is not theirs, or if the local
-        page is: nobody else is there."""
+        """Return the record that closes the calendar when this person is erased.
+
+        Returns ``None`` if they do not own it, or if they are the main user of the local page, who has no successor.
+        """
         owner = await self.owner()
         if owner.person != user_id:
             return None
@@ -106,8 +116,10 @@ class Ownership:
         return None if not self._real_slack and user_id == self._page[0] else Closing()
 
     async def offer_code(self) -> str | None:
-        """Make a new code with which somebody can claim the calendar and return it; ``None`` if it has an owner. Only
-        its hash is kept, so this is the one time that it can be shown."""
+        """Create and return a new code to claim the calendar with; ``None`` if the calendar has an owner.
+
+        Only a hash of the code is stored, so it cannot be shown again.
+        """
         if (await self.owner()).person is not None:
             return None
         letters = [secrets.choice(CODE_LETTERS) for _ in range(GROUP * GROUPS)]
@@ -117,7 +129,7 @@ class Ownership:
         return code
 
     async def claim(self, user_id: str, code: str) -> Claiming:
-        """Make the person the owner if this is the code. After a wrong one they wait before the next counts."""
+        """Make the person the owner if the code is right. After a wrong code they have to wait for :data:`WAIT`."""
         record = await self._owners.read()
         owner = await self._decide(record)
         if owner.person is not None:
@@ -148,14 +160,14 @@ class Ownership:
                 return Claiming.NO_CODE
 
     def _hold(self, user_id: str, until: datetime) -> None:
-        """Set before the code is looked at: codes that arrive together count as one."""
+        """Make the person wait. This is called before the code is checked: codes that arrive together count as one."""
         if len(self._wait_until) >= MOST_WAITING:
             self._wait_until.clear()
         self._wait_until[user_id] = until
 
 
 def is_code(text: str) -> bool:
-    """Check whether the text has the form of a code, in whatever case."""
+    """Check whether the text has the form of a code; case does not matter."""
     groups = text.upper().split("-")
     return len(groups) == GROUPS and all(len(group) == GROUP and set(group) <= set(CODE_LETTERS) for group in groups)
 

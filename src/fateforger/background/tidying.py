@@ -1,4 +1,4 @@
-"""Once a day, for each person, what is over, never confirmed or written down twice is put away (S173, S235)."""
+"""Archive outdated, unconfirmed and duplicate constraints of each person, once per local day (S173, S235)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from fateforger.ports import Clock, Constraints, Job, Jobs, NewJob, Sessions
 log = logging.getLogger(__name__)
 
 ROUND_SECONDS = 900.0
-"""How often somebody looks whether a new day has begun for anybody."""
+"""Interval between the checks for people whose local day has begun."""
 Sleep = Callable[[float], Awaitable[None]]
 _TICK = timedelta(microseconds=1)
 
 
 def tidy_job(user_id: str, day: date, tz: str) -> NewJob:
-    """A person's constraints are to be tidied up on a local day, once."""
+    """Return the job that tidies up a person's constraints on a local day, once."""
     payload = {"kind": TIDY, "user_id": user_id, "day": day.isoformat(), "tz": tz}
     return NewJob(lane=MEMORY_LANE, key=user_id, dedupe=f"{TIDY}/{user_id}/{day}", payload=payload)
 
 
 class Tidying:
-    """Puts one job for each person on the lane of memory when a new local day has begun for them. A program that was
-    down for a while does so once when it is back. ``tz`` is for people of whom no zone is known."""
+    """Enqueues one tidying job per person when their local day begins.
+
+    Days that passed while the program was down are not made up for. ``tz`` is used for people without a known zone.
+    """
 
     def __init__(self, constraints: Constraints, sessions: Sessions, jobs: Jobs, clock: Clock, *, tz: str) -> None:
         self._constraints = constraints
@@ -39,7 +41,7 @@ class Tidying:
         self._done: dict[str, date] = {}
 
     async def run(self, sleep: Sleep) -> None:
-        """Until it is cancelled."""
+        """Enqueue jobs until cancelled."""
         while True:
             try:
                 await self.round()
@@ -48,7 +50,7 @@ class Tidying:
             await sleep(ROUND_SECONDS)
 
     async def round(self) -> None:
-        """See to everybody whose day has begun. Raises ``StoreError``."""
+        """Enqueue a job for everyone whose local day has begun. Raises ``StoreError``."""
         now = self._clock.now()
         for user_id in await self._constraints.people():
             tz = await self._zone(user_id)
@@ -64,8 +66,10 @@ class Tidying:
 
 
 async def tidy(job: Job, constraints: Constraints, now: datetime) -> None:
-    """Carry out such a job. What only the person can decide is left to the review. Raises ``StoreError``, also when
-    something was written in between: then it is done again with that."""
+    """Perform a tidying job. Decisions that only the person can make are left to the review.
+
+    Raises ``StoreError``, also if a constraint was written meanwhile; the lane then retries with the new version.
+    """
     user_id, tz = str(job.payload["user_id"]), str(job.payload["tz"])
     context = Context(user_id=user_id, as_of=date.fromisoformat(job.payload["day"]), now=now, timezone=tz)
     versions = await constraints.of(user_id)
@@ -79,6 +83,6 @@ async def tidy(job: Job, constraints: Constraints, now: datetime) -> None:
 
 
 def tidied(versions: Sequence[Version], context: Context, now: datetime) -> tuple[Version, ...]:
-    """The versions that tidying up writes, each with its reason. Pure."""
+    """Return the versions that tidying up writes, each with its reason. Pure."""
     changes = (finding.follows for finding in consolidation(versions, context) if finding.follows is not None)
     return tuple(change.at(max(now, change.version.updated_at + _TICK)) for change in changes)

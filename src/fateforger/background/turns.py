@@ -1,4 +1,4 @@
-"""The workers of the durable inbox: each job on the lane is one command of a person, handled once and in order."""
+"""Workers of the durable inbox: each job on the lane is one command of a person, handled once and in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args
 APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
 
 Handle = Callable[[Queued], Awaitable[None]]
-"""Handles one command. Raises as :data:`~fateforger.background.lane.Perform` does."""
+"""Handle one command. Raises the errors of :data:`~fateforger.background.lane.Perform`."""
 
 
 def turn_workers(
@@ -39,9 +39,9 @@ def turn_workers(
     after: Callable[[], None] = lambda: None,
     policy: LanePolicy | None = None,
 ) -> LaneWorkers:
-    """Workers that pass each command to ``handle`` and call ``after`` when one was handled: messages may be due.
+    """Return workers that pass each command to ``handle`` and then call ``after``, because messages may be due.
 
-    A command that cannot be handled is given up with one apology in its session, when there is one.
+    A command that is given up results in one apology in its session, if there is one.
     """
 
     async def perform(job: Job) -> None:
@@ -57,12 +57,12 @@ def turn_workers(
 
 
 def look_job(look: LookAgain) -> NewJob:
-    """A look at the calendar that waits its turn among the commands of its session."""
+    """Return the job that looks at the calendar, in order with the other commands of the session."""
     return command_job(look, key=look.session_id)
 
 
 def command_job(command: Queued, *, key: str) -> NewJob:
-    """Any command that waits its turn among those of that key. It is taken once."""
+    """Return the job of a command, in order with the other commands of ``key``. Each command is queued once."""
     payload = COMMAND.dump_python(command, mode="json")
     return NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
 
@@ -75,13 +75,15 @@ def _command(job: Job) -> Queued:
 
 
 async def apologise(sessions: Sessions, job: Job) -> bool:
-    """Queue one sentence of apology in the session of a command. ``False`` when there is no session to do so, or when
-    nobody asked for anything."""
+    """Queue an apology in the session of a command and return ``True``.
+
+    Returns ``False`` if there is no session, or if the command did not come from a person.
+    """
     return job.payload.get("kind") not in NOT_ASKED_FOR and await tell_session(sessions, job, APOLOGY)
 
 
 async def _tell_here(jobs: Jobs, job: Job, clock: Clock) -> None:
-    """The same where a command about the queue was said, which belongs to no session."""
+    """Queue the apology for a queue command, which has no session, in the channel and thread of the command."""
     if job.payload.get("kind") in OF_QUEUE and job.payload.get("channel"):
         card = Card(text=APOLOGY, parts=(Prose(text=APOLOGY),))
         place = {"channel": job.payload["channel"], "thread_ts": job.payload["thread_ts"]}
@@ -89,7 +91,7 @@ async def _tell_here(jobs: Jobs, job: Job, clock: Clock) -> None:
 
 
 async def tell_session(sessions: Sessions, job: Job, sentence: str) -> bool:
-    """Queue one sentence in the session that a job belongs to. ``False`` when there is none."""
+    """Queue one sentence in the session of a job. Return ``False`` if there is no session."""
     session_id = job.payload.get("session_id")
     if not isinstance(session_id, str):
         return False
