@@ -1,1 +1,1 @@
-"""The only room that builds adapters: from settings to a running house, or to as much of it as a door needs."""
+"""Construct the adapters, here and nowhere else: for the whole program, or for the parts that a command needs."""

@@ -1,4 +1,4 @@
-"""The door for other agents put together: a process of its own beside the running program, on the same database."""
+"""Run the MCP server for other agents: a separate process on the database of the running program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from fateforger.plan.mistakes import first_mistake
 
 @asynccontextmanager
 async def agent_desk(settings: Settings) -> AsyncIterator[Desk]:
-    """The desk, with two ways to read and no way to a calendar or a constraint. Raises ``StoreUnavailable``."""
+    """Open the tool handler. It reads sessions and constraints, reaches no calendar, and writes no constraint.
+
+    Raises ``StoreUnavailable``.
+    """
     store = await open_state(settings)
     try:
         reach = Reach(
@@ -37,7 +40,7 @@ async def agent_desk(settings: Settings) -> AsyncIterator[Desk]:
 
 
 async def over_pipe(settings: Settings) -> None:
-    """Answer one agent on stdin and stdout until it hangs up. Raises ``Refused`` when its token is of no use."""
+    """Serve one agent on stdin and stdout until it hangs up. Raises ``Refused`` if its token is invalid."""
     from mcp.server.stdio import stdio_server  # noqa: PLC0415  heavy
 
     from fateforger.mcp.server import agent_server  # noqa: PLC0415  heavy
@@ -52,8 +55,10 @@ async def over_pipe(settings: Settings) -> None:
 
 @asynccontextmanager
 async def over_http(settings: Settings, host: str, port: int) -> AsyncIterator[str]:
-    """Answer agents over streamable HTTP at the address that is given back. Each request brings its token, and nothing
-    is kept between requests. Raises ``BadInput`` when the port is taken."""
+    """Serve agents over streamable HTTP at the yielded address.
+
+    Each request carries its own token, and no state is kept between requests. Raises ``BadInput`` if the port is taken.
+    """
     from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy
     from fateforger.mcp.server import TokenNeeded, agent_server  # noqa: PLC0415  heavy
 
@@ -72,7 +77,10 @@ async def over_http(settings: Settings, host: str, port: int) -> AsyncIterator[s
 async def new_client(
     settings: Settings, name: str, user_id: str, scopes: tuple[Scope, ...], expires_at: datetime | None
 ) -> tuple[Client, str]:
-    """Register a client, and give its token, which nobody can look up later. Raises ``BadInput``, ``StoreError``."""
+    """Register a client and return it with its token, which cannot be looked up later.
+
+    Raises ``BadInput`` and ``StoreError``.
+    """
     key, now = secrets.token_hex(6), ticking_clock(settings).now()
     token = token_of(key, secrets.token_urlsafe(32))
     if expires_at is not None and expires_at <= now:
@@ -91,7 +99,7 @@ async def new_client(
 
 @asynccontextmanager
 async def agents_store(settings: Settings) -> AsyncIterator[Store]:
-    """The store, for looking at clients and their calls. Raises ``StoreUnavailable``."""
+    """Open the store, for commands about clients and their calls. Raises ``StoreUnavailable``."""
     store = await open_state(settings)
     try:
         yield store

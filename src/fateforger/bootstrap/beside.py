@@ -1,4 +1,4 @@
-"""Work that goes on beside everything else for as long as the program runs."""
+"""Background tasks that run for the lifetime of the process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], *, name: str) -> None:
-    """Start it; when ``stack`` is left it is cancelled, and waited for."""
+    """Start a task; when ``stack`` is closed, the task is cancelled and awaited."""
     task = asyncio.create_task(work, name=name)
     stack.push_async_callback(_ended, task)
 

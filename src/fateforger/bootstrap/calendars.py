@@ -1,4 +1,4 @@
-"""Which calendars are written to and read, as ``doctor`` says it: each name looked up, each mistake with its fix."""
+"""Check the configured calendars for ``doctor``: resolve each name and suggest a fix for each mistake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CALDAV_LOGIN_FIX = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSW
 
 
 async def look_at_calendars(settings: Settings) -> Check:
-    """The calendar that is configured, and the others that are read."""
+    """Check the calendar that is written to and those that are only read."""
     if settings.calendar_url:
         return await _google(settings, settings.calendar_url)
     if settings.caldav_url:

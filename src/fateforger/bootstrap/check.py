@@ -1,4 +1,4 @@
-"""One finding of ``doctor``."""
+"""The result of one check of ``doctor``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ State = Literal["real", "local", "missing", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``real``: an outside service that answers. ``local``: the embedded stand-in. ``missing``: not needed, not there.
-    ``broken``: configured, but it does not work; ``fix`` says what to do."""
+    """The state of one part of the configuration.
+
+    ``real``: an outside service that answers. ``local``: the embedded stand-in. ``missing``: optional and not
+    configured. ``broken``: configured, but it does not work; ``fix`` tells the person what to do.
+    """
 
     name: str
     state: State

@@ -1,4 +1,4 @@
-"""One running program per data directory, and one writing command at a time; and how to tell programs apart."""
+"""Lock the data directory, so that one program and one writing command run at a time, and name the replica."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ HOUSE, DOOR = "running.lock", "command.lock"
 
 @contextlib.contextmanager
 def claimed(data_dir: Path, lock: str = HOUSE) -> Iterator[None]:
-    """Hold a lock in the data directory for this process; the system lets go of it even after ``kill -9``.
+    """Hold a lock in the data directory for this process. The system releases it even after ``kill -9``.
 
-    A command waits for another command to end. Raises :class:`BadInput` when another program holds the directory,
-    ``StoreUnavailable`` when it cannot be used.
+    A command waits until another command ends. Raises :class:`BadInput` if another program holds the directory, and
+    ``StoreUnavailable`` if the directory cannot be used.
     """
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -48,14 +48,19 @@ def claimed(data_dir: Path, lock: str = HOUSE) -> Iterator[None]:
 
 
 def replica_name(data_dir: Path) -> str:
-    """What the program of a data directory is called among others on one database: unlike any other, and the same
-    after a restart, also on another machine. So it can go on at once with what it held when it died, and cannot touch
-    what others hold. Raises ``StoreUnavailable``."""
+    """Return the name of this data directory's program among all programs on one database.
+
+    The name is unique and stays the same after a restart, also on another machine. So a program resumes at once what it
+    held when it died, and cannot touch what others hold. Raises ``StoreUnavailable``.
+    """
     return once_made(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
 
 
 def once_made(path: Path, make: Callable[[], str]) -> str:
-    """The line in a file that only its owner can read; made whole when it is not there. Raises ``StoreUnavailable``."""
+    """Return the line in a file that only its owner can read; create the file atomically if it is missing.
+
+    Raises ``StoreUnavailable``.
+    """
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)

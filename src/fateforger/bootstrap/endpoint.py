@@ -1,4 +1,4 @@
-"""The settings of the language model as its adapter takes them."""
+"""Convert the settings of the language model to the form that its adapter takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fateforger.ports import Role
 
 
 def endpoint_of(settings: Settings, model: str) -> Endpoint:
-    """Where the model is and how to speak to it. Raises ``BadInput`` with what to set."""
+    """Return the address, model and options of the language model. Raises ``BadInput`` with the setting to fix."""
     return Endpoint(
         url=_url(settings),
         model=model,
@@ -21,7 +21,7 @@ def endpoint_of(settings: Settings, model: str) -> Endpoint:
 
 
 def _roles(settings: Settings) -> dict[Role, str]:
-    """The models of single roles. Raises ``BadInput`` for a role that does not exist."""
+    """Return the models of single roles. Raises ``BadInput`` for a role that does not exist."""
     known = {role.value: role for role in Role}
     for name in settings.model_roles:
         if name not in known:

@@ -1,4 +1,4 @@
-"""What predicates may look at, as the settings say: nothing, unless a file allows some."""
+"""The facts that predicates may look up: none, unless the settings name a file that allows some."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from fateforger.ports import Facts
 
 
 def configured_facts(settings: Settings) -> Facts:
-    """The facts of this machine. Raises :class:`BadInput` for a file that cannot be used."""
+    """Return the facts of this machine. Raises :class:`BadInput` for a file that cannot be used."""
     return LocalFacts(AllowList() if settings.facts is None else read_allow_file(settings.facts))

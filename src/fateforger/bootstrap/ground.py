@@ -1,4 +1,4 @@
-"""What every running form of the program stands on: clock, store, calendar, and the engine between them."""
+"""Resources that every form of the program needs: clock, store, calendar, and the commit engine."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from fateforger.commit import CalendarSubmitter
 
 LOCAL_CALENDAR = "local"
-"""The journal's name of the embedded calendar, whatever port it has today."""
+"""The journal's name of the embedded calendar, whatever its port is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Open and ready; the context manager that gave it closes it."""
+    """Open resources. The context manager that yields them closes them."""
 
     settings: Settings
     clock: Clock
@@ -39,12 +39,12 @@ class Ground:
 
 
 def ticking_clock(settings: Settings) -> Clock:
-    """The real time, or time that began at the configured instant."""
+    """Return the system clock, or a clock that started at the configured instant."""
     return ShiftedClock(settings.now) if settings.now else SystemClock()
 
 
 async def open_state(settings: Settings) -> Store:
-    """The database. Raises ``StoreUnavailable`` with a sentence."""
+    """Open the database. Raises ``StoreUnavailable``."""
     if settings.database_url is None:
         try:
             settings.data_dir.mkdir(parents=True, exist_ok=True)
@@ -58,8 +58,11 @@ async def open_state(settings: Settings) -> Store:
 
 @asynccontextmanager
 async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
-    """The calendar server of our own, over Radicale or the person's CalDAV server. Raises ``CalendarUnreachable``,
-    ``BadInput`` for a port that is taken."""
+    """Start the embedded calendar server over Radicale or the configured CalDAV server.
+
+    Raises ``CalendarUnreachable``, and ``BadInput`` for a port that is taken or if it is unclear which calendar to
+    write to.
+    """
     from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
     from caldav_mcp.errors import ServiceError  # noqa: PLC0415  heavy
 
@@ -82,7 +85,7 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
 
 
 def local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendarConfig:
-    """Where the calendar behind our own server is kept."""
+    """Return the configuration of the embedded calendar server."""
     from caldav_mcp import LocalCalendarConfig  # noqa: PLC0415  heavy
 
     return LocalCalendarConfig(
@@ -96,7 +99,7 @@ def local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendar
 
 
 def which_to_write(names: Sequence[str]) -> str:
-    """What to say when there are several calendars and nobody said which one to write to."""
+    """Return the message for several calendars without a setting that names the one to write to."""
     listed = ", ".join(f"“{name}”" for name in names[:20])
     return f"There are several calendars I could write to: {listed}. Name one with FATEFORGER_CALENDAR_ID."
 
@@ -104,14 +107,16 @@ def which_to_write(names: Sequence[str]) -> str:
 def google_calendar(
     settings: Settings, endpoint: str, quota: Quota, *, patience: float | None = None
 ) -> McpCalendar | SeveralCalendars:
-    """Return the calendar port over the person's own calendar server. ``patience`` is how many seconds its reads wait
-    for the login's budget, if not as long as usual. Nothing is connected yet."""
+    """Return the calendar port over the configured calendar server. It does not connect yet.
+
+    ``patience`` is how many seconds reads wait for the request budget of the login; ``None`` means the default.
+    """
     budget = google_budget(settings, endpoint, quota)
     return _calendar_over(settings, endpoint, key=None, budget=budget, patience=patience)
 
 
 def google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBudget:
-    """Return what the configured login may ask of Google, shared by all who share the database."""
+    """Return the request budget of the configured Google login, shared by all programs on the database."""
     from fateforger.adapters.calendar import GOOGLE_LIMIT, LoginBudget, read_endpoint  # noqa: PLC0415  heavy
 
     login = Login(read_endpoint(endpoint).name, settings.calendar_account or "")
@@ -119,12 +124,12 @@ def google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBud
 
 
 def embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar | SeveralCalendars:
-    """Return the calendar port over the calendar server of our own. Nothing is connected yet."""
+    """Return the calendar port over the embedded calendar server. It does not connect yet."""
     return _calendar_over(settings, endpoint, key=local_key(settings), budget=None)
 
 
 def configured_key(settings: Settings) -> str:
-    """Return the journal's name of the configured calendar. Nothing is connected for it."""
+    """Return the journal's name of the configured calendar, without connecting to it."""
     if settings.calendar_url is None:
         return local_key(settings)
     return _calendar_over(settings, settings.calendar_url, key=None, budget=None).key
@@ -154,8 +159,11 @@ def _calendar_over(
 
 
 def local_key(settings: Settings) -> str:
-    """The journal's name of the calendar behind our own server. An embedded calendar is in the data directory; where
-    its journal is not, it needs a name that no other one has."""
+    """Return the journal's name of the calendar behind the embedded server.
+
+    The embedded calendar is in the data directory. If the journal is in another database, the name has to be unique
+    there.
+    """
     if settings.caldav_url:
         which = "" if settings.calendar_id == "primary" else f"#{settings.calendar_id}"
         address = urlsplit(settings.caldav_url)
@@ -165,8 +173,11 @@ def local_key(settings: Settings) -> str:
 
 
 def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
-    """The engine. ``role`` says whose lock on the data directory the caller holds: after a crash the next one to hold
-    it takes the lease over at once."""
+    """Return the commit engine.
+
+    ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
+    takes the lease over at once.
+    """
     from fateforger.commit import CalendarSubmitter, Outside  # noqa: PLC0415  heavy
 
     outside = Outside(calendar, store.journal, clock, asyncio.sleep)
@@ -176,14 +187,14 @@ def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock
 
 @asynccontextmanager
 async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
-    """For a command of the command line: the configured calendar, or the embedded one for as long as it takes."""
+    """Open the configured calendar, or start the embedded one, for one command of the command line."""
     async with AsyncExitStack() as stack:
         clock = ticking_clock(settings)
         store = await open_state(settings)
         stack.enter_context(claimed(settings.data_dir, DOOR))
         stack.push_async_callback(store.aclose)
         if settings.calendar_url:
-            # A command waits for as long as it takes, and says so; see `cli.progress` and `commit.waiting`.
+            # A command waits as long as the budget requires, and says so; see `cli.progress` and `commit.waiting`.
             calendar = google_calendar(settings, settings.calendar_url, store.quota, patience=0.0)
         else:
             local = await stack.enter_async_context(local_calendar(settings, clock))
@@ -199,7 +210,7 @@ async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
 
 @asynccontextmanager
 async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]:
-    """The journal, and the configured calendar's name in it, without a calendar being needed."""
+    """Open the journal and yield it with the configured calendar's name in it. No calendar is needed."""
     store = await open_state(settings)
     try:
         yield store.journal, configured_key(settings)

@@ -1,4 +1,4 @@
-"""What is real, what is local, what is missing: each part looked at for itself, each with its fix."""
+"""Check each part of the configuration by itself for ``doctor``, with a fix for each problem."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ _ENOUGH_BYTES = 200 * 1024 * 1024
 
 
 async def examine(settings: Settings, *, ask_model: bool = False) -> tuple[Check, ...]:
-    """Look at every part. Each gets ten seconds; nothing is changed except that missing tables are made. With
-    ``ask_model`` the language models are asked something, which may cost a fraction of a cent and takes longer."""
+    """Check every part, with ten seconds for each. Nothing is changed, except that missing tables are created.
+
+    With ``ask_model`` the language models are sent a request, which may cost a fraction of a cent and takes longer.
+    """
     parts: tuple[tuple[str, Callable[[Settings], Awaitable[Check]]], ...] = (
         ("python", _python),
         ("data", _data),
@@ -118,7 +120,7 @@ async def _slack(settings: Settings) -> Check:
 
 
 def _without_pictures(settings: Settings, headers: Mapping[str, str]) -> str:
-    """What to do when days cannot be shown as pictures, although they should."""
+    """Return the fix if days should be shown as pictures but Slack does not permit it; empty otherwise."""
     from fateforger.slack.connection import scopes_in  # noqa: PLC0415  heavy
     from fateforger.slack.files import SCOPE  # noqa: PLC0415  heavy
     from fateforger.slack.pictures import NO_SCOPE  # noqa: PLC0415  heavy

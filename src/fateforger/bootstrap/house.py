@@ -1,4 +1,4 @@
-"""The whole program: everything that is configured, and stand-ins for everything that is not."""
+"""The whole program: every configured service, and a stand-in for every other one."""
 
 from __future__ import annotations
 
@@ -48,8 +48,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A running program: where the page is (``None`` with real Slack), and what each part is, in words. ``claim`` says
-    how to become the calendar's owner while it has none, with a code that stands nowhere else."""
+    """A running program.
+
+    ``page_url`` is ``None`` with real Slack. ``lines`` describe each part. ``claim`` tells a person how to claim a
+    calendar without an owner; it holds the code, which appears nowhere else.
+    """
 
     page_url: str | None
     caldav_url: str | None
@@ -59,7 +62,7 @@ class House:
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """What every part of the program stands on. Leaving ``stack`` ends them, the last one first."""
+    """Resources that all parts share. When ``stack`` is closed, they are closed in reverse order."""
 
     stack: AsyncExitStack
     settings: Settings
@@ -71,7 +74,7 @@ class _Ground:
 
 @dataclass(frozen=True, slots=True)
 class _Planner:
-    """Who carries out what people ask for, and what each of them knows of."""
+    """The coordinator and the services that it uses."""
 
     coordinator: PlanningCoordinator
     memory: MemoryDesk
@@ -81,7 +84,7 @@ class _Planner:
 
 @dataclass(frozen=True, slots=True)
 class _BackgroundReads:
-    """The reads of the watcher, which leave most requests to what a person waits for."""
+    """The watcher's reads of the calendar. They leave most of the request budget to the reads that people wait for."""
 
     engine: CalendarSubmitter
     calendar: Calendar
@@ -95,13 +98,13 @@ class _BackgroundReads:
         return await read_day(self.calendar, self.journal, day, tz)
 
     async def late(self) -> tuple[str, ...]:
-        """Say what arrived on the calendar after its undo."""
+        """Return a sentence for each event that reached the calendar after its undo."""
         return await self.engine.late(self.calendar)
 
 
 @asynccontextmanager
 async def open_house(settings: Settings) -> AsyncIterator[House]:
-    """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError`` with a sentence."""
+    """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
     async with AsyncExitStack() as stack:
         ground = await _ground(stack, settings)
         store, clock = ground.store, ground.clock
@@ -172,7 +175,7 @@ def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
 
 
 def _indexing(ground: _Ground) -> Indexing:
-    """The one index of constraints, which hears of each write here; it is opened when there is something to search."""
+    """Return the one indexer of constraints. Every write of this process wakes it."""
     store, memory = ground.store, configured_memory(ground.settings)
     ground.stack.push_async_callback(memory.aclose)
     indexing = Indexing(store.constraints, memory)
@@ -182,15 +185,18 @@ def _indexing(ground: _Ground) -> Indexing:
 
 
 async def _after_the_dead(ground: _Ground) -> None:
-    """Take back what the program before claimed; the data directory is ours alone, so it is dead. Whoever was being
-    erased when it died is in no file after this."""
+    """Take over the claims of the previous program.
+
+    This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
+    of a person that was interrupted by its death.
+    """
     await ground.store.jobs.take_back(ground.replica)
     await ground.store.tasks.take_back(ground.replica, now=ground.clock.now())
     await ground.store.people.scrub()
 
 
 async def _settle(engine: CalendarSubmitter) -> None:
-    """Finish what a crash left open. While the calendar does not answer, the next submit or undo sees to it."""
+    """Finish what a crash left open. While the calendar does not answer, this is left to the next submit or undo."""
     try:
         for result in await engine.recover():
             log.info("settled an interrupted transaction: %s", " ".join(result.sentences))
@@ -201,7 +207,7 @@ async def _settle(engine: CalendarSubmitter) -> None:
 async def _chat(
     ground: _Ground, login: SlackLogin, planner: _Planner, engine: CalendarSubmitter
 ) -> tuple[SlackRoom, Team]:
-    """The way in and out: from here on people are answered."""
+    """Connect to Slack. From here on people are answered."""
     settings, clock, store = ground.settings, ground.clock, ground.store
     approvals = Approvals(
         proposals=store.proposals,
@@ -231,7 +237,7 @@ async def _chat(
 
 
 def _keep_looking(ground: _Ground, planner: _Planner, calendar: _BackgroundReads) -> None:
-    """After tasks that wait, sessions that were left alone, and the calendar."""
+    """Start the periodic jobs: waiting tasks, abandoned sessions, and changes to the calendar."""
     stack, clock, store = ground.stack, ground.clock, ground.store
     run_beside(stack, planner.tasks.waiting.run(), name="waiting tasks")
     run_beside(stack, Closing(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")

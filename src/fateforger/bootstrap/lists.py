@@ -1,4 +1,4 @@
-"""The list of tasks elsewhere that is configured, if one is."""
+"""The external task list, if one is configured."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PATIENT = 8.0
 
 
 def configured_list(settings: Settings, clock: Clock) -> OutsideList | None:
-    """The list, with nothing connected yet; ``None`` when none is configured."""
+    """Return the external task list; ``None`` if none is configured. It does not connect yet."""
     ticktick = _ticktick(settings, LOOK_SECONDS)
     return None if ticktick is None else OutsideList(ticktick, clock)
 
 
 async def look_at_lists(settings: Settings, *, seconds: float = _PATIENT) -> tuple[Check, ...]:
-    """For ``doctor``: whether it can be read; nothing when none is configured."""
+    """Check for ``doctor`` whether the task list can be read; return nothing if none is configured."""
     ticktick = _ticktick(settings, seconds)
     if ticktick is None:
         return ()

@@ -1,4 +1,4 @@
-"""The index of constraints that is configured: where it is, what embeds words, and making it anew."""
+"""The configured index of constraints: its location, its embedder, and rebuilding it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 
 def configured_memory(settings: Settings) -> Mem0Memory:
-    """The index, with nothing opened yet. Raises ``BadInput`` with what to set."""
+    """Return the index. Nothing is opened yet. Raises ``BadInput`` with the setting to fix."""
     return Mem0Memory(place_of(settings), embedder_of(settings), home=_home(settings) / "mem0")
 
 
 def place_of(settings: Settings) -> Place:
-    """Where memories are kept. Raises ``BadInput``."""
+    """Return the location of the index. Raises ``BadInput``."""
     match settings.memory_store:
         case "embedded":
             return Embedded(_home(settings) / "qdrant")
@@ -63,9 +63,12 @@ def place_of(settings: Settings) -> Place:
 async def make_anew(
     settings: Settings, user_id: str | None, begun: Progress, progress: Progress = lambda _: None
 ) -> bool:
-    """Make the index anew from the store (for one person: show all of theirs again). ``True`` when that is done,
-    ``False`` when a program that runs on the data directory will do it. ``begun`` is told how many constraints there
-    are, ``progress`` how many more are done. Raises ``StoreError``, ``MemoryUnavailable``, ``BadInput``."""
+    """Rebuild the index from the store; with ``user_id``, index the constraints of that person again.
+
+    Returns ``True`` when it is done, and ``False`` if a program that runs on the data directory will do it. ``begun``
+    is called with the number of constraints, ``progress`` with the number of constraints done since its last call.
+    Raises ``StoreError``, ``MemoryUnavailable`` and ``BadInput``.
+    """
     async with AsyncExitStack() as stack:
         store = await open_state(settings)
         stack.push_async_callback(store.aclose)
@@ -83,8 +86,11 @@ async def make_anew(
 
 
 async def found_by_words(settings: Settings, constraints: Constraints, user_id: str, text: str) -> tuple[str, ...]:
-    """The uids of one person's constraints whose words are near to ``text``, the nearest first. An index that nobody
-    else has is brought up to date before. Raises ``MemoryUnavailable``, ``StoreError``, ``BadInput`` for a setting."""
+    """Return the uids of a person's constraints that are closest in meaning to ``text``, the closest first.
+
+    An index that no running program holds is brought up to date first. Raises ``MemoryUnavailable``, ``StoreError``,
+    and ``BadInput`` for a setting.
+    """
     async with AsyncExitStack() as stack:
         memory = configured_memory(settings)
         stack.push_async_callback(memory.aclose)
@@ -99,7 +105,7 @@ async def found_by_words(settings: Settings, constraints: Constraints, user_id: 
 
 
 def embedder_of(settings: Settings) -> Embedder:
-    """What turns words into vectors. Raises ``BadInput``."""
+    """Return the embedder, which turns words into vectors. Raises ``BadInput``."""
     model, key = settings.memory_embedder_model, _secret(settings.memory_embedder_key)
     url = (settings.memory_embedder_url or "").rstrip("/")
     match settings.memory_embedder:

@@ -1,4 +1,4 @@
-"""The index of constraints, for ``doctor``."""
+"""Check the index of constraints for ``doctor``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHARE = "Several programs on one database should share an index: FATEFORGER_MEM
 
 
 async def look_at_memory(settings: Settings) -> Check:
-    """Whether it works. One that is embedded can only be looked at while no program has it."""
+    """Check whether the index works. An embedded index can only be checked while no program holds it."""
     try:
         place = place_of(settings)
         memory = configured_memory(settings)

@@ -1,4 +1,4 @@
-"""Moving a person's constraints into the product: from a source that is only read to the store, and back out again."""
+"""Migrate a person's constraints from a read-only source to the store, and revert such a migration."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from fateforger.ports import Constraints, ConstraintSource
 
 BATCH = 200
-"""How many versions are written as one commit: what a kill in between leaves to be written again at most."""
+"""Versions written in one commit, and so the most that has to be repeated after a kill."""
 Progress = Callable[[str, int, int | None], None]
-"""Told what goes on, how many are done, and of how many, where that is known."""
+"""Called with the current step, the number of items done, and the total where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of each row. ``written`` is how many versions this run wrote, 0 for a dry run."""
+    """The result of each row. ``written`` is the number of versions that this run wrote, 0 for a dry run."""
 
     source: str
     user_id: str
@@ -45,9 +45,11 @@ class Report:
 async def migrate(
     source: ConstraintSource, constraints: Constraints, *, user_id: str | None, apply: bool, progress: Progress
 ) -> Report:
-    """Read all of the source, say what becomes of each row, and with ``apply`` write what is new. Without ``user_id``
-    it is the one person whose rows these are. A run that was cut off is gone on with by running it again. Raises
-    :class:`BadInput`, ``SourceUnavailable``, ``StoreError``."""
+    """Read the whole source, decide what happens to each row, and with ``apply`` write what is new.
+
+    Without ``user_id`` the rows have to belong to one person, who is used. An interrupted run is continued by running
+    it again. Raises :class:`BadInput`, ``SourceUnavailable`` and ``StoreError``.
+    """
     rows = []
     async for row in source.rows():
         rows.append(row)
@@ -64,8 +66,10 @@ async def migrate(
 async def take_back(
     constraints: Constraints, *, source: str, user_id: str, now: Instant, apply: bool, progress: Progress
 ) -> tuple[tuple[Version, ...], int]:
-    """Put away what was moved from ``source``, or bring back what it was here before; what was changed here since stays
-    as it is. Gives what is (to be) written, and how many stay. Raises ``StoreError``."""
+    """Archive what was migrated from ``source``, or restore the earlier version; later changes are kept.
+
+    Returns the versions that are (to be) written, and how many constraints are kept. Raises ``StoreError``.
+    """
     known = await constraints.of(user_id)
     versions, stay = taken_back(known, user_id, source, now)
     if apply:
@@ -85,7 +89,7 @@ def _only_owner(rows: Sequence[StoredRow]) -> str:
 
 
 async def _check_nobody_else_has_them(told: Migration, constraints: Constraints, user_id: str, source: str) -> None:
-    """A source that does not know whose its rows are holds those of one person, so they belong to no second one."""
+    """Check that a source without owners was not migrated for another person. It holds the rows of one person."""
     uids = {row.version.uid for row in told.rows if row.version is not None}
     for person in await constraints.people():
         if person != user_id and not uids.isdisjoint(newest(await constraints.of(person), person)):
@@ -114,7 +118,7 @@ async def _write(
 
 
 def _batches(versions: Sequence[Version]) -> Iterator[list[Version]]:
-    """The versions of one constraint stay together, so that what is expected of it is known."""
+    """Yield batches that keep the versions of one constraint together, so that its expected version is known."""
     batch: list[Version] = []
     for _, each in groupby(versions, key=lambda version: version.uid):
         batch += each
@@ -126,7 +130,7 @@ def _batches(versions: Sequence[Version]) -> Iterator[list[Version]]:
 
 
 def _cause(batch: Sequence[Version], expected: Mapping[str, int]) -> str:
-    """The same for the same change to the same state: repeated by two runs at once, it is made once."""
+    """Return a cause derived from the change and the state it applies to: two concurrent runs write it once."""
     lines = json.dumps([[write_version(version) for version in batch], sorted(expected.items())], sort_keys=True)
     return f"migrate:{hashlib.sha256(lines.encode()).hexdigest()[:40]}"
 
@@ -135,7 +139,7 @@ def _cause(batch: Sequence[Version], expected: Mapping[str, int]) -> str:
 async def notion_source(
     settings: Settings, *, databases: Sequence[tuple[str, str]], columns: Sequence[tuple[str, str]]
 ) -> AsyncIterator[ConstraintSource]:
-    """Notion with the configured token. Nothing is connected yet. Raises :class:`BadInput`."""
+    """Open Notion with the configured token. It does not connect yet. Raises :class:`BadInput`."""
     from fateforger.adapters.notion import (  # noqa: PLC0415  heavy
         NotionConstraints,
         NotionPages,
@@ -162,7 +166,7 @@ async def notion_source(
 
 @asynccontextmanager
 async def sqlite_source(path: Path) -> AsyncIterator[ConstraintSource]:
-    """A SQLite file of the earlier planner."""
+    """Open a SQLite file of the earlier planner."""
     from fateforger.adapters.mirror import Mirror  # noqa: PLC0415  as above
 
     source = Mirror(path)

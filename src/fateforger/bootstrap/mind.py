@@ -1,4 +1,4 @@
-"""The language model that is configured, if one is."""
+"""The configured language model, if there is one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fateforger.ports import Clock, Model
 
 
 def configured_model(settings: Settings) -> Model | None:
-    """The model, with nothing connected yet; ``None`` when none is configured. Raises ``BadInput``."""
+    """Return the model; ``None`` if none is configured. It does not connect yet. Raises ``BadInput``."""
     if settings.model is None:
         return None
     from fateforger.adapters.model import open_model  # noqa: PLC0415  heavy
@@ -19,12 +19,12 @@ def configured_model(settings: Settings) -> Model | None:
 
 
 def counted(model: Model | None, store: Store, clock: Clock, settings: Settings) -> Model | None:
-    """The same model, with what it costs added up in the store."""
+    """Wrap a model so that its costs are added up in the store."""
     return None if model is None else CountingModel(model, store.usage, clock, tz=settings.time_zone)
 
 
 def model_words(settings: Settings) -> str:
-    """How to speak of it."""
+    """Return a sentence about the configured language model."""
     if settings.model is None:
         return "Language model: none; buttons and forms do the whole job."
     others = ", ".join(f"{name} for {role}" for role, name in settings.model_roles.items())

@@ -1,4 +1,4 @@
-"""The language models, for ``doctor``."""
+"""Check the language models for ``doctor``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fateforger.errors import ModelAuthFailed, ModelError, UserError
 from fateforger.ports import Role
 
 SLOW = 10.0
-"""Seconds of one short answer from which on a conversation is no pleasure."""
+"""Seconds for a short answer above which a model is too slow for a conversation."""
 
 
 def configured(settings: Settings, model: str) -> Check:
-    """What is set, without asking anybody."""
+    """Report the settings without sending a request."""
     try:
         endpoint = endpoint_of(settings, model)
     except UserError as error:
@@ -23,7 +23,7 @@ def configured(settings: Settings, model: str) -> Check:
 
 
 async def asked_models(settings: Settings, model: str) -> tuple[Check, ...]:
-    """Each model once: does it answer, how strictly does it keep to JSON, how fast is it."""
+    """Ask each model once: does it answer, how strictly does it follow a JSON schema, and how fast is it?"""
     try:
         endpoint = endpoint_of(settings, model)
     except UserError:

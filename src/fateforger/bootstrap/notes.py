@@ -1,4 +1,4 @@
-"""The logbook of a running program, with recordings where they are wanted."""
+"""The logbook of a running program, with recordings if they are configured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fateforger.ports import Clock
 
 
 def logbook_of(settings: Settings, clock: Clock) -> Logbook:
-    """The logbook. The key of pseudonyms is as old as the process and is kept nowhere."""
+    """Return the logbook. The key for pseudonyms is new for each process and stored nowhere."""
     if settings.record is None:
         return Logbook(clock)
     key = secrets.token_bytes(32) if settings.record_titles == "redact" else None

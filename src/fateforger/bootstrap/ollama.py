@@ -1,4 +1,4 @@
-"""Whether a model is at hand on this machine already."""
+"""Find models that an Ollama server on this machine offers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import httpx
 
 OLLAMA = "http://127.0.0.1:11434"
 LOOK_SECONDS = 0.5
-"""How long to wait for a server that may not be there at all."""
+"""Seconds to wait for a server that may not exist."""
 
 
 async def ollama_models(url: str = OLLAMA) -> tuple[str, ...]:
-    """The models of an Ollama server on this machine; none when there is no server."""
+    """Return the models of an Ollama server on this machine; none without a server."""
     try:
         async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as http:
             answer = await http.get(f"{url}/api/tags")

@@ -1,4 +1,4 @@
-"""Whose calendar it is: put together from the settings and the database, and said in words."""
+"""The owner of the calendar, from the settings and the database, and the sentences about them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FIX = (
 
 
 def ownership_of(settings: Settings, store: Store, clock: Clock) -> Ownership:
-    """Return what decides whose calendar the configured one is."""
+    """Return the object that decides who owns the configured calendar."""
     page = [person.id for person in DEFAULT_USERS]
     return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
 
 
 def owner_words(settings: Settings, owner: CalendarOwner) -> str:
-    """Return a sentence about whose calendar it is."""
+    """Return a sentence about the owner of the calendar."""
     if owner.person is None:
         return f"{CLOSED}{SETTING_VOID if settings.calendar_owner else ''}" if owner.closed else UNCLAIMED
     since = "" if owner.since is None else f" on {owner.since.date().isoformat()}"
@@ -34,7 +34,7 @@ def owner_words(settings: Settings, owner: CalendarOwner) -> str:
 
 
 def claim_words(code: str) -> str:
-    """Return what to do with a code."""
+    """Return the instructions for a code."""
     return (
         "To connect your calendar, send this to the bot in a direct message:\n\n"
         f"    /timebox claim {code}\n\n"
@@ -44,7 +44,7 @@ def claim_words(code: str) -> str:
 
 
 async def look_at_owner(settings: Settings) -> Check:
-    """Say whose calendar it is, or what to do so that it is somebody's."""
+    """Check that the calendar has an owner."""
     store = await open_state(settings)
     try:
         owner = await ownership_of(settings, store, ticking_clock(settings)).owner()

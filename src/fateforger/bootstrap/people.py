@@ -1,4 +1,4 @@
-"""What is held about people, opened for one command of the command line."""
+"""Count, export and erase a person's data for one command of the command line."""
 
 from __future__ import annotations
 
@@ -38,45 +38,47 @@ COPIES_STAY = "Backups, exports and recordings that you moved elsewhere are your
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What was erased. ``index_follows``: the program that runs here is still to take it out of the search index."""
+    """The result of an erasure. With ``index_follows`` the running program has yet to update the search index."""
 
     counts: Counts
     index_follows: bool
 
 
 def what_stays(settings: Settings) -> tuple[str, ...]:
-    """What erasing does not reach, a sentence each."""
+    """Return one sentence for each place that an erasure does not reach."""
     return (CALENDAR_STAYS, SLACK_STAYS if settings.real_slack else PAGE_STAYS, COPIES_STAY)
 
 
 def dossiers(settings: Settings, store: Store, clock: Clock, *, calendar: str | None) -> Dossiers:
-    """All that is held, with the journal's name of the configured calendar."""
+    """Return access to people's data. ``calendar`` is the journal's name of the configured calendar."""
     recordings = None if settings.record is None else RecordingFiles(settings.record)
     return Dossiers(store.people, recordings, clock, ownership_of(settings, store, clock), calendar=calendar)
 
 
 async def held(settings: Settings, user_id: str) -> Counts:
-    """How much there is. Raises ``StoreError``, ``BadInput``."""
+    """Return the number of stored items of each kind. Raises ``StoreError`` and ``BadInput``."""
     async with _opened(settings) as (_, found):
         return await found.held(user_id)
 
 
 async def exported(settings: Settings, user_id: str) -> dict[str, Any]:
-    """All of it. Raises ``StoreError``, ``BadInput``."""
+    """Return everything that is stored about a person. Raises ``StoreError`` and ``BadInput``."""
     async with _opened(settings) as (_, found):
         return {**await found.export(user_id), "stays": list(what_stays(settings))}
 
 
 async def erased(settings: Settings, user_id: str) -> Erased:
-    """Erase a person, whether a program runs here or not; whoever has the index takes them out of it. Raises
-    ``StoreError``, ``CalendarBusy``, ``MemoryUnavailable``, ``BadInput``."""
+    """Erase a person, whether or not a program is running; the process that holds the index updates it.
+
+    Raises ``StoreError``, ``CalendarBusy``, ``MemoryUnavailable`` and ``BadInput``.
+    """
     async with AsyncExitStack() as stack:
         store, found = await stack.enter_async_context(_opened(settings))
         try:
             stack.enter_context(claimed(settings.data_dir))
         except BadInput:
             return await _beside_a_program(store, found, user_id)
-        await store.jobs.take_back(replica_name(settings.data_dir))  # whoever claimed these is dead
+        await store.jobs.take_back(replica_name(settings.data_dir))  # the process that claimed these is dead
         counts = await found.erase(user_id)
         if not await store.people.pending(user_id):
             return Erased(counts, index_follows=False)
@@ -93,7 +95,7 @@ async def _beside_a_program(store: Store, found: Dossiers, user_id: str) -> Eras
     counts = await found.erase(user_id)
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while await store.people.pending(user_id):  # noqa: ASYNC110  no event tells of another program
+            while await store.people.pending(user_id):  # noqa: ASYNC110  another program sends no event
                 await asyncio.sleep(_LOOK_SECONDS)
     except TimeoutError:
         return Erased(counts, index_follows=True)

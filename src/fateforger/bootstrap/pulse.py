@@ -1,4 +1,4 @@
-"""Whether the running program is well, for whoever watches over it: a container's healthcheck, a load balancer."""
+"""Health endpoint of the running program, for container health checks and load balancers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from fateforger.slack.app import SlackRoom
 
 PATH = "/health"
 _PATIENCE = 3.0
-"""Seconds to wait for the database. Whoever asks gives up some time later, and nothing may run on for them."""
+"""Seconds to wait for the database. The caller gives up some time later, and no check may run on after that."""
 
 
 class Pulse:
-    """Answers 200 while the database answers and a socket to Slack is open, else 503; in JSON, which of them. How the
-    store of constraints and its index are, is said beside that: planning goes on without them."""
+    """Answer 200 while the database answers and a socket to Slack is open, otherwise 503; JSON says which one failed.
+
+    The response also reports the constraint store and its index; neither affects the status code.
+    """
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions

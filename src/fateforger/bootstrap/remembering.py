@@ -1,4 +1,4 @@
-"""What goes on about constraints in the background of the whole program."""
+"""Background work on constraints."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from fateforger.ports import Clock
 async def remembering(
     settings: Settings, store: Store, clock: Clock, *, owner: str, wake: Callable[[], None]
 ) -> AsyncIterator[None]:
-    """Read replies for what they say to remember, where there is a model, by a client that no turn waits for; write
-    what could not be written at once; once a day put away what is over. ``wake`` is called when a message may be due.
+    """Run the workers of memory while the block is open.
+
+    They read replies for rules to remember, if a model is configured, with a model client of their own, so that no turn
+    waits; they retry delayed writes; and they tidy up once a day. ``wake`` is called when a message may be due.
     """
     async with AsyncExitStack() as stack:
         writers = memory_workers(store.jobs, store.constraints, store.sessions, owner=owner, clock=clock, after=wake)
@@ -35,6 +37,6 @@ async def remembering(
             stack.push_async_callback(model.aclose)
             readers = extract_workers(store.jobs, store.sessions, understanding(model), owner=owner, clock=clock)
             readers.start()
-            # Who waits for a model's answer can be asked again by the next program.
+            # A reply that still waits for a model's answer is read again by the next program.
             stack.push_async_callback(readers.stop, grace_seconds=1.0)
         yield

@@ -1,4 +1,4 @@
-"""What the program stands in: Slack and a calendar, or what stands in for them on its own web server."""
+"""Connect to Slack and the calendar, or start the local stand-ins on the program's own web server."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """How to reach them: ``page_url`` is ``None`` with real Slack, ``caldav_url`` where the calendar is not local.
-    ``calendar_words`` say which calendar it is. ``watched`` is the same calendar, for reads that nobody waits for."""
+    """Connections to Slack and the calendar.
+
+    ``page_url`` is ``None`` with real Slack; ``caldav_url`` is ``None`` unless the calendar is local.
+    ``calendar_words`` describe the calendar. ``watched`` is the same calendar for background reads.
+    """
 
     login: SlackLogin
     calendar: Calendar
@@ -40,8 +43,10 @@ class Surroundings:
 async def open_surroundings(
     stack: AsyncExitStack, settings: Settings, clock: Clock, health: BaseRoute, quota: Quota
 ) -> Surroundings:
-    """Start what is local, and the web server with it and the ``health`` of the program. ``quota`` counts requests to
-    Google. Raises ``UserError``."""
+    """Start the local stand-ins and the web server, which also serves the ``health`` route.
+
+    ``quota`` counts requests to Google. Raises ``UserError``.
+    """
     web = WebServer(settings.host, settings.port)
     stack.callback(web.close)
     routes, calendar, local, words = await _calendar(stack, settings, clock, web, quota)
@@ -50,7 +55,7 @@ async def open_surroundings(
         workspace = _workspace(settings, clock, web, login, pane=local is not None)
         stack.callback(workspace.close)
         routes.append(Mount("/", workspace.app))
-    # At the end the server goes before what it serves, and after those who use it.
+    # On shutdown the web server stops before the parts it serves, and after their clients.
     stack.push_async_callback(web.stop)
     await web.start(Starlette(routes=[health, *routes]))
     if local is not None:
@@ -64,7 +69,7 @@ async def open_surroundings(
 async def _calendar(
     stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer, quota: Quota
 ) -> tuple[list[BaseRoute], McpCalendar | SeveralCalendars, LocalCalendar | None, str]:
-    """The routes it needs, the calendar itself, what is behind it when it is local, and how to speak of it."""
+    """Return the calendar's routes, its port, the local server behind it, if any, and a sentence about it."""
     if settings.calendar_url:
         calendar = google_calendar(settings, settings.calendar_url, quota)
         return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
@@ -83,7 +88,7 @@ def _login(settings: Settings, web: WebServer) -> SlackLogin:
             app_token=settings.slack_app_token.get_secret_value(),
             base_url=settings.slack_api_base_url or SLACK_URL,
         )
-    # The local page's own token.
+    # The token of the local page.
     secret = once_made(settings.data_dir / "workspace.secret", lambda: secrets.token_hex(16))
     return SlackLogin(bot_token=f"xoxb-{secret}", app_token=f"xapp-{secret}", base_url=f"{web.url}/api/")
 

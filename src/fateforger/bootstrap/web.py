@@ -1,4 +1,4 @@
-"""One web server for everything local, in the program's own event loop."""
+"""The web server for everything local, in the program's event loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 class _Server(uvicorn.Server):
-    """Leaves the signals to the program."""
+    """A server that leaves signal handling to the program."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -25,7 +25,7 @@ class _Server(uvicorn.Server):
 
 
 class SameOrigin:
-    """Refuses requests that another web page made: a foreign ``Origin``, or a ``Host`` that is not this server's.
+    """Refuse requests that another web page made: a foreign ``Origin``, or a ``Host`` that is not this server's.
 
     Without it, any page open in the same browser could press buttons here (DNS rebinding, cross-site posts).
     """
@@ -61,10 +61,9 @@ def _host_of(address: str) -> str | None:
 
 
 class WebServer:
-    """Listens from when it is made, so that its address is known, until :meth:`close`; serves from :meth:`start` until
-    :meth:`stop`.
+    """Listen from construction until :meth:`close`, so that the address is known; serve between start and stop.
 
-    Raises :class:`BadInput` when the port is taken.
+    Raises :class:`BadInput` if the port is taken.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -97,13 +96,13 @@ class WebServer:
             await self._serving
 
     def close(self) -> None:
-        """Listen no longer; for a server that never served, too."""
+        """Close the socket, also of a server that never served."""
         self._socket.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, the event loop switches Nagle's algorithm off; else each answer may wait 40 ms.
+    # Naming the protocol makes the event loop disable Nagle's algorithm; otherwise each answer may wait 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
