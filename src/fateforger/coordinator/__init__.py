@@ -1,4 +1,4 @@
-"""One command in, cards out: a session is loaded, its turn run, what that asks for carried out, and all of it saved."""
+"""Coordinate commands: load the session, run its turn, carry out the effects, and save the result."""
 
 from fateforger.coordinator.coordinator import PlanningCoordinator
 

@@ -1,4 +1,4 @@
-"""A person's rules where no session runs: looked through, and changed by the same commands as in one."""
+"""A person's rules outside of a session: read them, and change them with the same commands as in a session."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ TRIES = 4
 NO_RULES = "I cannot look up your rules just now. Please try again in a moment."
 MOST_KEPT = 500
 NO_ZONE = "UTC"
-"""Where a person lives who never planned a day; only tells which day is today."""
+"""The time zone of a person who has never planned a day; it only decides which day is today."""
 
 
 class Alone:
-    """``memory`` is ``None`` where nothing is remembered. What commands said is kept for the forms that show it."""
+    """Reads and changes rules outside of a session.
+
+    ``memory`` is ``None`` where nothing is remembered. The replies of recent commands are kept for the forms that show
+    them.
+    """
 
     def __init__(self, sessions: Sessions, memory: MemoryDesk | None, clock: Clock) -> None:
         self._sessions = sessions
@@ -33,7 +37,10 @@ class Alone:
         self._said: dict[str, tuple[str, ...]] = {}
 
     async def book(self, user_id: str, done: str | None) -> RuleBook:
-        """The person's rules, for today. Raises ``BadInput`` while they cannot be looked up."""
+        """Return the person's rules for today, with the reply of the command ``done``.
+
+        Raises ``BadInput`` while the rules cannot be read.
+        """
         try:
             versions = () if self._memory is None else await self._memory.versions(user_id)
         except StoreError as error:
@@ -42,11 +49,11 @@ class Alone:
         return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
 
     def said(self, command_id: str) -> tuple[str, ...]:
-        """What a command said that was carried out here lately."""
+        """Return the reply of a command that was recently carried out by this process."""
         return self._said.get(command_id, ())
 
     async def carry_out(self, command: SessionCommand) -> None:
-        """Do what the command says about a rule, once. Raises ``StoreError``, so that it can be tried again."""
+        """Apply a command to a rule, once. Raises ``StoreError``; the command can then be repeated."""
         if command.command_id in self._said or self._memory is None:
             return
         for attempt in range(1, TRIES + 1):
@@ -59,7 +66,7 @@ class Alone:
                 return
 
     async def carried_out(self, command: SessionCommand) -> bool:
-        """Whether it was done, here or by another program on the same database."""
+        """Check whether a command was carried out, by this program or another one on the same database."""
         if command.command_id in self._said or self._memory is None:
             return True
         return await self._memory.wrote(command.user_id, command.command_id)
@@ -77,7 +84,7 @@ class Alone:
             raise BadInput("That needs a session; start one with /timebox.")
         for effect in output.effects:
             if isinstance(effect, WriteMemory):
-                # Said in no session.
+                # The rule belongs to no session.
                 versions = tuple(version.model_copy(update={"session_id": None}) for version in effect.versions)
                 lasting = effect.model_copy(update={"versions": versions})
                 await memory.write(lasting, output.session, command.command_id)

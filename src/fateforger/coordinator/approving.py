@@ -1,4 +1,4 @@
-"""The person's word on what an agent proposed: it becomes an ordinary command of theirs, once, or nothing."""
+"""A person's answer to an agent's proposal. An approved proposal becomes an ordinary command of that person, once."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ Said = Callable[[str], tuple[str, ...]]
 
 
 class Approvals:
-    """``carry_out`` carries out a command outside of any session, once; ``said`` tells what it said. Whoever calls sees
-    to it that the answers to one proposal come one after the other."""
+    """Carries out the answers to proposals.
+
+    ``carry_out`` runs a command outside of a session, once, and ``said`` returns its reply. The caller serializes the
+    answers to one proposal.
+    """
 
     def __init__(
         self,
@@ -52,25 +55,27 @@ class Approvals:
         self._tz = tz
 
     async def get(self, proposal_id: str) -> Proposal | None:
-        """A proposal as it stands. Raises ``StoreError``."""
+        """Return a proposal in its current state. Raises ``StoreError``."""
         return await self._proposals.get(proposal_id)
 
     async def thread(self, proposal: Proposal) -> tuple[str, str | None] | None:
-        """Channel and thread of the session that it is about; ``None`` when it is about none, or that is gone."""
+        """Return the channel and thread of the proposal's session; ``None`` if there is no such session."""
         session = await self._sessions.load(proposal.session_id) if proposal.session_id else None
         return None if session is None else (session.channel, session.thread_ts)
 
     async def placed(self, proposal: Proposal, channel: str, ts: str) -> None:
-        """Its card stands there."""
+        """Record the place of the proposal's card."""
         await self._proposals.placed(proposal.id, channel, ts)
 
     async def expire(self, proposal_id: str) -> None:
-        """It waited too long. Nothing happens to one that was decided."""
+        """Expire a proposal that is still undecided; leave any other as it is."""
         await self._settle(proposal_id, ProposalState.EXPIRED, TOO_OLD)
 
     async def answer(self, proposal_id: str, user_id: str, answer: Answer) -> str | None:
-        """Do what a click says. A sentence for whoever clicked, when nothing is done. The same click again does nothing
-        more. Raises ``StoreError``, so that it can be tried again."""
+        """Carry out a click on a proposal's card. Return a message for the person if nothing was done.
+
+        Repeating the click has no further effect. Raises ``StoreError``; the click can then be repeated.
+        """
         proposal = await self._proposals.get(proposal_id)
         if proposal is None:
             return UNKNOWN
@@ -100,7 +105,7 @@ class Approvals:
             proposal = await self._proposals.get(proposal.id) or proposal
         elif proposal.state is not ProposalState.APPROVED or proposal.outcome:
             return DECIDED
-        # Approved just now, or by this very click before the program died.
+        # It was approved just now, or by an earlier attempt of this click, before the program died.
         if proposal.state is ProposalState.APPROVED:
             await self._carried_out(proposal)
         return None
@@ -147,7 +152,7 @@ class Approvals:
         return settled is not None and settled[1]
 
     async def _trouble(self, proposal: Proposal) -> str | None:
-        """Why it cannot be applied any more, as what it said it would do."""
+        """Return the reason why the proposal can no longer do what its preview said; ``None`` if it can."""
         try:
             match proposal.change:
                 case PlanChange() as change:

@@ -1,4 +1,4 @@
-"""How sessions begin: asked for, or by a message that wants a day planned."""
+"""Begin sessions: on request, or from a message that asks for a plan."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fateforger.tasks.hydrated import Hydrated
 
 @dataclass(frozen=True, slots=True)
 class Beginnings:
-    """What a session needs to begin, and whom a message goes to that begins none. All raise ``StoreError``."""
+    """Begins sessions, and routes messages that begin none. All methods raise ``StoreError``."""
 
     sessions: Sessions
     turns: Turns
@@ -38,8 +38,10 @@ class Beginnings:
     outside: OutsideList | None
 
     async def start(self, start: Start) -> None:
-        """Begin a session, and look at its day in the background. In a thread whose session goes on, show where it
-        stands instead."""
+        """Begin a session, and read its day in the background.
+
+        In a thread with an active session, show the state of that session instead.
+        """
         running = None
         if start.thread_ts is not None:
             running = await self.sessions.in_thread(start.channel, start.thread_ts)
@@ -56,7 +58,7 @@ class Beginnings:
         await self.sessions.save(session, expected=0, outgoing=messages)
 
     async def opened(self, opening: commands.Opening) -> bool:
-        """See :meth:`fateforger.coordinator.door.Door.opened`. What is not addressed to us is never read."""
+        """See :meth:`fateforger.coordinator.door.Door.opened`. Only messages that address the bot are read."""
         earlier = await self.sessions.of_user(opening.user_id)
         running = None
         if opening.thread_ts is not None:
@@ -85,7 +87,7 @@ class Beginnings:
         return True
 
     def _look_ahead(self, session: Session) -> None:
-        """Begin to read what Stage 1 shows, before anybody asks (S39, S102)."""
+        """Start to read what Stage 1 shows, before it is needed (S39, S102)."""
         self.looker.begin(session.date, session.tz)
         if self.outside is not None:
             self.outside.begin()

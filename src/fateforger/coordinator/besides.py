@@ -1,7 +1,7 @@
-"""The messages beside the plan: the history of the day, the preview and the memory card, each in a slot of its own.
+"""Messages next to the plan: the history of the day, the preview and the memory card, each in its own slot.
 
-A click that opens one brings it to the end of the thread; any later change updates it where it is. When it is closed,
-or was opened again further down, one line stays.
+Opening one with a click posts it at the end of the thread; later changes update it in place. When it is closed, or
+opened again further down, one line remains of the message.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ MEMORY = "memory"
 
 
 def beside(before: Session | None, after: Session, cause: str) -> tuple[Outgoing, ...]:
-    """The messages beside the plan that became different with a command."""
+    """Return the side messages that a command has changed."""
     shown = ((HISTORY, _history), (PREVIEW, _preview), (MEMORY, _memory))
     messages = ((slot, card(before, after)) for slot, card in shown)
     return tuple(_message(after, cause, slot, *found) for slot, found in messages if found is not None)
 
 
 Shown = tuple[Card, Card | None]
-"""A card, and what its message from before becomes when it is to be at the end of the thread."""
+"""A card, and the replacement for its earlier message if the card moves to the end of the thread."""
 
 
 def _history(before: Session | None, after: Session) -> Shown | None:
@@ -47,7 +47,7 @@ def _preview(before: Session | None, after: Session) -> Shown | None:
 
 
 def _memory(before: Session | None, after: Session) -> Shown | None:
-    """It also shows what was just noted and what is to be decided, which the session itself knows."""
+    """Return the memory card if it changed. It also depends on the session's recent notes and open decisions."""
     old, new = None if before is None else before.memory, after.memory
     if new is None:
         return None if old is None else (memory.closed_card(old), None)
@@ -58,7 +58,7 @@ def _memory(before: Session | None, after: Session) -> Shown | None:
 
 
 def _message(session: Session, cause: str, slot: str, card: Card, moved: Card | None) -> Outgoing:
-    """``moved`` is what its message from before becomes, when it is to be at the end of the thread."""
+    """Return the message. ``moved`` replaces its earlier version if the message moves to the end of the thread."""
     return Outgoing(
         id=f"{cause}:{slot}",
         session_id=session.id,

@@ -1,4 +1,4 @@
-"""What a turn changed about the constraints of its session, for the log (S220): counts, never a text."""
+"""Log a turn's changes to the constraints of its session (S220): counts, never texts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fateforger.session.story import Event, uids_of
 log = logging.getLogger(__name__)
 
 HERE: tuple[Event, ...] = ("selected", "set_aside", "applied")
-"""The events of a turn; what is extracted, stored or queued is logged where that happens."""
+"""Events of a turn. Extraction, storage and queueing are logged where they happen."""
 
 
 def chronicled(before: Session, after: Session, cause: str) -> None:
-    """A line for each event that happened to a constraint since ``before``: how many it is now of."""
+    """Log one line for each event that affected constraints since ``before``, with the number of constraints now."""
     was, now = uids_of(before), uids_of(after)
     for event in HERE:
         if now[event] != was[event]:

@@ -1,4 +1,4 @@
-"""What is taken out of a recording before it is kept: secrets always, and people's words unless they are to stay."""
+"""Redact recordings before they are stored: secrets always, people's words unless they are to be kept."""
 
 from __future__ import annotations
 
@@ -11,23 +11,28 @@ from fateforger.turn.recording.redaction import Hide, hidden_run
 from fateforger.turn.recording.replay import alike, rerun
 from fateforger.turn.recording.values import RecordedTurn
 
-SECRET = "[secret]"  # noqa: S105  what stands in the place of one
+SECRET = "[secret]"  # noqa: S105  the replacement of a secret
 SHORTEST = 8
-"""Characters of a secret that is looked for anywhere, also in names and values of ours."""
+"""Length from which a secret is searched for everywhere, including our own names and values."""
 
 
 class Cleaning:
-    """``secrets`` are what may never be in a file: tokens, keys, passwords. With a ``key`` every word that a person
-    wrote is told in pseudonyms; without one words stay as they are."""
+    """Redacts recordings.
+
+    ``secrets`` are the tokens, keys and passwords that must not appear in a file. With a ``key``, people's words are
+    replaced by pseudonyms; without one they are kept.
+    """
 
     def __init__(self, *, secrets: Sequence[str] = (), key: bytes | None = None) -> None:
-        # The longest first, so that none is left over in pieces because it begins with another one.
+        # The longest first: a secret that begins with another one would otherwise leave a fragment.
         self._secrets = sorted({secret for secret in secrets if secret}, key=len, reverse=True)
         self._key = key
 
     async def cleaned(self, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> RecordedTurn:
-        """The turn as it may be kept. What is hidden is hidden where it came in, and the rest is made anew from that by
-        running the turn again with the same answers; so it can be replayed. ``prompts`` are the requests of each run.
+        """Return the turn in its redacted form, which can still be replayed.
+
+        Inputs are redacted, and the outputs are produced again by rerunning the turn with the same answers. ``prompts``
+        are the requests of each run.
         """
         if self._key is None and not self._has_secret(turn):
             return turn
@@ -42,7 +47,7 @@ class Cleaning:
         return turn.model_copy(update=changes)
 
     def scrubbed(self, document: str) -> str:
-        """The last look at what is about to be written: no secret of a length that could be one stays in it."""
+        """Return the document without secrets of :data:`SHORTEST` or more characters; a last check before writing."""
         for secret in self._secrets:
             if len(secret) >= SHORTEST:
                 document = document.replace(json.dumps(secret, ensure_ascii=False)[1:-1], SECRET)
@@ -54,7 +59,7 @@ class Cleaning:
 
     def _hide(self) -> Hide:
         if self._key is not None:
-            return Pseudonyms(self._key).text  # which leaves nothing of a secret either
+            return Pseudonyms(self._key).text  # leaves nothing of a secret either
         return self._without_secrets
 
     def _without_secrets(self, text: str) -> str:

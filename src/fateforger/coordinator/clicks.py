@@ -1,4 +1,4 @@
-"""A used control is a command: one action, one meaning, one executor (K7, S214)."""
+"""Read controls as commands: each action has one meaning and one executor (K7, S214)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Executor = Callable[[dict[str, Any], Click], SessionCommand]
 
 
 def read_click(click: Click) -> SessionCommand:
-    """The command that a control stands for. Raises :class:`BadInput` for a control nobody knows."""
+    """Return the command of a control. Raises :class:`BadInput` for an unknown control."""
     executor = EXECUTORS.get(click.action)
     if executor is None:
         raise BadInput(UNKNOWN, where=click.action)
@@ -138,7 +138,7 @@ def _redo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
 
 
 def _row(click: Click) -> dict[str, str]:
-    """A row of the history says which write it is, and which one was the newest when it was listed."""
+    """Return the write that a history row is about, and the newest write when the row was listed."""
     transaction, _, newest = click.target.partition(" ")
     return {"transaction": transaction, "newest": newest}
 
@@ -227,4 +227,4 @@ EXECUTORS: Mapping[str, Executor] = {
     "conflict.keep_plan": _keep("plan"),
     **{move.value: _move(move) for move in Move if move is not Move.STAY},
 }
-"""Every action of a card but ``form.*``, which opens a form, and ``start``, which only the chat side can carry out."""
+"""Every action of a card except ``form.*``, which opens a form, and ``start``, which the Slack side carries out."""

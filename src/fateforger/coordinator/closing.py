@@ -1,4 +1,4 @@
-"""Sessions that are done with and that nobody came back to are closed, without a word (S211)."""
+"""Close finished sessions that were abandoned, without a message (S211)."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from fateforger.session.writing import is_okay
 log = logging.getLogger(__name__)
 
 IDLE = timedelta(hours=6)
-"""How long nobody did anything in a session that is closed."""
+"""Inactivity after which a session may be closed."""
 LOOK_BACK = timedelta(days=35)
-"""A session that nobody touched for so long is not looked at any more."""
+"""Inactivity after which a session is not checked any more."""
 ROUND_SECONDS = 900.0
 Sleep = Callable[[float], Awaitable[None]]
 
 
 def left_alone(session: Session, now: datetime) -> bool:
-    """Whether a session can be closed: its plan is Okay or better, its day is over, and nobody was there for hours.
-    Until its day is over a plan can be refitted and taken back in its thread, however long that is left alone. Pure."""
+    """Check whether a session can be closed: its plan is Okay or better, its day is over, and it is idle.
+
+    Until its day is over, a plan can be refitted and undone in its thread, however long that is idle. Pure.
+    """
     if session.status is not SessionStatus.ACTIVE or not is_okay(session) or now - session.touched_at < IDLE:
         return False
     return local_day(session.date, zone(session.tz))[1].astimezone(UTC) <= now
 
 
 def closed(session: Session, command: LeftAlone) -> tuple[Session, tuple[Outgoing, ...]]:
-    """The session, ended, with what it owes: its messages change where they are, and none is posted. Pure."""
+    """Return the closed session and its messages, which update existing messages and post none. Pure."""
     ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None, "notice": None}
     after = session.model_copy(update=ended).touched(command.command_id, session.touched_at)
     after, messages = owed(session, after, command.command_id)
@@ -42,7 +44,7 @@ def closed(session: Session, command: LeftAlone) -> tuple[Session, tuple[Outgoin
 
 
 class Closing:
-    """Puts one job on the lane of each session that was left alone, where it waits its turn."""
+    """Enqueues one job on the lane of each abandoned session, in order with its other commands."""
 
     def __init__(self, sessions: Sessions, jobs: Jobs, clock: Clock) -> None:
         self._sessions = sessions
@@ -50,7 +52,7 @@ class Closing:
         self._clock = clock
 
     async def run(self, sleep: Sleep) -> None:
-        """Until it is cancelled."""
+        """Check sessions until cancelled."""
         while True:
             try:
                 await self.round()
@@ -59,7 +61,7 @@ class Closing:
             await sleep(ROUND_SECONDS)
 
     async def round(self) -> None:
-        """Look at each session once. Raises ``StoreError``."""
+        """Check each session once. Raises ``StoreError``."""
         now = self._clock.now()
         for session in await self._sessions.touched_since(now - LOOK_BACK):
             if left_alone(session, now):

@@ -1,4 +1,4 @@
-"""What a turn has to know beyond its session."""
+"""Context that a turn needs in addition to its session."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from fateforger.turn.model import TurnInput, TurnOutcome
 
 
 def needs_day(session: Session, command: SessionCommand, *, words: bool = False) -> bool:
-    """Whether a command is better carried out with a fresh look at the calendar (S84, S202). With ``words`` a message
-    can mean any of the others."""
+    """Check whether a command should be carried out with a fresh read of the calendar (S84, S202).
+
+    With ``words`` a message may mean any of the other commands.
+    """
     match command:
         case commands.TimeboxingUserReply():
             return words and session.stage not in {TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS}
@@ -56,13 +58,15 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
 
 
 def withheld_words(command: SessionCommand) -> tuple[str, ...]:
-    """What is to be said of a message from which a secret was taken out."""
+    """Return the reply to a message from which a secret was removed; empty for any other command."""
     return (LEFT_OUT,) if isinstance(command, commands.TimeboxingUserReply) and command.withheld else ()
 
 
 def contradicting(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:
-    """The turn once more, with the commands that a message came to, when one of them changes what the person has just
-    changed on their calendar: then they have to be asked, as after a click (S201). ``None`` when the outcome stands."""
+    """Return the turn to run again if a command from a message contradicts the person's own change in the calendar.
+
+    The person is then asked, as after a click (S201). Returns ``None`` if the outcome holds.
+    """
     for command in outcome.heard:
         with_it = reading_of(turn.session, look, command)
         if with_it != turn.reading:

@@ -1,4 +1,4 @@
-"""Every command comes in here, and is carried out once by whoever it is for."""
+"""Route every command to the service that carries it out, once."""
 
 from __future__ import annotations
 
@@ -37,13 +37,15 @@ NO_QUEUE = "There is no queue of tasks here."
 
 
 class PlanningCoordinator:
-    """The door of the house: takes commands, one at a time per session (the caller sees to that), and has each carried
-    out once, by what it is about: a session's turn, the queue, or a person's rules.
+    """Takes commands, one at a time per session (the caller ensures this), and carries out each of them once.
 
-    Implements :class:`fateforger.coordinator.door.Door`. ``calendar_wait`` is how many seconds a reply waits for a look
-    at the calendar; then it goes out without. ``model`` reads what is said in words, ``memory`` knows the person's
-    constraints, ``outside`` a list of tasks that they keep elsewhere, ``proposals`` what agents propose. The
-    ``logbook`` notes each turn. ``ownership`` says whose calendar it is; without it, it is nobody's.
+    Implements :class:`fateforger.coordinator.door.Door`. A command belongs to a session's turn, the queue, or a
+    person's rules.
+
+    ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
+    free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
+    the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar; without it,
+    it has no owner.
     """
 
     def __init__(
@@ -108,7 +110,7 @@ class PlanningCoordinator:
         )
 
     def on_owing(self, owing: Callable[[], None]) -> None:
-        """``owing`` is called when work in the background, and not a command, has queued a message."""
+        """Set the callback for messages that background work, rather than a command, has queued."""
         self._later.on_owing(owing)
 
     async def handle(self, command: Queued, tell: Tell = untold) -> None:
@@ -153,7 +155,7 @@ class PlanningCoordinator:
         return self._tasks
 
     async def on_start(self, start: Start) -> None:
-        """Begin a session; in a thread whose session goes on, show where it stands instead."""
+        """Begin a session; in a thread with an active session, show the state of that session instead."""
         await self._beginnings.start(start)
 
     @property
@@ -166,15 +168,15 @@ class PlanningCoordinator:
         return await self._beginnings.opened(opening)
 
     async def on_commit_date(self, command: commands.TimeboxingCommitDate, tell: Tell = untold) -> None:
-        """The day is right: on to Stage 1."""
+        """Confirm the day and go on to Stage 1."""
         await self._turns.carry_out(command, tell)
 
     async def on_user_reply(self, command: commands.TimeboxingUserReply, tell: Tell = untold) -> None:
-        """A message in the thread."""
+        """Handle a message in the thread."""
         await self._turns.carry_out(command, tell)
 
     async def on_stage_action(self, command: commands.StageAction, tell: Tell = untold) -> None:
-        """A stage button."""
+        """Handle a stage button."""
         await self._turns.carry_out(command, tell)
 
     def read_click(self, click: Click) -> SessionCommand | QueueCommand:
@@ -192,7 +194,7 @@ class PlanningCoordinator:
         )
 
     async def carried_out(self, command: Command) -> bool:
-        """See :meth:`Door.carried_out`. A session that is gone carries out nothing any more."""
+        """See :meth:`Door.carried_out`. The commands of a session that no longer exists count as carried out."""
         if isinstance(command, Start):
             return await self._sessions.load(starting.session_id(command)) is not None
         if isinstance(command, ForQueue):
@@ -203,7 +205,7 @@ class PlanningCoordinator:
         return session is None or command.command_id in session.handled
 
     def said_alone(self, command_id: str) -> tuple[str, ...]:
-        """What a command outside of any session said, if it was carried out here lately."""
+        """Return the reply of a command outside of a session, if it was recently carried out by this process."""
         return self._alone.said(command_id)
 
     async def owner(self, session_id: str) -> str | None:
@@ -234,7 +236,7 @@ class PlanningCoordinator:
         return home_card(await self._sessions.of_user(user_id), queue)
 
     async def aclose(self) -> None:
-        """Stop background work; what it would have found is looked up again when somebody needs it."""
+        """Stop background work; its results are looked up again when they are needed."""
         await self._later.aclose()
         await self._drafts.aclose()
         await self._looker.aclose()

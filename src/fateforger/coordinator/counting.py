@@ -1,4 +1,4 @@
-"""What a language model costs, counted where it is asked, whoever asks (S221)."""
+"""Count the cost of every request to a language model (S221)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ log = logging.getLogger(__name__)
 
 
 class CountingModel:
-    """Passes everything on and adds up what was spent, in the background: nobody waits for the sums, and one that
-    cannot be kept is said once. ``tz`` says when a day ends."""
+    """A model that passes requests on and adds up their cost in the background.
+
+    No request waits for the sums, and a persistent failure to store them is logged once. ``tz`` is the time zone of a
+    day.
+    """
 
     def __init__(self, model: Model, usage: Usage, clock: Clock, *, tz: str) -> None:
         self._model = model
@@ -35,7 +38,7 @@ class CountingModel:
         return completion
 
     async def aclose(self) -> None:
-        """Wait for the sums, and let go of the model's connections."""
+        """Wait for the sums, and close the model's connections."""
         await asyncio.gather(*self._adding)
         await self._model.aclose()
 

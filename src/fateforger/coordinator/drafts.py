@@ -1,4 +1,4 @@
-"""Drafts by a model, made in the background while the person still says what is to be done (S44-S47, S232)."""
+"""Draft days with a model, in the background, while the person still adds tasks (S44-S47, S232)."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ from fateforger.turn.sketching import without_sketch
 log = logging.getLogger(__name__)
 
 TRIES = 4
-"""How often a draft is saved when something else of its session was saved in between."""
+"""Attempts to save a draft when its session is saved by something else meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Making:
-    """A draft under way, and the fingerprint of what it is made from."""
+    """A draft in progress, and the fingerprint of its input."""
 
     basis: str
     task: asyncio.Task[Sketch]
 
 
 class Drafts:
-    """At most one draft of a session is made at a time. A finished one is kept in the session, between two turns and
-    never within one. Without a ``model`` none is made. ``seconds`` is the time that one may take."""
+    """Makes at most one draft per session at a time.
+
+    A finished draft is saved in the session, between turns and never during one. Without a ``model`` no draft is made.
+    ``seconds`` limits the time for one draft.
+    """
 
     def __init__(
         self,
@@ -56,11 +59,11 @@ class Drafts:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def turn(self, session_id: str) -> asyncio.Lock:
-        """To be held during a turn, so that no draft is saved in the middle of it and the turn has to be made again."""
+        """Return the lock to hold during a turn. Without it, saving a draft could force the turn to be repeated."""
         return self._turns.setdefault(session_id, asyncio.Lock())
 
     def prepare(self, session: Session) -> None:
-        """A session was saved: stop a draft of it that became stale, begin one that is worth it. Returns at once."""
+        """Update the draft of a saved session: stop a stale one, start a useful one. Returns at once."""
         making = self._making.get(session.id)
         if making is not None and making.basis != fingerprint(session):
             self._stop(session.id, making)
@@ -72,8 +75,11 @@ class Drafts:
         keeping.add_done_callback(self._keeping.discard)
 
     async def carried_out(self, outcome: TurnOutcome, tell: Tell) -> Session:
-        """The session after a turn, with a model's draft if the turn asks for one: that which was made for it, the one
-        under way, or one made now. With our own draft, and why, when the model has none. Writes nothing."""
+        """Return the session after a turn, with a model's draft if the turn asks for one. Writes nothing.
+
+        Uses the draft made for this turn, waits for the one in progress, or makes one now. If the model produces no
+        draft, the session has the solver's draft and the reason.
+        """
         session = outcome.session
         asked = next((effect for effect in outcome.effects if isinstance(effect, DraftDay)), None)
         if asked is None:
@@ -87,7 +93,7 @@ class Drafts:
         return redrawn(session, sketch, asked)
 
     async def aclose(self) -> None:
-        """Stop all drafts; what is under way is lost, and made again when it is asked for."""
+        """Stop all drafts. A draft in progress is lost, and made again on request."""
         tasks = [*self._keeping, *(making.task for making in self._making.values())]
         for task in tasks:
             task.cancel()
@@ -123,12 +129,12 @@ class Drafts:
             with self._logbook.draft(session) as entry:
                 return await entry.draft(session, model, now=now, instead_of=instead_of, seconds=self._seconds)
         except (ModelError, BadInput) as error:  # the day may have ended since the turn began
-            # Its message may quote what the model said, and with that the person's own words.
+            # The message may quote the model, and thereby the person's own words.
             log.warning("session %s: no draft by the language model (%s)", session.id, type(error).__name__)
             return without_sketch(session, error)
 
     async def _keep(self, session_id: str, making: _Making) -> None:
-        """Save a finished draft, unless a turn takes it first."""
+        """Save a finished draft, unless a turn uses it first."""
         try:
             sketch = await making.task
             async with self.turn(session_id):
@@ -136,7 +142,7 @@ class Drafts:
                     await self._save(session_id, sketch)
         except StoreError as error:
             log.warning("the draft of session %s could not be saved: %s", session_id, error.message)
-        except Exception as error:  # noqa: BLE001  the outermost edge of a task that nobody waits for
+        except Exception as error:  # noqa: BLE001  the outermost edge of a task that is never awaited
             what = type(error).__name__
             log.error("session %s: drafting failed (%s)", session_id, what)  # noqa: TRY400  a trace may quote the person
         finally:

@@ -1,4 +1,4 @@
-"""Carrying out what a turn asks for: the only place of the coordinator that touches the calendar (S60, S91)."""
+"""Carry out the effects of a turn: the only module of the coordinator that writes to the calendar (S60, S91)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class Submitter(Historian, Previewer, Protocol):
-    """What the coordinator needs of :class:`fateforger.commit.CalendarSubmitter`."""
+    """The part of :class:`fateforger.commit.CalendarSubmitter` that the coordinator needs."""
 
     @property
     def read(self) -> Read: ...
@@ -77,8 +77,11 @@ class Submitter(Historian, Previewer, Protocol):
 
 
 class Effects:
-    """Each effect is folded into the session. What the person or the calendar does wrong becomes a sentence on the
-    card; ``StoreError`` goes on to the caller, who tries the whole command again."""
+    """Carries out effects and applies their results to the session.
+
+    A mistake of the person or an error of the calendar becomes a sentence on the card. ``StoreError`` is raised to the
+    caller, which repeats the whole command.
+    """
 
     def __init__(
         self,
@@ -99,9 +102,11 @@ class Effects:
     async def carry_out(  # noqa: C901, PLR0912  one line per kind of effect
         self, effect: Effect, session: Session, *, before: Session, cause: str, tell: Tell = untold
     ) -> Session:
-        """The session after an effect. ``before`` is the session before the turn: an undo that cannot be done leaves
-        everything as it was. ``cause`` is the command's id: a repeated command finds what it did the first time.
-        ``tell`` hears how far it is."""
+        """Return the session after an effect.
+
+        ``before`` is the session before the turn: a failed undo leaves everything as it was. ``cause`` is the command's
+        id: a repeated command finds what it did the first time. ``tell`` is called with the progress.
+        """
         told = _writing(tell)
         if isinstance(effect, WRITING):
             tell(Progress(doing=Doing.WRITING))
@@ -140,13 +145,15 @@ class Effects:
         return session if self._memory is None else await self._memory.write(effect, session, cause)
 
     async def note(self, plan: TBPlan, session: Session, cause: str) -> None:
-        """Let the engine know that the plan has taken over the person's own changes, so that changing one of them back
-        counts as a wish of its own. Writes nothing to the calendar; when it cannot be done, nothing is lost."""
+        """Record that the plan has adopted the person's own changes, so that reverting one counts as a new request.
+
+        Writes nothing to the calendar. A failure loses nothing.
+        """
         with contextlib.suppress(UserError, CalendarError):
             await self._submitter.take_note(plan, cause=cause, group=session.write_group)
 
     async def find_out(self, session: Session) -> Session:
-        """The session with what became of its latest write, of which nobody knew; as it is while nobody can know."""
+        """Return the session with the result of its latest write, if that was unknown and can be found out now."""
         history = await self._submitter.history(session.date)
         latest = next((t for t in history if t.context.get("session") == session.id), None)
         try:
@@ -156,8 +163,10 @@ class Effects:
         return folding.found_out(session, result, await self._submitter.history(session.date))
 
     async def take_back_late(self, look: Look, session: Session, cause: str) -> tuple[str, ...]:
-        """Remove what reached the calendar after it had been taken back, and say so. What cannot be removed now is seen
-        at the next look."""
+        """Remove writes that reached the calendar after their undo, and return a sentence for each.
+
+        Anything that cannot be removed now is found again at the next read.
+        """
         if look.snapshot is None or look.ledger is None or not may_be_late(look.snapshot, look.ledger):
             return ()
         try:
@@ -206,7 +215,7 @@ class Effects:
                 result = await self._submitter.undo_since(transaction, cause=cause, context=context, told=told)
                 break
             except NotUndoable:
-                continue  # taken back already, by another door: what is left to do is the plan
+                continue  # already undone by another command: only the plan is left to restore
             except (UserError, CalendarError) as error:
                 return folding.refused(before, (f"I could not take that back: {error.message}",))
             finally:
@@ -237,8 +246,10 @@ def _writing(tell: Tell) -> Told:
 
 
 def _why(effect: WriteCalendar, session: Session) -> dict[str, Any]:
-    """What the journal keeps with a write, for the history of the day: by which click it came about, what that was
-    about, and the plan before the changes that it writes, when it can be taken back together with them."""
+    """Return the journal's context of a write, for the history of the day.
+
+    It names the click and describes the change. It includes the plan before the change if both are undone together.
+    """
     context: dict[str, Any] = {"session": session.id, "commit": effect.commit, "deed": "commit"}
     waiting = folding.unsigned(session)
     if not effect.commit:

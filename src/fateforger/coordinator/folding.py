@@ -1,4 +1,4 @@
-"""What came of an effect, put into the session. Pure: the same session and the same result give the same session."""
+"""Apply the result of an effect to the session. Pure: equal inputs give equal sessions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ _BROKEN = frozenset({"partial", "failed"})
 
 
 def submitted(session: Session, result: SyncResult) -> Session:
-    """After a submit, whole or in part. What the person changed on the calendar flows back into the plan (S242).
-    Changes of Stage 4 that are written one by one can be taken back one by one."""
+    """Return the session after a full or partial submit.
+
+    The person's changes in the calendar flow back into the plan (S242). Changes of Stage 4 that are written one by one
+    can be undone one by one.
+    """
     report = report_of(result)
     ids = tuple(t.id for t in result.transactions if t.undoable)
     changes: dict[str, object] = {
@@ -46,8 +49,11 @@ def submitted(session: Session, result: SyncResult) -> Session:
 
 
 def found_out(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
-    """After it was found out what became of the calls of the latest write that were not answered. ``history`` is the
-    day's, the newest first. An undo is to be pressed again, as was said, whatever became of it."""
+    """Return the session once the fate of the latest write's unanswered calls is known.
+
+    ``history`` is the history of the day, the newest first. An undo has to be repeated by the person, as announced,
+    regardless of its result.
+    """
     if result is None or result.transaction is None or result.transaction.kind == "undo":
         report = None if session.last_sync is None else session.last_sync.model_copy(update={"unsure": False})
         return session.model_copy(update={"last_sync": report})
@@ -68,12 +74,12 @@ def found_out(session: Session, result: SyncResult | None, history: Sequence[Tra
 
 
 def stopped(session: Session, needed: ConfirmationNeeded) -> Session:
-    """After a submit that needs a yes first; nothing was written. Trying again then means yes."""
+    """Return the session after a submit that needs confirmation. Nothing was written; a retry confirms it."""
     return not_submitted(session, (needed.message,)).model_copy(update={"brakes": needed.reasons})
 
 
 def not_submitted(session: Session, sentences: tuple[str, ...]) -> Session:
-    """After a submit that could not even begin; nothing was written."""
+    """Return the session after a submit that could not begin. Nothing was written."""
     session = session.model_copy(update={"problem": " ".join(sentences), "brakes": ()})
     if session.stage is TimeboxingStage.REVIEW_COMMIT:
         return session.model_copy(update={"last_sync": SyncReport(status="failed", sentences=sentences)})
@@ -81,8 +87,10 @@ def not_submitted(session: Session, sentences: tuple[str, ...]) -> Session:
 
 
 def group_undone(session: Session, result: SyncResult) -> Session:
-    """After everything since the group began was taken back: the plan stays as it is, the next write opens a new group.
-    When a part could not be taken back, the group stays, so that Undo can be pressed again."""
+    """Return the session after an undo of a whole write group: the plan is kept, and the next write opens a new group.
+
+    After a partial undo the group is kept, so that Undo can be pressed again.
+    """
     report = report_of(result)
     shown = after_writing(session.snapshot, result)
     session = session.model_copy(update={"snapshot": shown, "last_sync": report, "problem": None, "brakes": ()})
@@ -92,7 +100,7 @@ def group_undone(session: Session, result: SyncResult) -> Session:
 
 
 def group_gone(session: Session, why: str) -> Session:
-    """When nothing of the group is left to take back, because another door did it already."""
+    """Return the session if another command has already undone the whole group."""
     return _off_the_calendar(session, (why,))
 
 
@@ -107,8 +115,11 @@ def _off_the_calendar(session: Session, sentences: tuple[str, ...]) -> Session:
 
 
 def update_undone(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
-    """After the last change of Stage 4 was taken back on the calendar: the plan is as it was before it (S240). There is
-    no ``result`` when another door had taken it back. ``history`` is the day's, the newest first."""
+    """Return the session after its last change of Stage 4 was undone, with the plan from before that change (S240).
+
+    ``result`` is ``None`` if another command had undone the write already. ``history`` is the history of the day, the
+    newest first.
+    """
     if result is None:
         return _saying(settled(_update_gone(session, None, session.written)))
     report = report_of(result)
@@ -128,14 +139,16 @@ def _update_gone(session: Session, report: SyncReport | None, written: Written |
 
 
 def refused(session: Session, lines: Iterable[str]) -> Session:
-    """The session as it is, with the reason why nothing happened."""
+    """Return the unchanged session with a refusal message."""
     return session.model_copy(update={"notice": Notice(lines=tuple(lines), refused=True)})
 
 
 def signed(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdate, ...]:
-    """The changes of Stage 4, the last of them tied to the transactions that wrote them. Several that waited to be
-    written become one, because they can only be taken back together. What finishes a write that broke off belongs to
-    the change that began it."""
+    """Return the changes of Stage 4, with the last one tied to the transactions that wrote it.
+
+    Several pending changes become one, because they can only be undone together. The completion of an interrupted write
+    belongs to the change that began it.
+    """
     steps = session.refine_undo
     if joined := waiting(steps):
         return (*steps[: -len(joined)], _joined(joined, transactions))
@@ -156,8 +169,10 @@ def _joined(steps: tuple[RefineUpdate, ...], transactions: tuple[str, ...]) -> R
 
 
 def unsigned(session: Session) -> tuple[RefineUpdate, ...]:
-    """The changes that a write of Stage 4 writes and that are taken back with it: those that waited; only the last one
-    where changes wait for the commit, and this one could not."""
+    """Return the changes that a write of Stage 4 writes, and that are undone with it: the pending ones.
+
+    If changes wait for the commit, this is only the last one, which could not wait.
+    """
     if session.calendar_write != "commit":
         return waiting(session.refine_undo)
     if session.stage is not TimeboxingStage.REFINE:
@@ -166,7 +181,7 @@ def unsigned(session: Session) -> tuple[RefineUpdate, ...]:
 
 
 def waiting(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate, ...]:
-    """The latest changes, as far as they wait to be written."""
+    """Return the latest changes, as far as they are not written yet."""
     count = 0
     while count < len(steps) and not (steps[-1 - count].transactions or steps[-1 - count].local):
         count += 1
@@ -174,7 +189,7 @@ def waiting(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate, ...]:
 
 
 def _told(session: Session, report: SyncReport) -> Session:
-    """Stage 4 says after each change what it did to the calendar (S51). What went wrong is said as the problem."""
+    """Add the changes to the calendar to the notice of Stage 4 (S51). Errors are shown as the problem instead."""
     still = "nothing to write" if open_questions(session) else "unchanged, it shows this already"
     counts = still if report.status == "unchanged" else counts_words(report)
     notes = () if session.problem is not None else report.sentences[1:]

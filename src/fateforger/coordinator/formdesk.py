@@ -1,4 +1,4 @@
-"""The forms of a session and of a person's rules: shown with what is known now, and read back into commands."""
+"""Forms about a session and about a person's rules: show them with current values, and read them as commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FormDesk:
-    """``alone`` knows the rules of a person outside of any session. Touches nothing outside the database."""
+    """Opens and reads forms; accesses only the database. ``alone`` serves rules outside of a session."""
 
     sessions: Sessions
     memory: MemoryDesk | None
@@ -30,19 +30,19 @@ class FormDesk:
     clock: Clock
 
     async def open(self, request: FormRequest) -> Form:
-        """The form that was asked for. Raises ``UserError`` when it makes no sense now."""
+        """Return a form. Raises ``UserError`` if it makes no sense now."""
         if request.form in forms.RULES:
             return forms.open_rules(await self._rulebook(request.session_id, request.user_id, request.done), request)
         return forms.open_form(await self._known(request.session_id), request)
 
     async def read(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
-        """What a filled form asks for; or another form in its place, or what cannot be used."""
+        """Return the command of a filled form, another form to show, or the errors per field."""
         if submission.form in forms.RULES:
             return forms.read_rules(await self._rulebook(submission.session_id, submission.user_id), submission)
         return forms.read_form(await self._known(submission.session_id), submission)
 
     async def _rulebook(self, session_id: str, user_id: str, done: str | None = None) -> RuleBook:
-        """The person's rules, as far as they can be looked up now; with what the command ``done`` did."""
+        """Return the person's rules, as far as they can be read now, with the reply of the command ``done``."""
         if not session_id:
             return await self.alone.book(user_id, done)
         session = await self._known(session_id)

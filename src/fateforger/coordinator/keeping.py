@@ -1,4 +1,4 @@
-"""After a turn: what it came to is held against the rules of the session, and remembered. Pure."""
+"""Check a finished turn against the rules of the session, and add it to the session's trace. Pure."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ _OFFERS = {
 def ended(
     before: Session, outcome: TurnOutcome, after: Session, messages: Sequence[Outgoing]
 ) -> tuple[Session, tuple[Checked, ...]]:
-    """The session with the end of its turn remembered, and the rules that the turn broke. ``after`` is the session with
-    the effects of the ``outcome``. A turn in which nothing was done is not remembered."""
+    """Return the session with the end of its turn recorded, and the rules that the turn violated.
+
+    ``after`` is the session with the effects of ``outcome`` applied. A turn without any action is not recorded.
+    """
     holds = {
         "one_message_per_turn": sum(not message.beside and message.slot != ROOT for message in messages) <= 1,
         "foreign_event_changed": _only_writes(outcome.effects) and _foreign(outcome.session) != _foreign(after),
@@ -37,13 +39,13 @@ def ended(
 
 
 def told(session: Session, broke: Sequence[Checked]) -> Session:
-    """The session that says which rules its turn broke."""
+    """Return the session with a notice of the rules that its turn violated."""
     lines = () if session.notice is None else session.notice.lines
     return session.model_copy(update={"notice": Notice(lines=(*lines, *refusal(broke)))})
 
 
 def _only_writes(effects: Sequence[Effect]) -> bool:
-    """Then nothing but our own writing can have changed what the session knows of the calendar."""
+    """Check whether all effects are writes: only those can have changed the session's knowledge of the calendar."""
     return bool(effects) and all(isinstance(effect, _WRITES) for effect in effects)
 
 

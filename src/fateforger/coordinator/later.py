@@ -1,4 +1,4 @@
-"""What reaches a session from the background, and is shown in place of the card that stands (S213)."""
+"""Bring background results into a session, and show them in place of the current card (S213)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ from fateforger.turn.nodes.turn_init import taken_in, with_memory
 log = logging.getLogger(__name__)
 
 TRIES = 4
-"""How often something is shown that a command overtook."""
+"""Attempts to show a result while commands keep changing the session."""
 
 
 class Later:
-    """Takes in what was found in the background: a changed calendar, one that answered late, what a reply says to
-    remember. Each once; what means nothing new is not said."""
+    """Applies background results: calendar changes, late calendar reads, and rules found in replies.
+
+    Each is applied once. A result without any news is not announced.
+    """
 
     def __init__(
         self,
@@ -60,12 +62,14 @@ class Later:
         self._late: set[asyncio.Task[None]] = set()
 
     def on_owing(self, owing: Callable[[], None]) -> None:
-        """``owing`` is called when a message was queued and no command saw to it."""
+        """Set the callback for messages that were queued outside of a command."""
         self._owing = owing
 
     async def look_again(self, command: LookAgain) -> None:
-        """The calendar looks unlike what the session shows: take it in and say it. When that turns out to mean nothing,
-        or the calendar does not answer soon, nothing is saved."""
+        """Apply calendar changes to the session and announce them.
+
+        Nothing is saved if they mean nothing to the session, or if the calendar does not answer in time.
+        """
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
             if before is None or command.command_id in before.handled:
@@ -84,16 +88,16 @@ class Later:
                 if known != before or late:
                     await self._shown(before, _saying(known, late), command)
                 return
-            # What appeared on the calendar changes the plan on the card; the calendar follows with the next write.
+            # A change in the calendar changes the plan on the card; the calendar follows with the next write.
             followed, _ = await self._follow(news.session, cause=command.command_id)
             lines = () if followed.notice in {None, before.notice} else followed.notice.lines
             after = await self._shown(before, _saying(followed, (*late, *lines)), command)
-            # Only now: a plan that is not saved must not count as known to the engine.
+            # Note this last: the engine must not know a plan that was not saved.
             if news.reading.plan is not None:
                 await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
 
     async def understood(self, command: Understood) -> None:
-        """What there was to remember in a reply was understood: it counts from now on."""
+        """Apply the rules that were found in a reply; they are in force from now on."""
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
             if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
@@ -106,7 +110,7 @@ class Later:
                 await self._shown(before, after, command)
 
     async def remembered(self, session: Session, heard: Understood) -> Session:
-        """Return the session that knows what was understood, once that is written. Doing it again changes nothing."""
+        """Return the session with what was understood, after it is written. Repetitions have no effect."""
         reading = None if self._memory is None else await self._memory.look(session, heard)
         after, effects = understood(with_memory(session, reading, heard.at), reading, heard)
         for effect in effects:
@@ -114,7 +118,7 @@ class Later:
         return after
 
     async def left_alone(self, command: LeftAlone) -> None:
-        """Nobody came back to a session that is done with: close it, unless somebody did."""
+        """Close an abandoned session, unless the person has come back."""
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
             if before is None or command.command_id in before.handled or not left_alone(before, command.at):
@@ -123,9 +127,11 @@ class Later:
             await self._sessions.save(after, expected=before.version, outgoing=messages)
 
     async def _follow(self, session: Session, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
-        """Return the session with its draft made again, or its plan mended, for what arrived; and the write that
-        follows from it where changes go to the calendar at once. A draft is some tenths of a second of work, which is
-        done beside the event loop."""
+        """Return the session with its draft or plan adjusted to what arrived, and the writes that follow.
+
+        There are writes only where changes go to the calendar at once. Drafting takes some tenths of a second and runs
+        in a thread.
+        """
         now = self._clock.now()
         session = session.at_time(now)
         if session.stage is TimeboxingStage.REFINE:
@@ -133,20 +139,20 @@ class Later:
         return await asyncio.to_thread(redrafted, session), ()
 
     def take_in(self, session: Session) -> None:
-        """When the calendar answers after all, show it."""
+        """Show the calendar once it answers after all."""
         look = self._looker.begin(session.date, session.tz)
         task = asyncio.create_task(self._arrived(session.id, look), name=f"calendar of {session.id}")
         self._late.add(task)
         task.add_done_callback(self._late.discard)
 
     async def aclose(self) -> None:
-        """Stop waiting; what would have arrived is looked up again when somebody needs it."""
+        """Stop waiting; the results are looked up again when they are needed."""
         for task in self._late:
             task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)
 
     async def _shown(self, before: Session, after: Session, command: LookAgain | Understood) -> Session:
-        """What the session came to, saved with the card that says so; nobody did anything, so it is not touched."""
+        """Save the session with the card that shows the news. Its time of last activity does not change."""
         after = advised(without_stale_sketch(aged(before, after)), before.touched_at)
         after = after.touched(command.command_id, before.touched_at)
         after, messages = owed(before, after, command.command_id)
@@ -181,11 +187,11 @@ def _saying(session: Session, lines: tuple[str, ...]) -> Session:
 
 
 def _nobody() -> None:
-    """Nobody sends messages yet."""
+    """Do nothing; no sender is connected yet."""
 
 
 def _still_waits(session: Session, look: Look) -> bool:
-    """Whether the day of a look is still the day that the session wants to see."""
+    """Check whether the session still waits for the calendar, and for the day of this read."""
     if session.status is SessionStatus.CANCELLED or session.snapshot is not None:
         return False
     return look.snapshot is None or (look.snapshot.day, look.snapshot.tz) == (session.date, session.tz)

@@ -1,5 +1,4 @@
-"""What is noted of each turn: a line in the log, without a word of anybody's, and a recording where one is wanted
-(S215, S221)."""
+"""Record each turn: one log line without anyone's words, and a recording if configured (S215, S221)."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ DONE = "done"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Where recordings go, and what is taken out of them first."""
+    """The destination of recordings, and the redaction before they are stored."""
 
     recordings: Recordings
     cleaning: Cleaning
@@ -43,7 +42,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why something is noted: the id and kind of a command, what it intends, and where it came from."""
+    """The cause of an entry: the id, kind and intent of a command, and its origin."""
 
     id: str
     kind: str
@@ -52,7 +51,7 @@ class Occasion:
 
 
 class Entry:
-    """One turn while it goes on. Everything that it runs and carries out passes through here, unchanged."""
+    """One turn in progress. Its runs and effects pass through here unchanged."""
 
     def __init__(self, occasion: Occasion, session: Session, began_at: datetime) -> None:
         self.occasion = occasion
@@ -69,7 +68,7 @@ class Entry:
         return asyncio.get_running_loop().time() - self._began
 
     async def run(self, turn: TurnInput, model: Model | None = None) -> TurnOutcome:
-        """See :func:`fateforger.turn.run.run_turn`."""
+        """Run a turn and record it; see :func:`fateforger.turn.run.run_turn`."""
         listening = None if model is None else ListeningModel(model)
         began, outcome = self.seconds, None
         try:
@@ -81,7 +80,7 @@ class Entry:
     async def opening(
         self, reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
     ) -> Opened | None:
-        """See :func:`fateforger.turn.opening.hear_opening`."""
+        """Interpret an opening and record it; see :func:`fateforger.turn.opening.hear_opening`."""
         listening, began, opened = ListeningModel(model), self.seconds, None
         try:
             opened = await hear_opening(reply, session, listening, queue)
@@ -92,7 +91,7 @@ class Entry:
     async def draft(
         self, session: Session, model: Model, *, now: datetime, instead_of: TBPlan | None, seconds: float
     ) -> Sketch:
-        """See :func:`fateforger.turn.sketching.sketched`."""
+        """Make a draft and record it; see :func:`fateforger.turn.sketching.sketched`."""
         listening, began, sketch = ListeningModel(model), self.seconds, None
         try:
             sketch = await sketched(session, listening, now=now, instead_of=instead_of, seconds=seconds)
@@ -107,7 +106,7 @@ class Entry:
         self.prompts.append(() if listening is None else tuple(listening.prompts))
 
     async def effect(self, effect: Effect, session: Session, carrying_out: Awaitable[Session]) -> Session:
-        """The session after an effect, as ``carrying_out`` gives it; ``session`` is the one before it."""
+        """Await ``carrying_out``, record its effect, and return the session after it; ``session`` is the one before."""
         began = self.seconds
         after = await carrying_out
         self.effects.append(_came_to(effect, session, after, seconds=self.seconds - began))
@@ -115,8 +114,10 @@ class Entry:
 
 
 class Logbook:
-    """Notes every turn. With ``kept`` each is recorded as well, in the background: a recording that fails harms no
-    turn, and is said once."""
+    """Logs every turn. With ``kept`` each one is also recorded, in the background.
+
+    A failed recording does not affect the turn, and is logged once.
+    """
 
     def __init__(self, clock: Clock, kept: Kept | None = None) -> None:
         self._clock = clock
@@ -126,12 +127,12 @@ class Logbook:
         self._complained = False
 
     def turn(self, command: SessionCommand, session: Session) -> AbstractContextManager[Entry]:
-        """A turn of that session, for as long as the block lasts. What it raises is noted and goes on."""
+        """Record a turn of a session until the block ends. Exceptions are recorded and propagated."""
         source: Literal["words", "control"] = "words" if isinstance(command, TimeboxingUserReply) else "control"
         return self._entry(Occasion(command.command_id, command.kind, _intent(command), source), session)
 
     def draft(self, session: Session) -> AbstractContextManager[Entry]:
-        """The same for a draft of that session's day, which a model makes in the background."""
+        """Record a draft that a model makes in the background."""
         made = minted("d", session.id, fingerprint(session), self._clock.now())
         return self._entry(Occasion(made, "draft", "draft", "background"), session)
 
@@ -173,7 +174,7 @@ class Logbook:
             async with self._in_order:
                 cleaned = await kept.cleaning.cleaned(turn, prompts)
                 await kept.recordings.keep(name, kept.cleaning.scrubbed(cleaned.model_dump_json(indent=1)))
-        except Exception as error:  # noqa: BLE001  the outermost edge of recording, which must not harm anybody's day
+        except Exception as error:  # noqa: BLE001  the outermost edge of recording, which must not affect a turn
             if not self._complained:
                 why = error.message if isinstance(error, FateforgerError) else type(error).__name__
                 log.warning("turns cannot be recorded for now: %s", why)
@@ -183,8 +184,11 @@ class Logbook:
 
 
 def line_of(entry: Entry, ended: str) -> dict[str, Any]:
-    """The facts of a turn for the log: names, counts and times, never a text. ``tokens`` are in/out, ``cost`` is in US
-    dollars; both leave out what the server did not count or nobody set a price for."""
+    """Return the facts of a turn for the log: names, counts and times, never texts.
+
+    ``tokens`` are input/output, ``cost`` is in US dollars; both omit what the server did not count or no price is set
+    for.
+    """
     exchanges = [exchange for run in entry.runs for exchange in run.exchanges]
     done = [exchange.completion for exchange in exchanges if exchange.completion is not None]
     last = entry.runs[-1] if entry.runs else None
@@ -211,7 +215,7 @@ def _intent(command: SessionCommand) -> str:
 
 
 def _came_to(effect: Effect, before: Session, after: Session, *, seconds: float) -> EffectResult:
-    """What an effect came to, as far as the session tells it."""
+    """Return the result of an effect, as far as the session shows it."""
     result = EffectResult(kind=effect.kind, trouble=_in_trouble(before, after), seconds=round(seconds, 3))
     report = after.last_sync
     if report is None or report is before.last_sync:

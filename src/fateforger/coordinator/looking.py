@@ -1,4 +1,4 @@
-"""Looks at the calendar in the background, so that a reply never waits for one longer than it should (S39, S40)."""
+"""Read the calendar in the background, so that a reply waits for it only for a limited time (S39, S40)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fateforger.ports import Clock
 from fateforger.sync.model import Ledger, Snapshot
 
 KEPT_FOR = timedelta(seconds=30)
-"""A look that is older is made again."""
+"""Age from which a result is read again."""
 
 Read = Callable[[date, str], Awaitable[tuple[Snapshot, Ledger]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a day showed, and what we know to have written on it; or why neither is known."""
+    """The events of a day and our own writes on it; or the reason why neither is known."""
 
     snapshot: Snapshot | None = None
     ledger: Ledger | None = None
@@ -33,7 +33,7 @@ class _Begun:
 
 
 class Looker:
-    """One look per day and zone at a time; who asks while it is under way shares it."""
+    """Reads each day and zone once at a time; concurrent callers share the read."""
 
     def __init__(self, read: Read, clock: Clock) -> None:
         self._read = read
@@ -41,7 +41,7 @@ class Looker:
         self._looks: dict[tuple[date, str], _Begun] = {}
 
     def begin(self, day: date, tz: str, *, fresh: bool = False) -> asyncio.Task[Look]:
-        """The look that is under way or was made just now, else a new one. ``fresh``: not one that is done already."""
+        """Return the read in progress or a recent one, otherwise start a new one. ``fresh`` excludes finished reads."""
         known = self._looks.get((day, tz))
         if known is not None and not self._stale(known, fresh=fresh):
             return known.task
@@ -51,19 +51,19 @@ class Looker:
         return task
 
     async def wait(self, day: date, tz: str, *, seconds: float, fresh: bool = False) -> Look | None:
-        """What a look gives, or ``None`` when it takes longer; it goes on then."""
+        """Return the result of a read, or ``None`` if it takes too long; the read continues."""
         task = self.begin(day, tz, fresh=fresh)
         done, _ = await asyncio.wait({task}, timeout=seconds)
         return task.result() if done else None
 
     def forget(self, day: date, tz: str) -> None:
-        """The day has been written to: a look from before shows it no longer as it is."""
+        """Discard the result for a day that was written to, because it is out of date."""
         known = self._looks.get((day, tz))
         if known is not None and known.task.done():
             del self._looks[day, tz]
 
     async def aclose(self) -> None:
-        """Stop looking."""
+        """Stop reading."""
         tasks = [look.task for look in self._looks.values()]
         for task in tasks:
             task.cancel()

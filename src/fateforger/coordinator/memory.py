@@ -1,4 +1,4 @@
-"""The store of constraints as a turn knows it: asked before, written to after, and never waited for long (S4)."""
+"""Access to the store of constraints during a turn: reads before it, writes after it, both with a time limit (S4)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 WRITTEN_LATER = "I cannot write that down for other days just now; it counts here, and I keep trying."
 LOOK_SECONDS = 0.05
-"""How often it is looked whether a reply has been read."""
+"""Seconds between two checks whether a reply has been read."""
 LONGEST_SEARCHED = 1_000
-"""Characters of a message that are searched for."""
+"""Maximum length of a message that is searched for."""
 MOST_NEAR = 30
 _WRITING = (
     commands.TimeboxingUserReply,
@@ -46,17 +46,20 @@ _WRITING = (
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a reply says to remember, if anything; ``late`` when nobody knows yet."""
+    """The rules found in a reply, if any; ``late`` if the result is not known yet."""
 
     understood: Understood | None = None
     late: bool = False
 
 
 class MemoryDesk:
-    """``constraints`` are asked and written to for ``seconds`` at most. What cannot be written now is left to ``jobs``,
-    where it is tried again; the session knows it meanwhile. ``reads_words`` tells that somebody looks for rules in
-    what people say, and ``extract_seconds`` how long a draft or a commit waits for that. The ``index`` only says which
-    of many constraints some words are near to."""
+    """Reads and writes a person's constraints.
+
+    Access to ``constraints`` takes ``seconds`` at most. A write that is not possible now becomes a job in ``jobs``,
+    which retries it; meanwhile the session knows the rule. With ``reads_words`` replies are searched for rules, and a
+    draft or a commit waits for the result for ``extract_seconds``. The ``index`` only selects those of many constraints
+    that are close to a message.
+    """
 
     def __init__(
         self,
@@ -78,16 +81,15 @@ class MemoryDesk:
         self._seconds = seconds
         self._retriever = ConstraintRetriever(constraints, clock, seconds=seconds)
         self.trouble: str | None = None
-        """Why the store could not be used the last time, in a sentence."""
+        """The reason why the last access to the store failed, in one sentence."""
 
     async def overhear(self, command: SessionCommand) -> None:
-        """See to it that a reply is read for what it says to remember, once and not now. Of one from which a secret was
-        taken nothing is."""
+        """Queue a reply for reading, once. A reply from which a secret was removed is not read."""
         if self._reads_words and isinstance(command, commands.TimeboxingUserReply) and not command.withheld:
             await self._jobs.enqueue(extract_job(command), now=self._clock.now())
 
     async def heard(self, reply: commands.TimeboxingUserReply) -> Extracted:
-        """Wait for what a reply says to remember, but not for long; it is not taken from those who land it."""
+        """Wait for the rules of a reply for a limited time. The job that applies them stays in its queue."""
         if not self._reads_words or reply.withheld:
             return Extracted()
         clock = asyncio.get_running_loop().time
@@ -101,8 +103,8 @@ class MemoryDesk:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _extracted(self, reply_id: str) -> Extracted | None:
-        """What was found in a reply, if it has been read by now."""
-        # In this order: what is found is on the lane of the session before the reading of it counts as done.
+        """Return the result for a reply, if it has been read by now."""
+        # The order matters: the result is on the lane of the session before its reading counts as done.
         reading = await self._jobs.unfinished(EXTRACT_LANE, reply_id)
         found = await self._jobs.unfinished(TURN_LANE, understood_id(reply_id))
         if found is not None:
@@ -110,12 +112,14 @@ class MemoryDesk:
         return Extracted() if reading is None else None
 
     def begin(self, user_id: str) -> None:
-        """Read what is known of a person before a turn asks (S102). Returns at once."""
+        """Read a person's constraints ahead of a turn (S102). Returns at once."""
         self._retriever.begin(user_id)
 
     async def look(self, session: Session, command: SessionCommand | Understood) -> MemoryReading:
-        """What is known of the person when a command is carried out. What an earlier try of the same command wrote is
-        left out, so that it comes to the same again."""
+        """Return the knowledge about the person for a command.
+
+        Writes of an earlier attempt of the same command are left out, so that the command has the same result again.
+        """
         user_id, mine, wrote = session.user_id, tuple[Version, ...](), tuple[Version, ...]()
         try:
             if isinstance(command, _WRITING):
@@ -134,7 +138,7 @@ class MemoryDesk:
         return reading.model_copy(update={"wrote": wrote, "near": near})
 
     async def _near(self, reply: commands.TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:
-        """Constraints whose words are near to a message, when there are more than can be shown to whoever reads it."""
+        """Return constraints that are close to a message, if there are more than the prompt can list."""
         if self._index is None or len({version.uid for version in versions}) <= MOST_NAMED:
             return ()
         try:
@@ -150,25 +154,27 @@ class MemoryDesk:
         await self._retriever.aclose()
 
     async def versions(self, user_id: str) -> tuple[Version, ...]:
-        """Everything that is known of the person, out of force or not. Raises ``StoreError``."""
+        """Return all versions of the person's constraints, in force or not. Raises ``StoreError``."""
         return await self._in_time(self._constraints.of(user_id))
 
     async def look_for(self, effect: SearchMemory, session: Session) -> Session:
-        """The session with what was found by words; with all that is known when that cannot be done."""
+        """Return the session with the search results; with all constraints if the search fails."""
         try:
             versions = await self.versions(session.user_id)
         except StoreError as error:
             log.warning("constraints cannot be read: %s", error.message)
-            return session  # the card, as the turn left it, says so
+            return session  # the card of the turn says so
         return await searched(effect, session, versions, self._index, seconds=self._seconds)
 
     async def wrote(self, user_id: str, cause: str) -> bool:
-        """Whether a deed wrote something. Raises ``StoreError``."""
+        """Check whether a command wrote something. Raises ``StoreError``."""
         return bool(await self._in_time(self._constraints.written(user_id, cause)))
 
     async def write(self, effect: WriteMemory, session: Session, cause: str) -> Session:
-        """The session once it is written, or once it is sure to be written later. Raises ``VersionConflict`` when
-        something else was written in between."""
+        """Write constraints, or queue the write for later, and return the session.
+
+        Raises ``VersionConflict`` if something else was written meanwhile.
+        """
         try:
             written = await self._in_time(
                 self._constraints.write(effect.versions, cause=cause, expected=effect.expected or None)

@@ -1,4 +1,4 @@
-"""The messages that a session owes after a turn: the card of its stage, and its first message when its line changed."""
+"""Messages of a session after a turn: the card of its stage, and its first message if its line changed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from fateforger.turn.present import left_card, root_card, root_line, stage_card
 
 ROOT = "root"
 ASKING = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
-"""Stages whose cards ask the questions that are open."""
+"""Stages with cards that ask the open questions."""
 
 
 def slot_of(session: Session) -> str:
-    """The slot of the session's stage."""
+    """Return the slot of the session's stage."""
     return f"stage:{session.stage.number}"
 
 
 def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
-    """The messages, the first message first, and the session that remembers its line and what was asked. The card of
-    the stage that was left becomes one line that says how it ended."""
+    """Return the messages, the first message first, and the session that records its line and the asked questions.
+
+    After a change of stage, the previous card becomes one line about its outcome.
+    """
     messages: list[Outgoing] = []
     line = root_line(after)
     if line != after.root_line:
@@ -39,7 +41,7 @@ def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, t
 
 
 def rateable(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:
-    """The messages of a turn; its card asks what the person thinks of it when a model had a part in it."""
+    """Return the messages of a turn; the card asks for a rating if a model contributed to it."""
     if not prompts:
         return messages
     thumbs = Feedback(turn=turn, prompts=prompts)
@@ -52,13 +54,13 @@ def rateable(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]
 
 
 def only_beside(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
-    """The messages of a look at something beside the plan: the card of the stage stays as it is, also what it says."""
+    """Return the messages of a view next to the plan. The card of the stage and its notice do not change."""
     after = after.model_copy(update={"notice": before.notice})
     return after, beside(before, after, cause)
 
 
 def aside(session: Session, cause: str, card: Card, *, to: str) -> Outgoing:
-    """A card that only one person sees."""
+    """Return a card that only one person sees."""
     return _message(session, f"{cause}:aside", f"aside:{cause}", card).model_copy(update={"ephemeral_to": to})
 
 

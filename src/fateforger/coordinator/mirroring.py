@@ -1,5 +1,7 @@
-"""A look at the calendar as the session takes it in: what the person changed about our blocks becomes part of the plan
-(S202, S242). Pure."""
+"""Apply a calendar read to the session: the person's changes to our blocks become part of the plan (S202, S242).
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,12 @@ from fateforger.turn.model import DayReading
 
 
 def reading_of(session: Session, look: Look, command: SessionCommand | None = None) -> DayReading:
-    """The look, with the session's plan as the person has since changed it on the calendar, and what they have to be
-    asked about because the plan was changed there, too, or is about to be by ``command``. What was shown before is not
-    taken over again: the plan may have been changed on purpose since. A calendar that lost so much that a write would
-    ask first changes no plan."""
+    """Return the read, the plan with the person's changes in the calendar, and the questions about conflicts.
+
+    A conflict is a block that both the person and the plan changed, or that ``command`` is about to change. Changes
+    that were shown before are not adopted again: the plan may have been changed on purpose since. If so many events are
+    gone that a write would ask for confirmation, the plan is not changed.
+    """
     if look.snapshot is None or look.ledger is None:
         return DayReading(error=look.error)
     snapshot = without_raw(look.snapshot)
@@ -46,8 +50,9 @@ def reading_of(session: Session, look: Look, command: SessionCommand | None = No
 
 
 def as_last_agreed(ledger: Ledger, wanted: DesiredDay, shown: Snapshot | None) -> Ledger:
-    """The ledger, with what the plan and the last look agreed upon as what is known of each block, field by field. A
-    block that the person moved, and moves back before that was ever recorded, was moved back by them, not by the plan.
+    """Return the ledger, updated with every field on which the plan and the last read agreed.
+
+    If the person moves a block, and moves it back before the first move was recorded, the second move is theirs, too.
     """
     if shown is None or shown.day != wanted.day:
         return ledger
@@ -69,7 +74,7 @@ def _agreed(head: Head, ours: Canon | None, shown: EventImage | None) -> Head:
 
 
 def without_raw(snapshot: Snapshot) -> Snapshot:
-    """Whole answers of the calendar are the journal's to keep; a session needs what is shown."""
+    """Return the snapshot without raw responses, which only the journal keeps."""
     return snapshot.model_copy(
         update={
             "events": tuple(_without_raw(event) for event in snapshot.events),
@@ -79,8 +84,7 @@ def without_raw(snapshot: Snapshot) -> Snapshot:
 
 
 def after_writing(snapshot: Snapshot | None, result: SyncResult) -> Snapshot | None:
-    """What a look would show after a write. An event whose image is not known is left out: then the next look counts
-    as news whatever it shows."""
+    """Return the expected snapshot after a write. Events without a known image are left out: they will be news."""
     if snapshot is None:
         return None
     events = {event.id: event for event in snapshot.events}
@@ -95,8 +99,10 @@ def after_writing(snapshot: Snapshot | None, result: SyncResult) -> Snapshot | N
 
 
 def _news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPlan:
-    """The comparison with only those changes of the person that the last look did not show yet, or that were a question
-    until now. The plan's own wishes are no news."""
+    """Return the comparison with only those changes that the last read did not show, or that were a question until now.
+
+    The plan's own changes are no news.
+    """
     compared = compared.model_copy(update={"merged": ()})
     before = session.snapshot
     if before is None or _day(before) != _day(now):
@@ -110,7 +116,7 @@ def _news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPlan:
 
 
 def _without(news: SyncPlan, questions: Collection[Question]) -> SyncPlan:
-    """The news without what the person is going to be asked about."""
+    """Return the news without the changes that the person will be asked about."""
     matters = {matter(question) for question in questions}
     adopted = tuple(a for a in news.adopted if (a.key, TOPICS[a.field]) not in matters)
     return news.model_copy(update={"adopted": adopted})

@@ -1,5 +1,7 @@
-"""What a look that nobody asked for means to the person: the session as it takes it in, and says so, or nothing at all
-(S202, S213). Pure."""
+"""Decide whether a background read means anything to the person, and announce it in the session (S202, S213).
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -19,27 +21,30 @@ from fateforger.turn.nodes.turn_init import taken_in
 from fateforger.turn.present import root_line, stage_card
 
 MOST_LINES = 4
-"""Changes said one by one; of more than that the rest is counted."""
+"""Changes announced one by one; the rest is counted."""
 ANSWERS_AGAIN = "Your calendar answers again."
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """The session with what a look showed, and the reading it was made from."""
+    """The session with a read applied, and that reading."""
 
     session: Session
     reading: DayReading
 
 
 def in_doubt(session: Session) -> bool:
-    """Whether nobody knows yet what became of the latest write, so that a calendar that answers again is news."""
+    """Check whether the result of the latest write is unknown, so that a calendar that answers again is news."""
     report = session.last_sync
     return session.status is not SessionStatus.CANCELLED and report is not None and report.unsure
 
 
 def noticed(session: Session, look: Look) -> Noticed | None:
-    """What is to be shown after a look; ``None`` when it means nothing to this session: it ended, the look failed or
-    was at another day, or neither the plan nor what the card shows would differ."""
+    """Return the session with the read applied; ``None`` if it means nothing to the session.
+
+    That is the case if the session ended, the read failed or is about another day, or neither the plan nor the card
+    changes.
+    """
     if session.status is SessionStatus.CANCELLED or session.stage is TimeboxingStage.DATE:
         return None
     reading = reading_of(session, look)
@@ -58,7 +63,7 @@ def noticed(session: Session, look: Look) -> Noticed | None:
 
 
 def _face(session: Session) -> tuple[Card, str]:
-    """What a session shows, apart from what its last turn said."""
+    """Return what a session shows, without the notice of its last turn."""
     return stage_card(session.model_copy(update={"notice": None})), root_line(session)
 
 
@@ -70,8 +75,11 @@ def _few(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _lost(before: Session, after: Session) -> tuple[str, ...]:
-    """Blocks that the calendar showed and shows no more, although the plan has kept them: so many are gone at once that
-    it looks like a mishap, or another door took them off. What is asked about is not said twice."""
+    """Return a sentence about blocks that disappeared from the calendar although the plan kept them.
+
+    Either so many disappeared at once that it looks like a mishap, or another command removed them. Blocks with an open
+    question are not counted.
+    """
     if after.plan is None:
         return ()
     disputed = {question.conflict.key for question in after.questions}
@@ -91,7 +99,7 @@ def _written(session: Session) -> set[str]:
 
 
 def _meetings(before: Session, after: Session) -> tuple[str, ...]:
-    """A sentence for each meeting that came, went or changed; none when no meetings were known before."""
+    """Return a sentence for each meeting that was added, removed or changed; none if no meetings were known before."""
     if before.snapshot is None or before.snapshot.day != after.date:
         return ()
     known, shown = on_calendar(before), on_calendar(after)
@@ -128,5 +136,5 @@ def _when(meeting: Meeting, session: Session) -> str:
 
 
 def _without(titles: tuple[str, ...], others: tuple[str, ...]) -> list[str]:
-    """The titles that are not among the others, each as often as it is there more often."""
+    """Return the titles that are not among the others, counting repetitions."""
     return list((Counter(titles) - Counter(others)).elements())

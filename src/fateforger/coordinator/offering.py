@@ -1,4 +1,4 @@
-"""What a day could take up besides, from wherever it comes."""
+"""Offer other things to do on a day, from the queue, earlier sessions and an external list."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from fateforger.stages import TimeboxingStage
 from fateforger.tasks import QueuedTask
 
 LATEST = 20
-"""Sessions of a person that are asked for what they left open."""
+"""Recent sessions of a person that are searched for open tasks."""
 
 
 class Shelf(Protocol):
-    """A person's queue, as far as a day asks for it. Raises ``StoreError``."""
+    """The part of a person's queue that offers need. Raises ``StoreError``."""
 
     async def to_do(self, user_id: str) -> tuple[QueuedTask, ...]:
-        """What can be pulled, and what they have in hand."""
+        """Return the tasks that can be pulled, and those in the person's hands."""
         ...
 
     async def ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
-        """Those of them that are done or stopped."""
+        """Return the ids of those tasks that are done or stopped."""
         ...
 
 
 async def offered(
     sessions: Sessions, session: Session, queue: Shelf | None, outside: OutsideList | None, *, now: datetime
 ) -> tuple[tuple[OfferedInput, ...] | None, str | None]:
-    """What else could be done on a day that is not drafted yet (``None`` for any other), and why that is not all. A
-    look at a list ``outside`` begins with it, and is not waited for. Raises ``StoreError``."""
+    """Return what else could be done on a day without a draft (``None`` for any other), and why it may be incomplete.
+
+    A read of the list ``outside`` is started, but not awaited. Raises ``StoreError``.
+    """
     if session.stage.number > TimeboxingStage.CAPTURE_INPUTS.number:
         return None, None
     left = carried_over(session, await sessions.of_user(session.user_id, limit=LATEST), now=now)

@@ -1,4 +1,4 @@
-"""A session that begins with a message: the day that it names, and what else it says of it."""
+"""Begin a session with a message: the day that it names, and everything else it says."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fateforger.tasks.hydrated import Hydrated
 from fateforger.turn.model import TurnInput
 
 AT_ONCE = timedelta(seconds=20)
-"""What follows a first message so soon was written without having seen the answer, and belongs to it (S228)."""
+"""Time after a first message in which another message was written without seeing the answer (S228)."""
 
 
 _NOT_OF_A_START = {"kind", "text", "addressed", "withheld", "heard_channel", "heard_thread_ts"}
 
 
 def begun_just_now(opening: Opening, earlier: Sequence[Session]) -> Session | None:
-    """The session that the person began in that channel a moment before, if there is one."""
+    """Return the session that the person began in that channel just before, if there is one."""
     for session in earlier:
         soon = timedelta() <= opening.at - session.created_at <= AT_ONCE
         if soon and session.channel == opening.channel and session.status is SessionStatus.ACTIVE:
@@ -31,7 +31,7 @@ def begun_just_now(opening: Opening, earlier: Sequence[Session]) -> Session | No
 
 
 def reply_to(session_id: str, opening: Opening) -> TimeboxingUserReply:
-    """The same message, to a session."""
+    """Return the message as a reply to a session."""
     return TimeboxingUserReply(
         command_id=opening.command_id,
         user_id=opening.user_id,
@@ -51,8 +51,7 @@ async def first_turn(
     *,
     calendar_write: CalendarWrite,
 ) -> Session | Hydrated | None:
-    """The session that a message begins, with all that it says; or what else it wants, if there is anything to do about
-    that."""
+    """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do."""
     start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
     session = starting.begun(start, earlier, calendar_write=calendar_write)
     reply = reply_to(session.id, opening)

@@ -1,4 +1,4 @@
-"""The person's list of tasks elsewhere, looked at in the background: no reply ever waits for it."""
+"""The person's external task list, read in the background: no reply waits for it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from fateforger.tasks.outside import OutsideTask
 log = logging.getLogger(__name__)
 
 KEPT_FOR = timedelta(minutes=1)
-"""A look that is older is made again."""
+"""Age from which a result is read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What the list held when it could last be read; ``None`` when it never was. ``trouble`` says, as a sentence, that
-    the latest look failed."""
+    """The list when it was last read; ``None`` if it never was.
+
+    ``trouble`` is a sentence about the failure of the latest read.
+    """
 
     tasks: tuple[OutsideTask, ...] | None = None
     trouble: str | None = None
 
 
 class OutsideList:
-    """One look at a time; after one that failed the next may be made at once."""
+    """Reads the list, one read at a time. After a failure the next read may start at once."""
 
     def __init__(self, source: OpenTasks, clock: Clock) -> None:
         self._source = source
@@ -37,23 +39,23 @@ class OutsideList:
         self._look: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Look, unless that was done just now or is being done."""
+        """Start a read, unless there is a recent one or one in progress."""
         fresh = self._read_at is not None and self._clock.now() - self._read_at <= KEPT_FOR
         if not fresh and (self._look is None or self._look.done()):
             self._look = asyncio.create_task(self._read(), name="look at the list outside")
 
     @property
     def known(self) -> Listed:
-        """What looks have found so far."""
+        """The result of the reads so far."""
         return self._known
 
     async def settled(self) -> None:
-        """Wait for the look that is under way, if one is."""
+        """Wait for the read in progress, if there is one."""
         if self._look is not None:
             await asyncio.wait({self._look})
 
     async def aclose(self) -> None:
-        """Stop looking."""
+        """Stop reading."""
         if self._look is not None:
             self._look.cancel()
             await asyncio.gather(self._look, return_exceptions=True)
@@ -64,5 +66,5 @@ class OutsideList:
             self._known = Listed(await self._source.open_tasks())
             self._read_at = at
         except TasksUnavailable as error:
-            log.error("a list of tasks could not be read: %s", error.reason)  # noqa: TRY400  the reason is all there is
+            log.error("a list of tasks could not be read: %s", error.reason)  # noqa: TRY400  the reason says it all
             self._known, self._read_at = Listed(self._known.tasks, error.message), None

@@ -1,4 +1,4 @@
-"""The history of the day: reading it, and going back in it."""
+"""The history of the day: show it, and go back in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_ALL = "I could not take all of it back; press the button again in a moment."
 
 
 class Historian(Protocol):
-    """What the history needs of :class:`fateforger.commit.CalendarSubmitter`."""
+    """The part of :class:`fateforger.commit.CalendarSubmitter` that the history needs."""
 
     async def history(self, day: date) -> tuple[Transaction, ...]: ...
 
@@ -46,14 +46,14 @@ class Historian(Protocol):
 
 
 class Past:
-    """Each call gives the session as it is then. ``StoreError`` goes on to the caller."""
+    """Applies history commands to a session. ``StoreError`` is raised to the caller."""
 
     def __init__(self, submitter: Historian, looker: Looker) -> None:
         self._submitter = submitter
         self._looker = looker
 
     async def show(self, effect: ReadHistory, session: Session) -> Session:
-        """Open the history, or list more of it where it is."""
+        """Open the history, or list more of it in place."""
         view = session.history
         if effect.more and view is not None:
             view = view.model_copy(update={"listed": min(view.listed + MORE_LISTED, MOST_LISTED), "lines": ()})
@@ -62,11 +62,11 @@ class Past:
         return await self.refreshed(session.model_copy(update={"history": view}))
 
     async def caused(self, session: Session, cause: str) -> bool:
-        """Whether a command has begun to write to the session's day."""
+        """Check whether a command has begun to write to the session's day."""
         return any(transaction.cause == cause for transaction in await self._submitter.history(session.date))
 
     async def refreshed(self, session: Session, *, said: bool = True) -> Session:
-        """The history that is open as it stands now; what it ``said`` stays or goes."""
+        """Update the open history; ``said`` keeps its messages."""
         if session.history is None:
             return session
         rows = rows_of(await self._submitter.history(session.date), session=session.id)
@@ -77,8 +77,7 @@ class Past:
         return session.model_copy(update={"history": view})
 
     async def go_back(self, effect: GoBack, session: Session, before: Session, cause: str, told: Told) -> Session:
-        """Take back a row and what came after it. What cannot be taken back leaves everything as it was, and says so
-        in the history as well."""
+        """Undo a write and all later ones. A failure changes nothing, and the card and the history both say so."""
         history = await self._submitter.history(session.date)
         try:
             result = await self._submitter.undo_since(
@@ -119,7 +118,7 @@ class Past:
         return _saying(session, (*report.sentences, *noticed))
 
     async def _as_on_calendar(self, session: Session) -> Session:
-        """The plan with what the person changed on the calendar in the meantime, and kept (S90, S242)."""
+        """Return the session with the person's own changes in the calendar, which an undo keeps (S90, S242)."""
         if session.plan is None or session.stage.number < TimeboxingStage.REFINE.number:
             return session
         look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
@@ -129,14 +128,17 @@ class Past:
 
 
 def plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan | None:
-    """The session's plan before the oldest of ``targets``, the newest first, that changed it; ``None`` when none of
-    them did: another session's write, or a commit, changes what is on the calendar and not this plan."""
+    """Return the plan before the oldest of ``targets`` (the newest first) that changed this session's plan.
+
+    Returns ``None`` if none of them did: a commit, or a write of another session, changes the calendar and not this
+    plan.
+    """
     own = [t.context["plan_before"] for t in targets if _own(t, session) and t.context.get("plan_before")]
     return TBPlan.model_validate(own[-1]) if own else None
 
 
 def _facts_before(targets: Sequence[Transaction], session: Session) -> Facts | None:
-    """The session's facts before the oldest of ``targets``, the newest first, that changed them."""
+    """Return the session's facts before the oldest of ``targets`` (the newest first) that changed them."""
     found = [facts for t in targets if _own(t, session) and (facts := facts_in(t)) is not None]
     return found[-1] if found else None
 
@@ -146,7 +148,7 @@ def _own(transaction: Transaction, session: Session) -> bool:
 
 
 def _context(effect: GoBack, session: Session, history: Sequence[Transaction]) -> dict[str, Any]:
-    """What the journal keeps with an undo: the plan before it, when it changes the plan, so that a redo finds it."""
+    """Return the journal's context of an undo, with the previous plan if the plan changes, for a later redo."""
     context: dict[str, Any] = {"session": session.id, "deed": "redo" if effect.redo else "undo"}
     clicked = next((t for t in history if t.id == effect.transaction), None)
     changes = clicked is not None and stands(clicked) and plan_before(way_back(history, clicked).targets, session)
@@ -157,7 +159,7 @@ def _context(effect: GoBack, session: Session, history: Sequence[Transaction]) -
 
 
 def _saying(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
-    """The same words on the card of the stage and in the history, which is where the click was made."""
+    """Set the same notice on the card of the stage and in the history, where the click was made."""
     lines = tuple(dict.fromkeys(lines))
     session = session.model_copy(update={"notice": Notice(lines=lines, refused=refused)})
     if session.history is None:

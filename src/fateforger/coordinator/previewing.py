@@ -1,4 +1,4 @@
-"""What the next write would do, found out without writing anything, not even to the journal."""
+"""Preview the next write without writing anything, not even to the journal."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from fateforger.turn.nodes.turn_init import taken_in
 
 
 class Previewer(Protocol):
-    """What a preview needs of :class:`fateforger.commit.CalendarSubmitter`."""
+    """The part of :class:`fateforger.commit.CalendarSubmitter` that a preview needs."""
 
     async def preview(self, plan: TBPlan, *, choices: Choices = ...) -> SyncPlan: ...
 
 
 async def previewed(effect: Preview, session: Session, submitter: Previewer, looker: Looker) -> Session:
-    """The session with the preview open: the calendar is looked at as it would be for a commit, and nothing of that
-    look is kept, so that the next one finds the same news."""
+    """Return the session with an open preview. The calendar is read as for a commit.
+
+    Nothing of that read is kept, so that the next one finds the same news.
+    """
     look = await looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
     reading = None if look is None else reading_of(session, look)
     looked = session if reading is None or reading.snapshot is None else settled(taken_in(session, reading))
@@ -51,8 +53,7 @@ async def previewed(effect: Preview, session: Session, submitter: Previewer, loo
 
 
 def aged(before: Session, after: Session) -> Session:
-    """The session with a preview from before this turn marked as out of date, when the turn changed what it is
-    about."""
+    """Return the session with an earlier preview marked as stale, if the turn changed its subject."""
     view = after.preview
     if view is None or view.stale or before.preview is None or view.asked != before.preview.asked:
         return after

@@ -1,4 +1,4 @@
-"""What agents propose, as far as it is asked in a thread: answered in words as by its button."""
+"""Answer the proposals of agents in a thread: words have the same effect as the buttons."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fateforger.session.pending import WaitingProposal
 from fateforger.turn.model import AnswerAgent
 
 ASKED = "The agent {client} would like to change this plan; its card says how. Shall I apply that?"
-"""Without a word of the agent's own: this goes into a prompt, where its words might speak for the person."""
+"""It contains no text of the agent, because it enters a prompt, where such text might speak for the person."""
 
 
 def answer_job(
     proposal_id: str, answer: str, *, user_id: str, channel: str | None, thread_ts: str | None, cause: str
 ) -> NewJob:
-    """Return the job that does what an answer says; it waits its turn among all that is about that proposal."""
+    """Return the job that carries out an answer, in order with the other jobs of the proposal."""
     payload = {
         "proposal": proposal_id,
         "do": "answer",
@@ -32,15 +32,17 @@ def answer_job(
 
 @dataclass(frozen=True, slots=True)
 class ProposalDesk:
-    """The proposals that wait for the person's word in the thread of their plan."""
+    """The pending proposals in the thread of their plan."""
 
     proposals: Proposals
     jobs: Jobs
     clock: Clock
 
     async def waiting(self, session: Session, at: datetime) -> tuple[WaitingProposal, ...]:
-        """Return those whose cards stood in the thread before the instant ``at``: what nobody had in view when they
-        wrote is not what their yes is about. Raises ``StoreError``."""
+        """Return the proposals whose cards were posted before the instant ``at``. Raises ``StoreError``.
+
+        The person cannot mean a card that they had not seen when they wrote.
+        """
         return tuple(
             WaitingProposal(id=each.id, sentence=ASKED.format(client=each.client))
             for each in await self.proposals.waiting(session.user_id)
@@ -48,7 +50,7 @@ class ProposalDesk:
         )
 
     async def answer(self, effect: AnswerAgent, session: Session, cause: str) -> None:
-        """Pass on the answer, once for the command ``cause``. Raises ``StoreError``."""
+        """Queue the answer, once for the command ``cause``. Raises ``StoreError``."""
         job = answer_job(
             effect.proposal,
             effect.answer,

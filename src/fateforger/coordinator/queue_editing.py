@@ -1,4 +1,4 @@
-"""What a person does to their queue on App Home: each deed once, however often its command comes; in a sentence."""
+"""Actions on the queue in App Home: each is carried out once and answered with a sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GONE = "That task is not in your queue any more."
 
 
 async def edited(tasks: Tasks, command: MoveTask | ChangeTask | ReviseTask, *, now: datetime) -> str:
-    """Do it, and say what came of it, or why not. Raises ``StoreError``."""
+    """Carry out an action and return its result, or the reason for a refusal. Raises ``StoreError``."""
     before = await tasks.get(command.user_id, command.task_id)
     if before is None:
         return GONE
@@ -64,8 +64,10 @@ def _marked(task: QueuedTask, command_id: str) -> QueuedTask:
 
 
 class HomeDesk:
-    """The queue on App Home. Which page a person looks at, and what their last deed came to, is kept for as long as the
-    program runs; the latter until it was shown."""
+    """The queue in App Home.
+
+    It keeps the current page of each person, and the result of their last action until it was shown, both in memory.
+    """
 
     def __init__(self, tasks: Tasks, clock: Clock) -> None:
         self._tasks = tasks
@@ -74,14 +76,14 @@ class HomeDesk:
         self._said: dict[str, str] = {}
 
     async def carry_out(self, command: AtHome) -> None:
-        """Do what was pressed there, once. Raises ``StoreError``."""
+        """Carry out an action, once. Raises ``StoreError``."""
         if isinstance(command, TurnQueue):
             self._pages[command.user_id] = command.page
         elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
             self._said[command.user_id] = await edited(self._tasks, command, now=self._clock.now())
 
     async def parts(self, user_id: str) -> tuple[Part, ...]:
-        """The queue as it is now."""
+        """Return the current queue as parts of a card."""
         try:
             tasks = await known(self._tasks, user_id)
         except StoreError as error:

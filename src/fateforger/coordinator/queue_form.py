@@ -1,4 +1,4 @@
-"""A task of the queue, changed by form."""
+"""The form that edits a task of the queue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROJECT_LENGTH = 100
 
 
 def edit_form(task: QueuedTask) -> Form:
-    """What can be changed about a task: what it says, not what it is."""
+    """Return the form with the editable fields of a task: its description, not its kind."""
     spec = task.spec
     return Form(
         form="queue_edit",
@@ -39,7 +39,7 @@ def edit_form(task: QueuedTask) -> Form:
 
 
 def _doing(task: QueuedTask) -> tuple[FormField, ...]:
-    """What only something that the person does has."""
+    """Return the fields for work that the person does; none for other work."""
     spec = task.spec
     if not isinstance(spec.work, Do):
         return ()
@@ -64,13 +64,13 @@ def _doing(task: QueuedTask) -> tuple[FormField, ...]:
 
 
 def _fit(task: QueuedTask) -> bool:
-    """Whether the acceptance criteria have room in a field; a program may write down more than a person."""
+    """Check whether the acceptance criteria fit into a field; a program may write more of them than a person."""
     criteria = task.spec.acceptance_criteria
     return len(criteria) <= MOST_CRITERIA and len("\n".join(criteria)) <= TEXT_LENGTH
 
 
 def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | FormErrors:
-    """The task as it shall be, or a sentence per field."""
+    """Return the command that saves the task, or the errors per field."""
     filled = Filled(submission)
     changes: dict[str, object] = {
         "title": filled.text("title", MAX_TITLE, needed="A task needs a title; a few words will do."),

@@ -1,4 +1,4 @@
-"""A person's queue on their App Home: what is next, where each task stands, and everything that can be done to it."""
+"""A person's queue in App Home: the next task, the state of each task, and the actions for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fateforger.session.cards import (
 from fateforger.tasks import ENDED, PRIORITIES, STATES, QueuedTask, TaskState, blockers, possible, ready
 
 PAGE = 20
-"""Tasks on a page; each is a block of the hundred that App Home has."""
+"""Tasks per page; each takes one of the hundred blocks of App Home."""
 LONGEST_OUTCOME = 160
 ADD = Button(label="Add a task", action="form.queue_add")
 EMPTY = "Your queue is empty. What there is to do, and not on which day, goes here."
@@ -29,8 +29,11 @@ NOT_NOW = "I cannot look up your queue just now; open this page again in a momen
 
 
 def queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = "") -> tuple[Part, ...]:
-    """The queue, the next task first. ``everything`` are all of the person's tasks that have not ended, in order, and
-    those that they wait for. ``said`` is what the person's last deed came to."""
+    """Return the queue, the next task first.
+
+    ``everything`` are all tasks of the person that have not ended, in order, and those that they wait for. ``said`` is
+    the result of the person's last action.
+    """
     tasks = [task for task in everything if task.state not in ENDED]
     head: tuple[Part, ...] = (Divider(), Heading(text="Your queue"))
     word = (Prose(text=said),) if said else ()
@@ -50,7 +53,7 @@ def queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = 
 
 
 def queue_unknown() -> tuple[Part, ...]:
-    """In its place while the queue cannot be looked up."""
+    """Return the parts to show while the queue cannot be read."""
     return (Divider(), Heading(text="Your queue"), Note(text=NOT_NOW))
 
 
@@ -68,7 +71,7 @@ def _above(can: Sequence[QueuedTask]) -> Controls:
 
 
 def _row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
-    """Its title, its priority in words, where it stands, and what keeps it."""
+    """Return the title, priority and state of a task, and the task that blocks it."""
     tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
     first = blockers(task, everything)
     stand = STATES[task.state]
@@ -84,7 +87,7 @@ def _row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str
 
 
 def _menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: bool) -> Control:
-    """What makes sense as it stands, at most five, as Slack's small menu takes."""
+    """Return the actions that make sense in the task's state; Slack's overflow menu takes five at most."""
     choices = []
     if can_be_pulled:
         choices.append(Choice(label="Pull", value="queue.pull"))

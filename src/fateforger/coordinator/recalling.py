@@ -1,4 +1,4 @@
-"""What the store knows of a person's constraints, looked up for each turn and never waited for long (S4, S21, S102)."""
+"""Read a person's constraints for each turn, with a time limit (S4, S21, S102)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ TOO_LONG = "The store of what you told me does not answer."
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """All versions of one person that can be read, or none; and why it is not all of them."""
+    """All readable versions of one person's constraints, or ``None``; and the reason if some are missing."""
 
     versions: tuple[Version, ...] | None
     error: str | None = None
 
 
 class ConstraintRetriever:
-    """Asks the store, and no model: ``query_types``, ``query_constraints``, exact filters, the newest version of each
-    uid (S14-S20), all of them pure. One read per person at a time; who asks while it is under way shares it. A read
-    that is late goes on, and the one before it serves meanwhile. ``seconds`` is how long a turn waits."""
+    """Reads the store without a model: ``query_types``, ``query_constraints``, exact filters, newest versions.
+
+    All of these are pure (S14-S20). There is one read per person at a time; concurrent callers share it. A late read
+    continues, and the previous result is used meanwhile. ``seconds`` is how long a turn waits.
+    """
 
     def __init__(self, constraints: Constraints, clock: Clock, *, seconds: float = MEMORY_WAIT) -> None:
         self._constraints = constraints
@@ -39,18 +41,20 @@ class ConstraintRetriever:
         self._last: dict[str, tuple[Version, ...]] = {}
 
     def begin(self, user_id: str) -> None:
-        """Read ahead, so that a turn finds it under way or at hand. Returns at once."""
+        """Start a read ahead of a turn. Returns at once."""
         self._reading(user_id)
 
     def written(self, user_id: str) -> None:
-        """The store was written to: what was read before does not show it, so it is read again (S7)."""
+        """Discard the previous result after a write to the store, and read again (S7)."""
         self._last.pop(user_id, None)
         self._reads.pop(user_id, None)
         self.begin(user_id)
 
     async def retrieve(self, session: Session, *, but: Collection[int] = (), whole: bool = False) -> MemoryReading:
-        """What the session is to know, or why that cannot be told. Versions whose ``seq`` is in ``but`` are left out;
-        ``whole`` asks for all versions besides."""
+        """Return the knowledge for a session, or the reason why it is not available.
+
+        Versions with a ``seq`` in ``but`` are left out. With ``whole`` the result also holds all versions.
+        """
         task = self._reading(session.user_id)
         await asyncio.wait({task}, timeout=self._seconds)
         found = task.result() if task.done() else _Found(None, TOO_LONG)

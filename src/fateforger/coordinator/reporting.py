@@ -1,4 +1,4 @@
-"""What a write did, in counts and sentences (S51, S85)."""
+"""Report a write in counts and sentences (S51, S85)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
 
 
 def report_of(result: SyncResult) -> SyncReport:
-    """The report of a submit or an undo. What is only half done says exactly what is on the calendar now."""
+    """Return the report of a submit or an undo. For a partial one it says exactly what is on the calendar now."""
     standing = {Verb.NOOP, Verb.ADOPT}
     report = SyncReport(
         status="changed",
@@ -37,7 +37,7 @@ def report_of(result: SyncResult) -> SyncReport:
 
 
 def _unfinished(report: SyncReport, result: SyncResult) -> SyncReport:
-    """What is there, what is not, and what nobody can say yet, each block by its name and time."""
+    """Report the blocks that are written, missing or unknown, each with its name and time."""
     done, unsure = _blocks(result, {OpState.APPLIED}), _blocks(result, {OpState.INFLIGHT}, WRITES)
     if not (done or unsure or report.deleted):
         return report.model_copy(update={"status": "failed", "sentences": report.sentences[1:]})
@@ -52,9 +52,11 @@ def _unfinished(report: SyncReport, result: SyncResult) -> SyncReport:
 
 
 def _sentences(result: SyncResult) -> tuple[str, ...]:
-    """What the engine tells, the first sentence about what was done. Blocks that run into meetings are left out, and
-    what is asked: the card shows both for as long as they last. Blocks that an event of the person's stands for are
-    added."""
+    """Return the sentences of the engine, the summary first.
+
+    Overlaps with meetings and open questions are left out, because the card shows them as long as they exist. Blocks
+    that are linked to an event of the person are added.
+    """
     if result.transaction is not None and result.transaction.kind == "undo":
         return result.sentences
     shown_by_the_card = {*result.plan.warnings, *asking(result.plan)}
@@ -63,13 +65,13 @@ def _sentences(result: SyncResult) -> tuple[str, ...]:
 
 
 def counts_words(report: SyncReport) -> str:
-    """``2 created, 1 updated``: the counts that are not zero; ``unchanged`` when all are."""
+    """Return the counts that are not zero, like ``2 created, 1 updated``; ``unchanged`` if all are zero."""
     named = (("created", report.created), ("updated", report.updated), ("deleted", report.deleted))
     return ", ".join(f"{count} {what}" for what, count in named if count) or UNCHANGED
 
 
 def _blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
-    """The blocks to be put on the calendar or changed there that ended in one of these states, with their times."""
+    """Return the created or updated blocks that ended in one of the states, with their times."""
     last = {r.op.key: r for t in result.transactions for r in t.records if r.op.verb in verbs}
     return [_block(record, result.plan.tz) for record in last.values() if record.state in states]
 

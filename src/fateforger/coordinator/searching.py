@@ -1,4 +1,4 @@
-"""What is known of a person by words: asked of the index, and shown as the store has it (S95)."""
+"""Search a person's constraints by words: the index finds them, and the store supplies their text (S95)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class Finder(Protocol):
-    """What is asked of the index. Raises ``MemoryUnavailable``."""
+    """The search of the index. Raises ``MemoryUnavailable``."""
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]: ...
 
@@ -29,8 +29,10 @@ class Finder(Protocol):
 async def searched(
     effect: SearchMemory, session: Session, versions: Sequence[Version], finder: Finder | None, *, seconds: float
 ) -> Session:
-    """The session with what was found on its memory card; ``versions`` are all that the store has of the person. When
-    nothing is found, or cannot be, the card shows everything (or the rows that were named) and says so."""
+    """Return the session with the search results on its memory card; ``versions`` are all constraints of the person.
+
+    If nothing is found, or the search fails, the card shows everything (or the named rows) and says so.
+    """
     view = session.memory
     if view is None:
         return session

@@ -1,4 +1,4 @@
-"""What a session knows of its own writes, after some of them were taken back or done again in the history. Pure."""
+"""Derive a session's knowledge of its own writes after an undo or redo in the history. Pure."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from fateforger.turn.constants import MOST_UNDO
 
 
 def kept_facts(facts: Facts | None) -> dict[str, Any]:
-    """What the journal keeps of the facts before a write, beside the plan before it."""
+    """Return the journal's context for the facts before a write, which is stored next to the plan before it."""
     return {} if facts is None else {"facts_before": facts.model_dump(mode="json")}
 
 
 def facts_in(transaction: Transaction) -> Facts | None:
-    """:func:`kept_facts`, read again."""
+    """Return the facts that :func:`kept_facts` stored in a transaction."""
     kept = transaction.context.get("facts_before")
     return None if kept is None else Facts.model_validate(kept)
 
 
 def with_plan(session: Session, plan: TBPlan | None) -> Session:
-    """The session with another plan, if there is one, graded and told anew."""
+    """Return the session with another plan, if there is one, and with its quality and overview updated."""
     if plan is None or plan == session.plan:
         return session
     session = session.model_copy(update={"plan": plan})
@@ -37,9 +37,11 @@ def with_plan(session: Session, plan: TBPlan | None) -> Session:
 
 
 def standing_as(session: Session, history: Sequence[Transaction], *, replaced: bool) -> Session:
-    """The session with its write group, the counts of what it wrote, and the changes that can be taken back, as they
-    follow from the day's ``history``, the newest first. ``replaced``: the plan is another one now, so changes of it
-    that never were written are gone."""
+    """Return the session with its write group, write counts and undoable changes derived from ``history``.
+
+    ``history`` is the history of the day, the newest first. With ``replaced`` the plan is another one now, so its
+    unwritten changes are gone.
+    """
     own = [t for t in reversed(history) if t.kind == "submit" and t.undoable and t.context.get("session") == session.id]
     group = own[-1].group if own else None
     written = _counted([t for t in own if t.group == group])
@@ -49,7 +51,7 @@ def standing_as(session: Session, history: Sequence[Transaction], *, replaced: b
 
 
 def _steps(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
-    """Those whose writes all stand, those that stand again, and, at the end, those that wait to be written."""
+    """Return the changes with all writes in effect, the redone ones, and finally the pending ones."""
     standing = {t.id for t in own}
     kept = [s for s in session.refine_undo if s.transactions and standing >= set(s.transactions)]
     known = {transaction: step for step in kept for transaction in step.transactions}

@@ -1,4 +1,4 @@
-"""A new session: its day, its zone, and the frame that the person used last."""
+"""Create a session: its day, its time zone, and the frame that the person used last."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from fateforger.session.offering import carried_over
 
 
 def session_id(start: Start) -> str:
-    """The id of the session that a start begins, the same when the start is repeated."""
+    """Return the id of the session that a start begins; it is the same for a repeated start."""
     return minted("s", start.command_id)
 
 
 def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
-    """The session that a start begins. ``earlier`` are the person's sessions, the last touched first. When blocks are
-    written is as the person chose it last, else ``calendar_write``."""
+    """Return the session that a start begins. ``earlier`` are the person's sessions, the most recently changed first.
+
+    The person's last choice of when to write to the calendar takes precedence over ``calendar_write``.
+    """
     tz, notices = _zone(start.tz)
     frame = next((usual_frame(s.frame) for s in earlier if s.frame.confirmed), FrameFacts())
     day = start.date or usual_day(start.at, tz, frame)

@@ -1,4 +1,4 @@
-"""What a session says after the person pressed Stop. Pure."""
+"""Add a message to a session after the person pressed Stop. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 
 
 def stopped(session: Session) -> Session:
-    """The session as it was before the turn, with the one word that it was stopped."""
+    """Return the session as it was before the turn, with a notice that the turn was stopped."""
     return session.model_copy(update={"notice": Notice(lines=(STOPPED,))})
 
 
 def not_stopped(session: Session, effects: Sequence[Effect]) -> Session:
-    """A stop that came while the turn acted: a write says that it was finished; anything else is simply there."""
+    """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
     if not any(isinstance(effect, WRITING) for effect in effects):
         return session
     said = session.notice or Notice(lines=(NOT_TORN,))

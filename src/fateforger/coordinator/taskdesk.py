@@ -1,5 +1,4 @@
-"""A person's queue as the coordinator knows it: the front desk takes work in, the executor carries it out, and each
-answer is a card on its way."""
+"""The coordinator's access to a person's queue: add tasks, carry them out, and send each answer as a card."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ GONE = "That task is not in your queue any more."
 
 
 class TaskDesk:
-    """``executor`` names this program in its claims. All raise ``StoreError``."""
+    """Carries out queue commands. ``executor`` names this program in its claims. All methods raise ``StoreError``."""
 
     def __init__(self, tools: Tools, executor: str) -> None:
         self._tools = tools
@@ -57,7 +56,7 @@ class TaskDesk:
         self.waiting = Waiting(tools)
 
     async def carry_out(self, command: QueueCommand) -> None:
-        """Do what a command says, once, and send the answer to where it was said; App Home shows it by itself."""
+        """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
         if isinstance(command, AtHome):
             await self._home.carry_out(command)
             return
@@ -68,11 +67,11 @@ class TaskDesk:
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
 
     async def queue(self, user_id: str) -> tuple[QueuedTask, ...]:
-        """What has not ended, in order."""
+        """Return the tasks that have not ended, in order."""
         return await self._front.queued(user_id)
 
     async def typed(self, opening: Opening) -> bool:
-        """Carry out a command that was written out in a message; ``False`` when it begins with no slash (S147)."""
+        """Carry out a command that was typed as text; ``False`` if the message does not begin with a slash (S147)."""
         typed = typed_command(opening.text)
         if typed is None:
             return False
@@ -80,7 +79,7 @@ class TaskDesk:
         return True
 
     async def route(self, opening: Opening, wanted: Hydrated) -> bool:
-        """Do about a message what it wants, once, and answer in its thread (S147-S153)."""
+        """Carry out the request of a message, once, and answer in its thread (S147-S153)."""
         await self._go(opening, routed(wanted, opening))
         return True
 
@@ -101,7 +100,7 @@ class TaskDesk:
         self.waiting.wake()
 
     async def home(self, user_id: str) -> tuple[Part, ...]:
-        """The queue on App Home, with what the last deed there came to."""
+        """Return the queue in App Home, with the result of the last action there."""
         return await self._home.parts(user_id)
 
     async def _answer(self, command: CardCommand) -> Card:
@@ -124,14 +123,14 @@ class TaskDesk:
                 assert_never(command)
 
     async def carried_out(self, command: QueueCommand) -> bool:
-        """Whether its answer is on its way already."""
+        """Check whether the answer to a command is already queued."""
         everything = await self._tools.tasks.of(command.user_id, ended=True)
         return isinstance(command, ShowTasks | EnqueueTask) or any(
             command.command_id in task.handled for task in everything
         )
 
     async def open_form(self, request: FormRequest) -> Form:
-        """One of ``FORMS``. Raises ``BadInput`` when its task is gone."""
+        """Return one of the forms in ``FORMS``. Raises ``BadInput`` if its task is gone."""
         if "text" in request.chosen:
             kept, _ = taken_out(request.chosen["text"])
             request = request.model_copy(update={"chosen": request.chosen | {"text": kept}})
@@ -148,7 +147,7 @@ class TaskDesk:
                 return front_forms.add_form(request)
 
     async def read_form(self, submission: FormSubmission) -> QueueCommand | FormErrors:
-        """What a filled one of ``FORMS`` asks for. Raises as :meth:`open_form`."""
+        """Return the command of a filled form in ``FORMS``. Raises the errors of :meth:`open_form`."""
         refused = refuse_values(submission)
         if refused is not None:
             return refused

@@ -1,4 +1,4 @@
-"""The model of one turn: it says what it is being asked for, and stops when the turn is to stop."""
+"""The model of one turn: it reports progress, and ends its request when the turn is stopped."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from fateforger.session.progress import Doing, Progress, Tell
 
 
 class TellingModel:
-    """``prompts`` are those, with versions, that shaped the turn. A stop ends the request under way, and whoever asked
-    hears that the model is not to be had: so the turn ends by itself, wherever in it that was."""
+    """Wraps the model for one turn.
+
+    ``prompts`` are the names, with versions, of the prompts that shaped the turn. A stop ends the current request, and
+    its caller sees an unreachable model; so the turn ends wherever it was.
+    """
 
     def __init__(self, model: Model, course: Course, tell: Tell) -> None:
         self._model = model
@@ -33,7 +36,7 @@ class TellingModel:
         return completion
 
     async def aclose(self) -> None:
-        """The model outlives the turn."""
+        """Do nothing: the model outlives the turn."""
 
 
 def _doing(role: Role) -> Doing | None:

@@ -1,4 +1,4 @@
-"""One turn: from a command of a running session to the session and the messages it owes, saved together."""
+"""Run one turn: from a command of an active session to the session and its messages, saved together."""
 
 from __future__ import annotations
 
@@ -53,13 +53,15 @@ log = logging.getLogger(__name__)
 STILL_READING = "I am still reading your message for rules. If I find one, the plan follows it, and the card says so."
 OF_MEMORY = (RememberConstraint, ReviseConstraint, JudgeConstraint, SettleConstraints, UndoMemory)
 TRIES = 4
-"""How often a command is tried when background work saved the session in between."""
+"""Attempts to carry out a command while background work keeps saving the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Carries out commands of running sessions: assembles everything that a turn has to know (S108), runs it, carries
-    out the effects it asks for, and saves. One at a time per session, the caller sees to that."""
+    """Carries out commands of active sessions: gather the context (S108), run the turn, apply its effects, and save.
+
+    The caller ensures that there is one at a time per session.
+    """
 
     sessions: Sessions
     looker: Looker
@@ -75,8 +77,10 @@ class Turns:
     _underway: Underway = field(init=False, default_factory=Underway)
 
     async def carry_out(self, command: SessionCommand, tell: Tell) -> None:
-        """Carry out a command, once; when work in the background saved the session meanwhile, again from the start.
-        Raises ``StoreError``."""
+        """Carry out a command, once. If background work saved the session meanwhile, start again.
+
+        Raises ``StoreError``.
+        """
         with self._underway.course(command) as course:
             for attempt in range(1, TRIES + 1):
                 try:
@@ -102,13 +106,14 @@ class Turns:
             await self._answer(before, command, ended_reply(before))
         else:
             if self.memory is not None:
-                # Before the turn: should the program die in it, the reply is read all the same.
+                # This comes before the turn: if the program dies during it, the reply is read nevertheless.
                 await self.memory.overhear(command)
             try:
                 await self._noted(before, command, course, tell)
             except TurnStopped:
                 if await self.effects.past.caused(before, command.command_id):
-                    # An earlier try of this command was interrupted while it wrote: only whole is it right again.
+                    # An earlier attempt was interrupted while it wrote. Only a complete write leaves a consistent
+                    # state.
                     course.act(whatever=True)
                     await self._noted(before, command, course, tell)
                 else:
@@ -152,9 +157,11 @@ class Turns:
         course: Course,
         entry: Entry,
     ) -> tuple[TurnInput, TurnOutcome]:
-        """Return the turn made once more with the rules that its own message says, before it drafts or commits; or as
-        it is, saying so, when the message could not be read for rules in time (K9). ``heard`` is what the message came
-        to when it was read."""
+        """Run the turn again with the rules in its own message, before it drafts or commits (K9).
+
+        If the message was not read for rules in time, the outcome is returned with a notice. ``heard`` is the outcome
+        of the first reading of the message.
+        """
         if self.memory is None or not isinstance(said, TimeboxingUserReply) or not heard.heard:
             return turn, outcome
         if not any(map(_needs_rules, outcome.effects)) or any(isinstance(each, OF_MEMORY) for each in heard.heard):
@@ -194,13 +201,13 @@ class Turns:
         )
 
     async def _proposed(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:
-        """Return what agents propose in the thread, for a message that may answer it."""
+        """Return the agents' proposals in the thread, for a message that may answer them."""
         if self.proposals is None or self.model is None or not isinstance(command, TimeboxingUserReply):
             return ()
         return await self.proposals.waiting(before, command.at)
 
     async def _settled(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
-        """The session with what follows from all of it: questions noted, history read, what is stale let go."""
+        """Return the session with its consequences applied: questions noted, history updated, stale views dropped."""
         if after.plan is not None and after.questions != before.questions:
             await self.effects.note(after.plan, after, f"{command.command_id}/settled")
         if after.history is not None and outcome.effects:
@@ -211,8 +218,7 @@ class Turns:
     async def _saved(
         self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand, prompts: tuple[str, ...]
     ) -> None:
-        """Save the session with its messages, and begin what goes on in the background. Rules that the turn broke are
-        logged and said."""
+        """Save the session with its messages, and start background work. Violated rules are logged and reported."""
         messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
         after, messages = messages_of(before, after, command.command_id)
         after, broke = ended(before, outcome, after, messages)
@@ -230,13 +236,13 @@ class Turns:
             self.later.take_in(after)
 
     async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:
-        """Say something to the one who acted, and change nothing."""
+        """Answer the person who acted, without a change to the session."""
         known = session.touched(command.command_id, session.touched_at)
         message = aside(session, command.command_id, card, to=command.user_id)
         await self.sessions.save(known, expected=session.version, outgoing=(message,))
 
     async def _look(self, session: Session, command: SessionCommand, tell: Tell) -> Look | None:
-        """A fresh look at the day for commands that draft, change or write a plan, if the calendar answers in time."""
+        """Read the day for commands that draft, change or write a plan; ``None`` if not needed or too late."""
         if not needs_day(session, command, words=self.model is not None):
             return None
         tell(Progress(doing=Doing.LOOKING))
@@ -244,5 +250,5 @@ class Turns:
 
 
 def _needs_rules(effect: Effect) -> bool:
-    """Check whether an effect has to go by all the rules that are known."""
+    """Check whether an effect has to follow all known rules."""
     return isinstance(effect, DraftDay) or (isinstance(effect, WriteCalendar) and effect.commit)

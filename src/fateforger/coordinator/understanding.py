@@ -1,4 +1,4 @@
-"""A reply read in the background for what it says to remember, by a client of its own (S1, S116)."""
+"""Interpret replies in the background for rules to remember, with a model client of their own (S1, S116)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def understanding(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Interpret:
-    """How replies are understood with that model, each within that time."""
+    """Return a function that interprets a reply with the model, within the time limit in ``seconds``."""
 
     async def understand(reply: TimeboxingUserReply, session: Session) -> Understood | None:
         try:
@@ -28,14 +28,14 @@ def understanding(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Interpr
         except TimeoutError:
             raise TryLater("The language model took too long.") from None
         except (ModelAuthFailed, ModelRejected) as error:
-            # Its message may quote what the model said, and with that the person's own words.
+            # The message may quote the model, and thereby the person's own words.
             raise UserError(f"The language model refuses ({type(error).__name__}).") from None
         except ModelError as error:
             wait = error.retry_after if isinstance(error, ModelBusy) else None
             raise TryLater(f"The language model gave no answer ({type(error).__name__}).", wait) from None
         found = records(interpretation, session)
         trouble = REFUSED if interpretation.holds_secret else None
-        # A secret may be in the question as well.
+        # The question may contain the secret, too.
         question = None if trouble else interpretation.question
         log.info("constraints extracted session=%s command=%s count=%d", session.id, reply.command_id, len(found))
         if not (found or question or trouble):

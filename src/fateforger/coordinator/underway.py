@@ -1,4 +1,4 @@
-"""The turns under way, each of which can be asked to stop: at once while it thinks, not once it acts."""
+"""Running turns. Each can be stopped: immediately while it thinks, but not once it acts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 
 class TurnStopped(Exception):
-    """The person asked the turn to stop before it had done anything."""
+    """The person stopped the turn before it had done anything."""
 
 
 class Course:
-    """One turn on its way. ``stop_asked`` tells whether the person pressed Stop."""
+    """One running turn. ``stop_asked`` is true once the person pressed Stop."""
 
     def __init__(self, began_with: datetime) -> None:
         self.began_with = began_with
@@ -27,13 +27,13 @@ class Course:
         self._thinking: set[asyncio.Future[Any]] = set()
 
     def stop(self) -> None:
-        """End what can be ended. Asking twice is asking once."""
+        """Cancel the work that can be canceled. Repeated calls have no effect."""
         self.stop_asked = True
         for work in self._thinking:
             work.cancel()
 
     async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the work gives. Raises :class:`TurnStopped` when the person asks for that meanwhile, or has before."""
+        """Return the result of the work. Raises :class:`TurnStopped` if the turn was stopped, before or meanwhile."""
         if self.stop_asked and not self._acting:
             work.close()
             raise TurnStopped
@@ -51,22 +51,24 @@ class Course:
             self._thinking.discard(thinking)
 
     def act(self, *, whatever: bool = False) -> None:
-        """From here on the turn is carried out whole. Raises :class:`TurnStopped` when it was to stop before;
-        ``whatever`` was asked, it goes on."""
+        """Commit the turn: from here on it is carried out completely.
+
+        Raises :class:`TurnStopped` if it was stopped before; with ``whatever`` it goes on anyway.
+        """
         if self.stop_asked and not self._acting and not whatever:
             raise TurnStopped
         self._acting = True
 
 
 class Underway:
-    """At most one turn per session, as the caller sees to it."""
+    """At most one running turn per session; the caller ensures this."""
 
     def __init__(self) -> None:
         self._courses: dict[str, Course] = {}
 
     @contextmanager
     def course(self, command: SessionCommand) -> Iterator[Course]:
-        """The turn of a command, for as long as the block lasts."""
+        """Register the turn of a command until the block ends."""
         course = self._courses[command.session_id] = Course(command.at)
         try:
             yield course
@@ -75,7 +77,7 @@ class Underway:
                 del self._courses[command.session_id]
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """Ask the session's turn to stop; ``False`` when there is none that began before."""
+        """Stop the session's turn; ``False`` if there is none that began before ``asked_at``."""
         course = self._courses.get(session_id)
         if course is None or course.began_with > asked_at:
             return False

@@ -1,5 +1,4 @@
-"""The calendar of open sessions, looked at again and again, so that what the person changes there shows up in the
-thread by itself (S200, S202)."""
+"""Watch the calendar of open sessions, so that the person's changes show up in the thread (S200, S202)."""
 
 from __future__ import annotations
 
@@ -24,26 +23,26 @@ from fateforger.stages import TimeboxingStage
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 5.0
-"""How long after the last look at a day the next one follows, while its person is there."""
+"""Seconds between two reads of a day while its person is active."""
 ATTENTIVE_FOR = timedelta(minutes=30)
-"""How long a person counts as being there after they did something."""
+"""Time after an action in which a person counts as active."""
 SLOW_SECONDS = 120.0
-"""The same after that,"""
+"""Seconds between two reads after that time."""
 WATCHED_FOR = timedelta(hours=6)
-"""and after this nobody looks until the session is touched again."""
+"""Time after an action until the day of the session is no longer read."""
 REQUESTS_A_MINUTE = 40.0
-"""What all looks together may cost the calendar: less than its budget leaves to reads that nobody waits for."""
+"""Maximum number of requests per minute for all reads together: less than the budget for background reads."""
 LONGEST_REST = 300.0
-"""Seconds between two looks at a calendar that does not answer."""
+"""Maximum seconds between two reads of a calendar that does not answer."""
 ASK_AGAIN = timedelta(seconds=15)
-"""When a session that was told of a change still does not show it."""
+"""Time after which a session that was notified of a change, but does not show it yet, is notified again."""
 
 Day = tuple[date, str]
 Sleep = Callable[[float], Awaitable[None]]
 
 
 class Readable(Protocol):
-    """What watching needs of :class:`fateforger.commit.CalendarSubmitter`."""
+    """The part of :class:`fateforger.commit.CalendarSubmitter` that the watcher needs."""
 
     @property
     def read(self) -> Read: ...
@@ -55,8 +54,10 @@ class Readable(Protocol):
 
 
 def pace(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
-    """Seconds between two looks at the day of a session; ``None`` when nobody needs them: it ended or is not on its day
-    yet, was left alone for hours, or its day is over. Pure."""
+    """Return the seconds between two reads of a session's day; ``None`` if they are not needed. Pure.
+
+    They are not needed if the session ended, has no confirmed day yet, was idle for hours, or its day is over.
+    """
     if session.status is SessionStatus.CANCELLED or session.stage is TimeboxingStage.DATE:
         return None
     idle = now - session.touched_at
@@ -67,19 +68,19 @@ def pace(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> flo
 
 @dataclass(slots=True)
 class _Visits:
-    """How looking at one day went so far. ``cost`` is what the last look took in requests to the calendar."""
+    """The reads of one day so far. ``cost`` is the number of requests of the last read."""
 
     at: datetime
     cost: int = 1
     failures: int = 0
     spread: float = 1.0
     asked: float = 0.0
-    """Seconds that the calendar asked for before the next look."""
+    """Seconds that the calendar asked us to wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A look that a session was held against, and until when that need not be done again (``None``: ever)."""
+    """A read that was compared with a session, and the time until which that stays valid (``None``: always)."""
 
     version: int
     look: Look
@@ -87,11 +88,11 @@ class _Judged:
 
 
 class Watcher:
-    """One read per day, however many sessions plan it, and none while a plan is being written. A change that means
-    something to a session is put on its lane, among the person's own commands; an unchanged day leaves no trace.
+    """Reads each day once, however many sessions plan it, and not while a plan is being written.
 
-    Nothing is remembered beyond the process: what is open is asked of ``sessions``. ``seconds`` is the pace while the
-    person is there. ``jitter`` gives numbers in [0, 1).
+    A relevant change is queued on the session's lane, in order with the person's commands; an unchanged day has no
+    effect. There is no persistent state: ``sessions`` lists the open sessions. ``seconds`` is the interval while the
+    person is active. ``jitter`` returns numbers in [0, 1).
     """
 
     def __init__(
@@ -116,18 +117,18 @@ class Watcher:
         self._judged: dict[str, _Judged] = {}
 
     async def run(self) -> None:
-        """Watch until it is cancelled."""
+        """Watch until cancelled."""
         while True:
             try:
                 await self.round()
             except StoreError as error:
                 log.warning("open sessions are not watched for now: %s", error.message)
-            except Exception:  # the outermost edge of watching: one session that is beyond us must not end it for all
+            except Exception:  # outermost edge of watching: one broken session must not end it for all
                 log.exception("a round of watching failed")
             await self._sleep(self._seconds)
 
     async def round(self) -> None:
-        """Look at each day that is due. Raises ``StoreError``."""
+        """Read each day that is due. Raises ``StoreError``."""
         now = self._clock.now()
         days: dict[Day, list[Session]] = {}
         for session in await self._sessions.touched_since(now - WATCHED_FOR):
@@ -160,7 +161,7 @@ class Watcher:
             late = may_be_late(snapshot, ledger) and bool(await self._calendar.late())
         except WorldError as error:
             if isinstance(error, CalendarUnreachable) and error.retry_after is not None:
-                visits.asked = error.retry_after  # it is well, and wants fewer requests
+                visits.asked = error.retry_after  # it is healthy, but wants fewer requests
                 return
             visits.failures += 1
             visits.spread = 0.5 + self._jitter() / 2
@@ -173,8 +174,10 @@ class Watcher:
             await self._judge(session, look, late=late)
 
     async def _judge(self, session: Session, look: Look, *, late: bool) -> None:
-        """Let a session know when the look means something to it. It may have gone on since it was loaded, which costs
-        another look, in its turn, that finds nothing."""
+        """Notify a session if the read means something to it.
+
+        The session may have changed since it was loaded; then the notification costs one more read that finds nothing.
+        """
         now, known = self._clock.now(), self._judged.get(session.id)
         same = known is not None and (known.version, known.look) == (session.version, look)
         if same and known is not None and (known.until is None or now < known.until):

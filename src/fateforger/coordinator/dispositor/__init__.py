@@ -1,2 +1,1 @@
-"""The front desk: understands what a message wants, puts work into the queue, answers. It has nothing to carry work out
-with; that is the executor's (S145)."""
+"""The dispositor: understands requests, puts work into the queue, and answers. It cannot carry work out (S145)."""

@@ -1,4 +1,4 @@
-"""What is said about the queue and its tasks, as cards."""
+"""Cards about the queue and its tasks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MODES = {
 
 
 def said(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
-    """A sentence, perhaps with something to press."""
+    """Return a card with a sentence and optional controls."""
     parts: list[Part] = [Prose(text=sentence)]
     if controls:
         parts.append(Controls(items=controls))
@@ -49,7 +49,7 @@ def said(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
 
 
 def acknowledgement(task: QueuedTask) -> Card:
-    """A task was put into the queue: what it is called, which rules will apply, what comes next (S155)."""
+    """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
     title = quoted(task)
     text = f"I put {title} into your queue."
     parts: list[Part] = [
@@ -63,7 +63,7 @@ def acknowledgement(task: QueuedTask) -> Card:
 
 
 def facts_of(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
-    """A task's id, kind, priority, workflow and rules, a line each."""
+    """Return a task's id, kind, priority, workflow and rules, one line each."""
     lines = [f"`{task_id}`: {kind_words(spec.work)}", f"Priority: {spoken_priority(spec.priority)}"]
     if spec.project:
         lines.append(f"Project: {plain(spec.project)}")
@@ -74,8 +74,10 @@ def facts_of(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
 
 
 def queue_card(tasks: Sequence[QueuedTask]) -> Card:
-    """A person's queue in order (S157, S160); ``tasks`` as :func:`~fateforger.coordinator.dispositor.known.known` has
-    them."""
+    """Return the card of a person's queue in order (S157, S160).
+
+    ``tasks`` is the result of :func:`~fateforger.coordinator.dispositor.known.known`.
+    """
     queue = [task for task in tasks if task.state not in ENDED]
     if not queue:
         return said(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
@@ -92,18 +94,18 @@ def queue_card(tasks: Sequence[QueuedTask]) -> Card:
 
 
 def row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
-    """One line of a queue."""
+    """Return one line of the queue."""
     return f"{named(task)} {spoken_priority(task.spec.priority)}, {stand(task, tasks)}"
 
 
 def named(task: QueuedTask) -> str:
-    """A task with its tags, its title and its id."""
+    """Return a task's tags, title and id."""
     tags = "".join(f"[{plain(tag, 20)}] " for tag in task.spec.tags)
     return f"{tags}**{plain(task.spec.title)}** `{task.id}`"
 
 
 def stand(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
-    """Where a task stands, in a few words."""
+    """Return the state of a task in a few words."""
     first = blockers(task, tasks)
     if task.state is TaskState.ACTIVE and first:
         return f"after {quoted(first[0])}"
@@ -119,7 +121,7 @@ def stand(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
 
 
 def row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
-    """What can be pressed beside a line of a queue."""
+    """Return the button next to a line of the queue, if there is one."""
     spoken = f"{{}} “{task.spec.title}”"
     if task.state is TaskState.ACTIVE and not blockers(task, tasks):
         return Button(label="Pull", action="queue.pull", target=task.id, spoken=spoken.format("Pull"))
@@ -131,7 +133,7 @@ def row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
 
 
 def task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
-    """A task that was pulled, as it stands now; ``tasks`` as for :func:`queue_card`."""
+    """Return the card of a task that was pulled; ``tasks`` as for :func:`queue_card`."""
     head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {stand(task, tasks)}"
     parts: list[Part] = [Prose(text=head)]
     if task.outcome:
@@ -209,7 +211,7 @@ def _waiting(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ..
 
 
 def kind_words(work: Work) -> str:
-    """What is to be done, in a few words."""
+    """Return the kind of work in a few words."""
     match work:
         case PlanDay(date=day):
             return f"plan {day_words(day)}"
@@ -229,12 +231,12 @@ def kind_words(work: Work) -> str:
 
 
 def quoted(task: QueuedTask) -> str:
-    """Its title, as it stands in a sentence."""
+    """Return the title for use in a sentence."""
     return f"“{plain(task.spec.title, 120)}”"
 
 
 def pull_button(task: QueuedTask, label: str) -> Button:
-    """A button that pulls that task."""
+    """Return a button that pulls the task."""
     return Button(label=label, action="queue.pull", target=task.id, style="primary")
 
 

@@ -1,4 +1,4 @@
-"""A used control of the queue is a command (K7)."""
+"""Read controls of the queue as commands (K7)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from fateforger.tasks import Deed, Where
 
 
 def read_queue_click(click: Click) -> QueueCommand | None:
-    """The command that a control stands for; ``None`` for one that is not of the queue. Raises :class:`BadInput` for a
-    control that cannot be read."""
+    """Return the command of a control; ``None`` if it does not belong to the queue.
+
+    Raises :class:`BadInput` for a control that cannot be read.
+    """
     executor = OF_QUEUE.get(click.action)
     about = {"command_id": click.command_id, "user_id": click.user_id, "at": click.at}
     try:

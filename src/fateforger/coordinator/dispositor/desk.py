@@ -1,4 +1,4 @@
-"""Puts work into the queue, lists it, and says so. Of the queue it knows how to add and to look, and nothing else."""
+"""Add work to the queue and list it, with a card for each answer; no other access to the queue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fateforger.tasks import QueuedTask
 
 
 class Shelf(Protocol):
-    """What the front desk may do with :class:`fateforger.ports.Tasks`: nothing of it carries a task out (S145)."""
+    """The part of :class:`fateforger.ports.Tasks` that the dispositor may use: it cannot carry out a task (S145)."""
 
     async def add(
         self, user_id: str, tasks: Sequence[NewTask], *, cause: str, now: datetime
@@ -27,25 +27,25 @@ class Shelf(Protocol):
 
 
 class FrontDesk:
-    """Each deed is done once, however often its command comes; the card is the answer. All raise ``StoreError``."""
+    """Answers requests about the queue with cards; repeated commands have no effect. Methods raise ``StoreError``."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
     async def enqueue(self, command: EnqueueTask) -> Card:
-        """Put a task into the queue, and say so (S154, S155)."""
+        """Add a task to the queue and return the acknowledgement (S154, S155)."""
         return acknowledgement(await self.put(command))
 
     async def queued(self, user_id: str) -> tuple[QueuedTask, ...]:
-        """The tasks that have not ended, in order."""
+        """Return the tasks that have not ended, in order."""
         return await self._shelf.of(user_id)
 
     async def put(self, command: EnqueueTask) -> QueuedTask:
-        """The task that a command puts into the queue, without a word about it."""
+        """Add the task of a command to the queue and return it, without a message."""
         new = NewTask(command.spec, command.origin)
         (task,) = await self._shelf.add(command.user_id, (new,), cause=command.command_id, now=command.at)
         return task
 
     async def listed(self, command: ShowTasks) -> Card:
-        """The person's queue."""
+        """Return the card of the person's queue."""
         return queue_card(await known(self._shelf, command.user_id))

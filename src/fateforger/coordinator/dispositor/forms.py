@@ -1,4 +1,4 @@
-"""Putting a task into the queue by form: what is to be done, and all that is known of it (S154)."""
+"""The form that adds a task to the queue (S154)."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ KINDS: Mapping[str, str] = {
     "review_constraints": "Look through my rules",
 }
 OWN = "timeboxing"
-"""A workflow of the program itself; it is no task's."""
+"""The workflow of the program itself; it applies to no task."""
 MOST_CRITERIA = 20
 LONGEST_LINE = 300
 
 
 class Message(BaseModel):
-    """The message that a task is made of; travels in the form."""
+    """The message that a task is made from; it is stored in the form."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     channel: str = ""
@@ -59,7 +59,7 @@ class Message(BaseModel):
 
 
 def add_form(request: FormRequest) -> Form:
-    """What is asked for a new task; the choice of its kind says what else."""
+    """Return the form for a new task; its fields depend on the chosen kind."""
     kind = request.chosen.get("kind", "do")
     return Form(
         form=request.form,
@@ -111,17 +111,17 @@ def _fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
 
 
 def workflows() -> tuple[Choice, ...]:
-    """Those whose rules can apply to a task."""
+    """Return the choices of workflows that can apply to a task."""
     return tuple(Choice(label=name, value=name) for name in shipped_names() if name != OWN)
 
 
 def priorities() -> tuple[Choice, ...]:
-    """In words."""
+    """Return the choices of priorities."""
     return tuple(Choice(label=spoken_priority(priority), value=str(priority)) for priority in PRIORITIES)
 
 
 def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
-    """The task that a filled form describes."""
+    """Return the command of a filled form, or the errors per field."""
     filled = Filled(submission)
     work = _work(filled)
     title = _title(filled, work)
@@ -177,7 +177,7 @@ def _work(filled: Filled) -> Work | None:
 
 
 def criteria_of(filled: Filled) -> tuple[str, ...]:
-    """The acceptance criteria that were written down, one a line."""
+    """Return the acceptance criteria, one per line of the field."""
     lines = [line.strip() for line in filled.text("criteria", TEXT_LENGTH).splitlines() if line.strip()]
     if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
         filled.errors["criteria"] = f"Please keep it to {MOST_CRITERIA} lines of at most {LONGEST_LINE} characters."

@@ -1,4 +1,4 @@
-"""A person's queue together with what it waits for."""
+"""Read a person's queue together with the tasks that it waits for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fateforger.tasks import QueuedTask
 
 
 class Looking(Protocol):
-    """The part of :class:`fateforger.ports.Tasks` that only looks."""
+    """The read-only part of :class:`fateforger.ports.Tasks`."""
 
     async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]: ...
 
@@ -16,8 +16,10 @@ class Looking(Protocol):
 
 
 async def known(tasks: Looking, user_id: str) -> tuple[QueuedTask, ...]:
-    """What has not ended, in order; behind it what it waits for that has ended, for a task that was stopped blocks on.
-    Raises ``StoreError``."""
+    """Return the tasks that have not ended, in order, followed by the ended tasks that they wait for.
+
+    The latter are included because a stopped task still blocks. Raises ``StoreError``.
+    """
     queue = await tasks.of(user_id)
     there = {task.id for task in queue}
     missing = dict.fromkeys(name for task in queue for name in task.blocked_by if name not in there)

@@ -1,5 +1,7 @@
-"""Which way a message goes: a command, an answer, a task in the queue, or around it (S147-S152, S163-S166). Pure: what
-is decided here is carried out elsewhere."""
+"""Route a message: a command, an answer, a task in the queue, or work done directly (S147-S152, S163-S166).
+
+Pure: the decision is carried out elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ NOT_TOLD = "I don't know that one."
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """Work that goes around the queue."""
+    """Work that bypasses the queue."""
 
     spec: TaskSpec
     simple: bool = True
@@ -30,7 +32,7 @@ class AtOnce:
 
 @dataclass(frozen=True, slots=True)
 class Redirected:
-    """Work that the person wants done at once, and that had better go through the queue."""
+    """Work that the person wants done at once, but that should go through the queue."""
 
     command: EnqueueTask
     because: str
@@ -40,7 +42,7 @@ Route = QueueCommand | AtOnce | Redirected | Card
 
 
 def routed(wanted: Hydrated, opening: Opening) -> Route:
-    """What is done about a message that wants this."""
+    """Return the route of a message that was understood."""
     about = _about(opening)
     match wanted.intent:
         case Purpose.PULL:
@@ -76,7 +78,7 @@ def _work(wanted: Hydrated, about: dict[str, Any]) -> Route:
 
 
 def typed_route(typed: Typed, opening: Opening) -> Route:
-    """What is done about a command that was written out."""
+    """Return the route of a command that was typed as text."""
     about = _about(opening)
     if typed.name == TASKS:
         return ShowTasks(**about)

@@ -1,1 +1,1 @@
-"""Carrying out tasks: what was pulled, under the rules of its workflow, verified before it counts as done."""
+"""Carry out tasks: pull them, apply the rules of their workflow, and verify them before they count as done."""

@@ -1,4 +1,4 @@
-"""Time for a task of the queue: a task of its own, which is carried out at once."""
+"""Block time for a task of the queue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fateforger.tasks import BlockTime, TaskSpec
 
 
 async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
-    """Put a block for a task into the plan of a day, once; the task itself stays as it is. Raises ``StoreError``."""
+    """Put a block for a task into the plan of a day, once; the task itself does not change. Raises ``StoreError``."""
     task = await tools.tasks.get(command.user_id, command.task_id)
     if task is None:
         return said(f"There is no task `{command.task_id}` in your queue.", SHOW)

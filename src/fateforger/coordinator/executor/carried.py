@@ -1,4 +1,4 @@
-"""What carrying out a task came to, and what it has to do it with."""
+"""The result of carrying out a task, and the resources for it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ MOST_HANDLED = 20
 
 
 class Rules(Protocol):
-    """Everything that is remembered of a person. Raises ``StoreError``."""
+    """All rules of a person. Raises ``StoreError``."""
 
     async def versions(self, user_id: str) -> tuple[Version, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What tasks are carried out with. ``model`` and ``rules`` are ``None`` where there are none; ``tz`` is for people
-    whose zone nobody knows."""
+    """The resources for carrying out tasks.
+
+    ``model`` and ``rules`` are ``None`` where there are none. ``tz`` is used for people without a known time zone.
+    """
 
     tasks: Tasks
     sessions: Sessions
@@ -36,7 +38,7 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who pulled a task, and where: a plan that it begins is opened there. ``tz`` is their zone."""
+    """The person who pulled a task, and the channel in which a new plan is opened. ``tz`` is their time zone."""
 
     user_id: str
     at: datetime
@@ -47,8 +49,10 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Where a task stands after it was carried out as far as that goes now, in a state and a sentence. ``steps`` are
-    added to those that were done for it; ``context`` takes the place of what the task says, if there is one."""
+    """The state of a task after it was carried out as far as possible now, with a sentence about it.
+
+    ``steps`` are added to the task's steps. ``context`` replaces the task's context, if it is set.
+    """
 
     state: TaskState
     outcome: str
@@ -57,7 +61,7 @@ class Carried:
     context: str | None = None
 
     def on(self, task: QueuedTask, command_id: str, mode: Mode = Mode.EXECUTOR) -> QueuedTask:
-        """The task after that."""
+        """Return the task with this result."""
         spec = task.spec if self.context is None else task.spec.model_copy(update={"context": self.context})
         return task.model_copy(
             update={

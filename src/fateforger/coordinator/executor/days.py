@@ -1,4 +1,4 @@
-"""Tasks that happen in the plan of a day: planning it, and putting a block into it."""
+"""Tasks that are carried out in the plan of a day: planning the day, or adding a block to it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
 async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Carried:
-    """Open the thread of that day, once for that ``key``, or go on in the one that is open. Raises ``BadInput`` for a
-    day that is over."""
+    """Open a thread for the day, once per ``key``, or use the one that is open.
+
+    Raises ``BadInput`` for a day that is over.
+    """
     name = day_words(day.date)
     _not_over(asker, day.date)
     session = await session_of(tools, asker.user_id, day.date)
@@ -39,8 +41,10 @@ async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Car
 
 
 async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *, key: str) -> Carried:
-    """Put a block into the plan of that day, once for that ``key``; where no plan is drafted yet, it becomes something
-    to do on that day. The place says in which session it is to be found under which name. Raises ``BadInput``."""
+    """Add a block to the plan of a day, once per ``key``; before Refine, add a task for that day instead.
+
+    The place of the result holds the id of the session and the key of the block or task in it. Raises ``BadInput``.
+    """
     _not_over(asker, work.date)
     name = day_words(work.date)
     session = await session_of(tools, asker.user_id, work.date)
@@ -68,7 +72,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
 
 
 async def planned_by_now(tools: Tools, place: str, day: Date) -> Carried | None:
-    """What became of a day that is being planned in the session ``place``; ``None`` while that is not known."""
+    """Return the result of a day that is being planned in the session ``place``; ``None`` while it is open."""
     session = await tools.sessions.load(place)
     if session is None:
         return None
@@ -83,8 +87,10 @@ async def planned_by_now(tools: Tools, place: str, day: Date) -> Carried | None:
 
 
 async def blocked_by_now(tools: Tools, task: QueuedTask, work: BlockTime) -> Carried | None:
-    """What became of a block that was to be put into a plan; ``None`` while that is not known. Where nobody knows under
-    which name, as when another agent saw to it, a block of that title is the one."""
+    """Return the result of a block that was to be added to a plan; ``None`` while it is open.
+
+    If its key is unknown, because another agent added it, a block of the same title counts.
+    """
     if not task.place:
         return await _seen_by_now(tools, task, work)
     session_id, _, name = task.place.partition(" ")
@@ -113,14 +119,14 @@ async def _seen_by_now(tools: Tools, task: QueuedTask, work: BlockTime) -> Carri
 
 
 async def session_of(tools: Tools, user_id: str, day: Date) -> Session | None:
-    """The session in which a person plans that day, or has planned it."""
+    """Return the session in which a person is planning, or has planned, that day."""
     of_day = [session for session in await tools.sessions.of_user(user_id) if session.date == day]
     running = (session for session in of_day if session.status is SessionStatus.ACTIVE)
     return next(running, next((session for session in of_day if committed(session)), None))
 
 
 def _wished(work: BlockTime) -> str:
-    """A draft does not know of the time that was wished for."""
+    """Return a note about the requested start time, which a draft does not take into account."""
     if work.start is None:
         return ""
     return f" The draft chooses when: you wanted {work.start:%H:%M}, so move it there in Refine."

@@ -1,4 +1,4 @@
-"""Breaking a goal into parts, by a model or by the person, and having them approved (S168)."""
+"""Break a goal into parts, by a model or by the person, and have them approved (S168)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ NO_MODEL = "Without a language model I cannot propose parts at once; pull the go
 
 
 async def proposed(tools: Tools, task: QueuedTask, key: str) -> Carried:
-    """Propose parts and put them into the queue, once for that ``key``; where no model can, ask the person for them."""
+    """Propose parts and put them into the queue, once per ``key``; without a model, ask the person for them."""
     there = [each for each in await tools.tasks.of(task.user_id, ended=True) if each.goal == task.id]
-    if there:  # an earlier try put them there, whole
+    if there:  # an earlier attempt added all of them
         after = with_steps(task, *() if task.steps[1:] else _WHOLE)
         return Carried(TaskState.WAITING, PROPOSED, steps=after.steps[len(task.steps) :])
     if tools.model is None:
@@ -50,7 +50,7 @@ async def proposed(tools: Tools, task: QueuedTask, key: str) -> Carried:
 
 
 async def untracked(tools: Tools, spec: TaskSpec) -> Carried:
-    """The parts as words, for somebody who wants no tasks. Raises ``ModelError`` and ``BadInput``."""
+    """Return the parts as text, without adding tasks. Raises ``ModelError`` and ``BadInput``."""
     if tools.model is None:
         raise BadInput(NO_MODEL)
     parts = await decomposed(spec, tools.model, now=tools.clock.now(), tz=tools.tz)
@@ -85,7 +85,7 @@ async def write_parts(tools: Tools, command: WriteParts) -> Card:
 
 
 async def approved_by_now(tools: Tools, goal: QueuedTask) -> Carried | None:
-    """What became of a goal whose parts are to be approved; ``None`` while they are not."""
+    """Return the result of a goal whose parts have to be approved; ``None`` until they are."""
     parts = [each for each in await tools.tasks.of(goal.user_id, ended=True) if each.goal == goal.id]
     reviews = [each for each in parts if isinstance(each.spec.work, ReviewParts)]
     if not any(review.state is TaskState.DONE for review in reviews):

@@ -1,5 +1,7 @@
-"""Doing work without the queue, because the person wants it so: what is simple at once, what is complex only on
-insistence, and never without saying what that means (S163-S166)."""
+"""Do work without the queue, on the person's request (S163-S166).
+
+Simple work is done at once, complex work only if the person insists. The reply always explains the consequences.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,10 @@ _OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
 
 
 async def do_now(tools: Tools, command: DoTaskNow) -> Card:
-    """Do what a task says, and take it out of the queue; or say why it had better stay there, and how to insist. Raises
-    ``StoreError``."""
+    """Do a task at once and take it out of the queue, or explain why it should stay there and how to insist.
+
+    Raises ``StoreError``.
+    """
     task = await tools.tasks.get(command.user_id, command.task_id)
     if task is None:
         return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
@@ -42,14 +46,14 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
 
 
 def redirect(task: QueuedTask, why: str) -> Card:
-    """Why a task had better stay in the queue, the line that pulls it, and a way to insist (S164)."""
+    """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
     anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
     sentence = f"{why} I keep {quoted(task)} there: run `/pull {task.id}` to do it with all that."
     return said(sentence, pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
 
 
 async def directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
-    """Do what is asked, without a task; what it sets going is set going once for that ``key`` (S163, S165)."""
+    """Do work without a task; anything that it starts is started once per ``key`` (S163, S165)."""
     note = UNTRACKED if simple and complex_because(spec) is None else LOST
     try:
         carried = await carried_out(tools, spec, asker, key=key)

@@ -1,4 +1,4 @@
-"""Forms about a task that was pulled: whether it is done, and when there is time for it."""
+"""Forms about a task that was pulled: mark it as done, block time for it, or write down its parts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fateforger.tasks.ruled import workflow_of
 
 
 def done_form(task: QueuedTask) -> Form:
-    """Each criterion is asked for, and what was done, where a workflow has rules about it."""
+    """Return the form with the acceptance criteria and, if the task has a workflow, the actions that were done."""
     fields: list[FormField] = [Prose(text=f"**{plain(task.spec.title, 200)}**")]
     criteria = task.spec.acceptance_criteria
     if criteria:
@@ -51,7 +51,7 @@ def done_form(task: QueuedTask) -> Form:
 
 
 def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | FormErrors:
-    """The person's word that it is done; while something is missing, a sentence that says what."""
+    """Return the command that marks the task as done, or a message about what is missing."""
     filled = Filled(submission)
     met, did = tuple(int(place) for place in filled.many("met")), filled.many("did")
     try:
@@ -70,7 +70,7 @@ def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | Form
 
 
 def parts_form(task: QueuedTask) -> Form:
-    """The parts of a goal, as the person sees them."""
+    """Return the form for the parts of a goal."""
 
     def lines(name: str, label: str, hint: str = "") -> TextField:
         return TextField(
@@ -94,7 +94,7 @@ def parts_form(task: QueuedTask) -> Form:
 
 
 def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | FormErrors:
-    """The parts that a filled form names; where a rule objects, the sentence that says what to do."""
+    """Return the command with the parts of a filled form, or the message of a violated rule."""
     filled = Filled(submission)
     known = [Part(title=line) for line in _lines(filled, "parts")]
     unknown = [Part(title=line, tag="TBD") for line in _lines(filled, "open")]
@@ -125,7 +125,7 @@ def _lines(filled: Filled, name: str) -> tuple[str, ...]:
 
 
 def time_form(task: QueuedTask) -> Form:
-    """When there is time for a task."""
+    """Return the form that blocks time for a task."""
     minutes = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
     return Form(
         form="queue_time",
@@ -145,7 +145,7 @@ def time_form(task: QueuedTask) -> Form:
 
 
 def read_time(task: QueuedTask, submission: FormSubmission, tz: str) -> BlockTimeFor | FormErrors:
-    """The block that a filled form asks for."""
+    """Return the command of a filled form, or the errors per field."""
     filled = Filled(submission)
     day, minutes = filled.day("date"), filled.minutes("minutes", needed="How many minutes shall I block?")
     start = filled.clock("start")

@@ -1,4 +1,4 @@
-"""Carrying out each kind of work, as far as it goes without the person."""
+"""Carry out each kind of work as far as possible without the person."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ NO_RULE_WAITS = "No rule waits for your word."
 async def carried_out(
     tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, task: QueuedTask | None = None
 ) -> Carried:
-    """Do what a task says, or the same without a ``task``; what it sets going is set going once for that ``key``.
-    Raises ``BadInput`` or ``ModelError`` when it cannot be done."""
+    """Carry out work, with or without its ``task``; anything that it starts is started once per ``key``.
+
+    Raises ``BadInput`` or ``ModelError`` if that is not possible.
+    """
     match spec.work:
         case PlanDay():
             return await plan_day(tools, asker, spec.work, key=key)
@@ -47,7 +49,7 @@ async def carried_out(
 
 
 async def completed(tools: Tools, task: QueuedTask) -> Carried | None:
-    """What became of a task that waits; ``None`` while that is open."""
+    """Return the result of a waiting task; ``None`` while it is open."""
     work = task.spec.work
     match work:
         case PlanDay():
@@ -60,13 +62,13 @@ async def completed(tools: Tools, task: QueuedTask) -> Carried | None:
         case Decompose():
             return await approved_by_now(tools, task)
         case Do() | ReviewParts():
-            return None  # by the person's word
+            return None  # the person decides
         case _:
             assert_never(work)
 
 
 async def review_rules(tools: Tools, user_id: str, tz: str) -> Carried:
-    """How many rules wait for the person's word."""
+    """Return the result for a review: how many rules wait for the person's decision."""
     versions = () if tools.rules is None else await tools.rules.versions(user_id)
     book = RuleBook(alone(user_id, tz, tools.clock.now()), versions)
     count = sum(row.unsure and not row.retired for row in book.rows)

@@ -1,4 +1,4 @@
-"""Tasks of the queue in the plan of a day: in the person's hands, until they say that they are done."""
+"""Tasks of the queue that are in the plan of a day: they are in the person's hands until they report them as done."""
 
 from __future__ import annotations
 
@@ -15,25 +15,28 @@ LEASE_SECONDS = 60.0
 
 
 class Planned:
-    """``executor`` names this program in its claims. All raise ``StoreError``; all can be repeated."""
+    """Keeps the queue up to date with plans.
+
+    ``executor`` names this program in its claims. All methods raise ``StoreError`` and can be repeated.
+    """
 
     def __init__(self, tools: Tools, executor: str) -> None:
         self._tools = tools
         self._executor = executor
 
     async def to_do(self, user_id: str) -> tuple[QueuedTask, ...]:
-        """What can be pulled, and what the person has in hand."""
+        """Return the tasks that can be pulled, and those in the person's hands."""
         tasks = await known(self._tools.tasks, user_id)
         can = {task.id for task in ready(tasks)}
         return tuple(task for task in tasks if task.id in can or task.state is TaskState.WAITING)
 
     async def ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
-        """Those of them that are done or stopped."""
+        """Return the ids of those tasks that are done or stopped."""
         found = [await self._tools.tasks.get(user_id, name) for name in task_ids if read_task_id(name) == name]
         return frozenset(task.id for task in found if task is not None and task.state in ENDED)
 
     async def follow(self, before: Session, after: Session) -> None:
-        """What came onto the list of a day is in the person's hands; what left it can be pulled again."""
+        """Hand tasks that entered the list of a day to the person, and return those that left it to the queue."""
         was, now = queue_ids(before), queue_ids(after)
         for task_id in sorted(now - was):
             await self._take(after, task_id)

@@ -1,4 +1,4 @@
-"""Pulling: a task is claimed, carried out under its rules, and settled; once for each command (S158-S162)."""
+"""Pull tasks: claim, carry out under their rules, and settle them, once per command (S158-S162)."""
 
 from __future__ import annotations
 
@@ -23,22 +23,25 @@ from fateforger.workflow import Checked
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 5.0
-"""Less than a job's: when another program takes over the command of one that died, the claim is free again, too."""
+"""Shorter than the lease of a job: when another program takes over the command, the claim is free, too."""
 CLAIMED = "claim_task"
 WORK_ON = "work_on_subtask"
 LOST = "Somebody else took that task over in the meantime; it is with them now."
 
 
 class Puller:
-    """``executor`` names this program in its claims: unlike any other that runs, and the same after a restart. Raises
-    ``StoreError``, and then the same command can be carried out again."""
+    """Pulls tasks.
+
+    ``executor`` names this program in its claims: it is unique among running programs and the same after a restart.
+    Methods raise ``StoreError``; the command can then be repeated.
+    """
 
     def __init__(self, tools: Tools, executor: str) -> None:
         self._tools = tools
         self._executor = executor
 
     async def pull(self, command: PullTask) -> Card:
-        """Claim a task and carry it out; the card says how it stands then, or why nothing was pulled."""
+        """Claim a task and carry it out. Return a card with its state, or with the reason why none was pulled."""
         task = await self._pulled_by(command)
         if task is None:
             claimed = await self._claimed(command)
@@ -61,7 +64,7 @@ class Puller:
             async with self._kept(task):
                 carried = await self._attempt(task, command)
         except BaseException:
-            # Whoever tries again must find it free; if even that cannot be written, the claim runs out by itself.
+            # A retry must find the task free. If even this write fails, the claim expires by itself.
             with contextlib.suppress(StoreError):
                 await self._tools.tasks.settle(task, _active, now=self._tools.clock.now())
             raise
@@ -92,7 +95,7 @@ class Puller:
         return replace(carried, steps=(*steps, *carried.steps))
 
     async def _unapproved(self, task: QueuedTask, goal_id: str) -> tuple[Checked, ...]:
-        """The rules that keep a part of a goal from being worked on before its review (S168)."""
+        """Return the rules that forbid work on a part of a goal before its review (S168)."""
         goal = await self._tools.tasks.get(task.user_id, goal_id)
         if goal is None or isinstance(task.spec.work, ReviewParts):
             return ()
@@ -104,7 +107,7 @@ class Puller:
 
     @asynccontextmanager
     async def _kept(self, task: QueuedTask) -> AsyncIterator[None]:
-        """Keep the claim for as long as the block lasts."""
+        """Renew the claim until the block ends."""
         keeping = asyncio.create_task(self._keep(task), name=f"claim of {task.id}")
         try:
             yield
@@ -121,12 +124,12 @@ class Puller:
                 return
 
     async def _pulled_by(self, command: PullTask) -> QueuedTask | None:
-        """The task that an earlier try of this command has carried out."""
+        """Return the task that an earlier attempt of this command carried out."""
         everything = await self._tools.tasks.of(command.user_id, ended=True)
         return next((task for task in everything if command.command_id in task.handled), None)
 
     async def _nothing(self, command: PullTask) -> Card:
-        """Why nothing was pulled (S160)."""
+        """Return the card that explains why nothing was pulled (S160)."""
         tasks = await known(self._tools.tasks, command.user_id)
         if command.task_id is None:
             if not tasks:

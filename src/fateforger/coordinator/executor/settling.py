@@ -1,4 +1,4 @@
-"""A person's word about a task: verified, then written down, once (S162)."""
+"""Apply a person's decision about a task: verify it, then store it, once (S162)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fateforger.tasks.ruled import objections, refusal, unfinished, with_steps, 
 
 
 async def settle(tools: Tools, command: SettleTask) -> Card:
-    """Do as the person says about a task; the card says how it stands then. Raises ``StoreError``."""
+    """Apply a person's decision about a task and return its card. Raises ``StoreError``."""
     try:
         task = await tools.tasks.change(
             command.user_id, command.task_id, lambda now: settled(now, command), now=tools.clock.now()
@@ -28,8 +28,10 @@ async def settle(tools: Tools, command: SettleTask) -> Card:
 
 
 def settled(task: QueuedTask, command: SettleTask) -> QueuedTask:
-    """The task after the person's word. A word that was taken before changes nothing. Raises ``BadInput`` for one that
-    makes no sense, or that a rule forbids."""
+    """Return the task after the person's decision. A repeated decision changes nothing.
+
+    Raises ``BadInput`` for a decision that makes no sense now, or that a rule forbids.
+    """
     if command.command_id in task.handled or command.word == "open":
         return task
     after = _after(task, command)
@@ -62,8 +64,10 @@ def _after(task: QueuedTask, command: SettleTask) -> QueuedTask:
 
 
 def done(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:
-    """The task as done, if it is: each criterion is met, and no rule of its workflow objects to what was ``did``, in
-    that order. Raises ``BadInput`` with what is missing."""
+    """Return the task as done, if every criterion is met and no rule objects to the actions in ``did``, in order.
+
+    Raises ``BadInput`` with what is missing.
+    """
     criteria = task.spec.acceptance_criteria
     missing = [text for place, text in enumerate(criteria) if place not in met]
     if missing:

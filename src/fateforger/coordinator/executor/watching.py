@@ -1,4 +1,4 @@
-"""Tasks that wait for something other than a word: looked at when that may have come, and now and then (S162)."""
+"""Check tasks that wait for something other than the person's decision, on a wake-up and at intervals (S162)."""
 
 from __future__ import annotations
 
@@ -15,30 +15,29 @@ from fateforger.tasks import QueuedTask, TaskState
 log = logging.getLogger(__name__)
 
 SECONDS = 20.0
-"""Between two looks when nobody says that something may have come."""
+"""Seconds between two checks without a wake-up."""
 
 
 class Waiting:
-    """Looks at everybody's waiting tasks. Nothing is remembered beyond the process: what waits is in the store, and a
-    look that was cut off is simply repeated."""
+    """Checks the waiting tasks of all people. It keeps no state: an interrupted check is repeated."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._awake = asyncio.Event()
 
     def wake(self) -> None:
-        """Something may have come that a task waits for."""
+        """Wake the check. Call this when something happened that a task may wait for."""
         self._awake.set()
 
     async def run(self) -> None:
-        """Look until it is cancelled."""
+        """Check tasks until cancelled."""
         while True:
             self._awake.clear()
             try:
                 await self.round()
             except StoreError as error:
                 log.warning("waiting tasks are not looked at for now: %s", error.message)
-            except Exception:  # the outermost edge of looking: one task that is beyond us must not end it for all
+            except Exception:  # outermost edge of a check: one broken task must not end it for all
                 log.exception("a look at waiting tasks failed")
             try:
                 await asyncio.wait_for(self._awake.wait(), SECONDS)
@@ -46,14 +45,14 @@ class Waiting:
                 continue
 
     async def round(self) -> None:
-        """Look at each waiting task once. Raises ``StoreError``."""
+        """Check each waiting task once. Raises ``StoreError``."""
         for task in await self._tools.tasks.waiting():
             came = await completed(self._tools, task)
             if came is not None:
                 await self._settle(task, came)
 
     async def _settle(self, task: QueuedTask, came: Carried) -> None:
-        """First it is said, once, and then written down: so nothing that ended by itself goes unsaid."""
+        """Announce the result once, and then store it, so that no result goes unannounced."""
         cause = f"{task.id}/{task.version}/{came.state.value}"
         after = came.on(task, cause, task.mode)
         session = await self._tools.sessions.load(after.place.partition(" ")[0])
@@ -70,5 +69,5 @@ class Waiting:
 
 
 def _still(task: QueuedTask, came: Carried, cause: str) -> QueuedTask:
-    """What becomes of the task if it still waits."""
+    """Return the task with the result, if it is still waiting."""
     return came.on(task, cause, task.mode) if task.state is TaskState.WAITING else task

@@ -1,4 +1,4 @@
-"""Forms: what each asks, and what a filled one means. Pure; one file per form."""
+"""Forms: their fields, and the commands of filled ones. Pure; one module per form."""
 
 from __future__ import annotations
 
@@ -37,31 +37,31 @@ RULES: Mapping[str, RuleRoom] = {
     "rule_new": RuleRoom(rule.new_form, rule.read_new),
     "rule_day": RuleRoom(rule.day_form, rule.read_new),
 }
-"""Forms about a person's rules: they make sense at every stage, and without a session."""
+"""Forms about a person's rules; they are available at every stage, and without a session."""
 UNKNOWN = "I don't know that form any more; please use the newest card in this thread."
 
 
 def open_rules(book: RuleBook, request: FormRequest) -> Form:
-    """As :func:`open_form`, for one of ``RULES``."""
+    """Return one of the forms in ``RULES``; see :func:`open_form`."""
     return RULES[request.form].form(_open(book), request)
 
 
 def read_rules(book: RuleBook, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
-    """As :func:`read_form`, for one of ``RULES``."""
+    """Read one of the forms in ``RULES``; see :func:`read_form`."""
     return refuse_values(submission) or RULES[submission.form].read(_open(book), submission)
 
 
 def open_form(session: Session, request: FormRequest) -> Form:
-    """The form that was asked for, filled with what is known. Raises ``UserError`` when it makes no sense now."""
+    """Return a form, filled with known values. Raises ``UserError`` if it makes no sense now."""
     return _room(session, request.form).form(session, request)
 
 
 def read_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    """What a filled form asks for, or a sentence per field. Raises ``UserError`` when it makes no sense any more."""
+    """Return the command of a filled form, or the errors per field. Raises ``UserError`` if it is out of date."""
     command = _room(session, submission.form).read(session, submission)
     if not isinstance(command, AddBlock | EditBlock):
         return command
-    # Tried on the plan right here, so that a block that does not fit is said while the form is still open.
+    # Try the block on the plan now, so that a block that does not fit is reported while the form is still open.
     try:
         edited(session, command)
     except UserError as error:

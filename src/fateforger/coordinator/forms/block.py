@@ -1,4 +1,4 @@
-"""Stage 4: a new block, and one block in full."""
+"""Stage 4: add a block, and edit one in full."""
 
 from __future__ import annotations
 
@@ -86,8 +86,10 @@ def edit_form(session: Session, request: FormRequest) -> Form:
 
 
 def read_edited(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    """Only what differs from the block as the form showed it is asked for: a form that was opened before the block
-    moved does not move it back."""
+    """Return the command with only the fields that differ from the block as the form showed it.
+
+    A form that was opened before the block moved does not move it back.
+    """
     if session.plan is None:
         raise BadInput("There is no plan to change yet.")
     key, opened_start, opened_minutes = submission.target.rsplit(" ", 2)
@@ -116,7 +118,7 @@ def _as_opened(block: Resolved) -> str:
 
 
 def first_free(session: Session) -> time | None:
-    """The first half hour of the frame that nothing takes yet and that is not past; ``None`` when there is none."""
+    """Return the first half hour of the frame that is free and not past; ``None`` if there is none."""
     if frame_mistake(session) is not None:
         return None
     start, end = frame_of(session)

@@ -1,4 +1,4 @@
-"""Stage 2: which of the tasks that are offered, but for those of missed days, are to be done on this one."""
+"""Stage 2: choose among the offered tasks, except those of missed days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage 2: what is still to be done of all that missed days left open, day by day."""
+"""Stage 2: decide about everything that missed days left open, day by day."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def form(session: Session, _request: FormRequest) -> Form:
     return Form(
         form="catch_up",
         session_id=session.id,
-        # What is left unticked is settled: so it has to be known what was shown.
+        # An unticked item is settled, so the form has to record which items it showed.
         target=" ".join(each.task.id for each in things),
         title="Catch up",
         submit="Catch up",

@@ -11,14 +11,14 @@ from fateforger.errors import BadInput
 
 DAY = 24 * 60
 LONGEST_NIGHT = 16 * 60
-"""A window over midnight that is longer than this is more likely a slip, like 9-5 for 9-17."""
+"""Longest window over midnight, in minutes; a longer one is more likely a slip, like 9-5 for 9-17."""
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d{2})|h|(?<=\d)(\d{2}))?(am|pm)?")
 _LENGTH = re.compile(r"(?:(\d+(?:[.,]\d+)?)(?:h|hr|hrs|hour|hours))?(?:(\d+)(?:m|min|mins|minute|minutes)?)?")
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
 
 
 def typed_clock(text: str) -> time:
-    """A time of day; 24:00 is midnight. Raises :class:`BadInput`."""
+    """Parse a time of day; 24:00 is midnight. Raises :class:`BadInput`."""
     found = _CLOCK.fullmatch(_squeezed(text))
     if found is not None:
         hour, minute, half = int(found[1]), int(found[2] or found[3] or 0), found[4]
@@ -31,14 +31,19 @@ def typed_clock(text: str) -> time:
 
 
 def typed_windows(text: str) -> tuple[tuple[time, time], ...]:
-    """Windows of time, parted by commas. One whose end is earlier than its start reaches over midnight. Raises
-    :class:`BadInput`."""
+    """Parse time windows separated by commas. A window that ends before its start reaches over midnight.
+
+    Raises :class:`BadInput`.
+    """
     pieces = [piece.strip() for piece in re.split(r"[,;\n]", text) if piece.strip()]
     return tuple(_window(piece) for piece in pieces)
 
 
 def typed_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
-    """A length in minutes; ``bare`` is the unit of a small number without one. Raises :class:`BadInput`."""
+    """Parse a length and return it in minutes; ``bare`` is the unit of a small number without one.
+
+    Raises :class:`BadInput`.
+    """
     given = _squeezed(text)
     minutes: float | None = None
     if re.fullmatch(r"\d{1,2}:\d{2}", given):
@@ -57,12 +62,12 @@ def typed_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
 
 
 def windows_typed(windows: tuple[tuple[time, time], ...]) -> str:
-    """Windows as one would type them: ``9:00-12:00, 14:00-16:00``."""
+    """Format windows for a text field: ``9:00-12:00, 14:00-16:00``."""
     return ", ".join(f"{_typed(start)}-{_typed(end)}" for start, end in windows)
 
 
 def minutes_typed(minutes: int) -> str:
-    """A length as one would type it."""
+    """Format a length for a text field."""
     hours, rest = divmod(minutes, 60)
     return " ".join(([f"{hours} h"] if hours else []) + ([f"{rest} min"] if rest or not hours else []))
 
@@ -92,6 +97,6 @@ def _typed(clock: time) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """Without spaces and dots in ``p.m.``, letters small, digits of any width plain."""
+    """Return the text without spaces, in lower case, with ``am`` and ``pm`` and digits in normal form."""
     small = unicodedata.normalize("NFKC", text).casefold()
     return re.sub(r"\s+", "", small).replace("a.m.", "am").replace("p.m.", "pm")

@@ -1,4 +1,4 @@
-"""A rule over the order of the day, as a form asks for it: its text, what it may be made of, what is wrong with it."""
+"""A rule about the order of the day in a form: its text, the names it may use, and its errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fateforger.workflow.days import read_day_rule
 from fateforger.workflow.rules import write_rule
 
 DAY_RULE = "day_rule"
-"""The name of the field, and the choice of this kind of rule."""
+"""The name of the field, and the value that chooses this kind of rule."""
 LABEL = "The order of the day, in rule words"
 MOST_LETTERS = 1_000
 NEEDED = "Please write the rule, like “NEVER: meeting_after_17”."
@@ -39,7 +39,7 @@ NAMES = (
 
 
 def day_rule_fields(before: ConstraintRecord | None) -> tuple[FormField, ...]:
-    """The text of the rule, with examples and all names below it."""
+    """Return the field for the rule, with examples and all names below it."""
     return (
         TextField(
             name=DAY_RULE,
@@ -54,7 +54,7 @@ def day_rule_fields(before: ConstraintRecord | None) -> tuple[FormField, ...]:
 
 
 def day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
-    """With the rule that was typed; ``None``, with a sentence beside the field, when it is none."""
+    """Return the payload with the typed rule; ``None``, with an error at the field, if it is invalid."""
     typed = filled.text(DAY_RULE, MOST_LETTERS, needed=NEEDED)
     if filled.errors.get(DAY_RULE):
         return None
@@ -68,15 +68,17 @@ def day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
 
 
 def spoken_rule(payload: Payload | None) -> str:
-    """What a rule over the order of the day says in plain words; empty where there is none."""
+    """Return a rule about the order of the day in plain words; empty if there is none."""
     if payload is None or payload.day_rule is None:
         return ""
     return told(read_day_rule(payload.day_rule)).rstrip(".")
 
 
 def clash_with(book: RuleBook, record: ConstraintRecord, given: FormSubmission, but: str | None = None) -> str | None:
-    """Why a rule cannot be kept together with those in force, with the texts of all of them. ``but`` is the one that it
-    takes the place of, or that it is itself."""
+    """Return the message for a rule that contradicts rules in force, with the texts of all of them.
+
+    ``but`` is the uid of the rule that it replaces, or its own. Returns ``None`` without a contradiction.
+    """
     there = [version for version in book.newest.values() if not version.retired and version.uid != but]
     session_id = None if book.session is None else book.session.id
     new = Version(

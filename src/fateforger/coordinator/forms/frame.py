@@ -1,4 +1,4 @@
-"""Stage 1: the frame of the day, with lunch."""
+"""Stage 1: the frame of the day, and lunch."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
     if start is None or end is None or filled.errors:
         return FormErrors(errors=filled.errors)
     if f"{start:%H:%M}" == submission.target:
-        # What the form showed for a day that is under way was the clock, and nothing that the person said.
+        # For a day in progress the form showed the clock, which is not a statement of the person.
         start = session.frame.day_start
     frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0)
     try:

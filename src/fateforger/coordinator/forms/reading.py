@@ -1,4 +1,4 @@
-"""Reading what was filled in: a value per field, or one sentence per field that cannot be used."""
+"""Read filled forms: a value per field, or one error message per invalid field."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ DEPTHS = {"deep": "Deep: needs undisturbed attention", "shallow": "Shallow: can 
 
 
 def refuse_values(submission: FormSubmission) -> FormErrors | None:
-    """Return a sentence beside each field that is too long to be looked through, or else beside each that holds a
-    secret; ``None`` when there is none. Neither becomes a command, which is kept for a while."""
+    """Return errors for fields that are too long to be searched for secrets, or else for those that hold a secret.
+
+    Returns ``None`` if there are none. Neither becomes a command, because commands are stored for a while.
+    """
     typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
     endless = [name for name, value in typed.items() if len(value) > LONGEST]
     if endless:
@@ -33,7 +35,7 @@ def refuse_values(submission: FormSubmission) -> FormErrors | None:
 
 @dataclass(frozen=True, slots=True)
 class FormRoom:
-    """In which stages a form makes sense, how it is made, and how it is read."""
+    """A form of a session: the stages that it belongs to, and the functions that build and read it."""
 
     stages: frozenset[TimeboxingStage]
     form: Callable[[Session, FormRequest], Form]
@@ -42,7 +44,7 @@ class FormRoom:
 
 @dataclass(frozen=True, slots=True)
 class RuleRoom:
-    """How a form about a person's rules is made, and how it is read: as a command, or as another form in its place."""
+    """A form about a person's rules: the functions that build it and read it, as a command or as another form."""
 
     form: Callable[[RuleBook, FormRequest], Form]
     read: Callable[[RuleBook, FormSubmission], SessionCommand | Form | FormErrors]
@@ -50,13 +52,13 @@ class RuleRoom:
 
 @dataclass
 class Filled:
-    """Takes values out of a submission and collects what is wrong with them."""
+    """Read values from a submission and collect their errors."""
 
     submission: FormSubmission
     errors: dict[str, str] = field(default_factory=dict)
 
     def text(self, name: str, limit: int, *, needed: str | None = None) -> str:
-        """Text without space around it. ``needed`` is what to say when it is empty and must not be."""
+        """Return the stripped text of a field. ``needed`` is the error message for an empty one, if it is required."""
         value = self.submission.values.get(name)
         text = value.strip() if isinstance(value, str) else ""
         if not text and needed is not None:
@@ -111,7 +113,7 @@ class Filled:
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """What every command carries."""
+        """The fields that every command has."""
         given = self.submission
         return {
             "command_id": given.command_id,
@@ -121,5 +123,5 @@ class Filled:
         }
 
     def or_errors(self, make: Callable[[], SessionCommand]) -> SessionCommand | FormErrors:
-        """The command, unless something is wrong."""
+        """Return the command, or the errors if there are any."""
         return FormErrors(errors=self.errors) if self.errors else make()

@@ -1,4 +1,4 @@
-"""Stages 4 and 5: how the day went so far, in one go."""
+"""Stages 4 and 5: report the progress of the day in one form."""
 
 from __future__ import annotations
 

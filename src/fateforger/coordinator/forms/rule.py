@@ -1,4 +1,4 @@
-"""One rule in full: to look at, to judge, to change, to replace; and a new one."""
+"""A rule in full: view, judge, edit and replace it, or add a new one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DIFFERENCE = (
 
 
 def edit_form(book: RuleBook, request: FormRequest) -> Form:
-    """The rule with its buttons and fields. One that is out of force can only be looked at and restored."""
+    """Return the form of a rule, with buttons and fields. A rule out of force can only be viewed and restored."""
     seen, uid = addressed(request.target)
     row, version = book.rule(uid)
     seq = seen if request.chosen else version.seq
@@ -64,7 +64,7 @@ def edit_form(book: RuleBook, request: FormRequest) -> Form:
 
 
 def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
-    """The rule as it shall be; left as it is, it is confirmed."""
+    """Return the command that saves the rule; if nothing was edited, the command that confirms it."""
     seen, uid = addressed(submission.target)
     _, version = book.rule(uid)
     filled = Filled(submission)
@@ -81,13 +81,13 @@ def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | 
 
 
 def day_form(book: RuleBook, request: FormRequest) -> Form:
-    """A new rule over the order of the day, with the words that it may use."""
+    """Return the form for a new rule about the order of the day, with the names that it may use."""
     chosen = {"kind": DAY_RULE, **request.chosen}
     return new_form(book, request.model_copy(update={"chosen": chosen})).model_copy(update={"form": "rule_day"})
 
 
 def new_form(book: RuleBook, request: FormRequest) -> Form:
-    """A new rule, empty; or one in the place of another, which begins as that one is."""
+    """Return the form for a new rule, either empty, or filled from the rule that it replaces."""
     old = _replaced(book, request.target)
     fields: tuple[FormField, ...] = rule_fields.fields(None if old is None else old.record, request.chosen)
     if old is not None:
@@ -107,7 +107,7 @@ def new_form(book: RuleBook, request: FormRequest) -> Form:
 
 
 def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
-    """What to remember, in the place of another rule if so wished."""
+    """Return the command that remembers the new rule, or the errors per field."""
     old = _replaced(book, submission.target)
     filled = Filled(submission)
     record = rule_record.record(filled, None, tz=None if book.session is None else book.session.tz)
@@ -122,12 +122,12 @@ def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | For
 
 
 def address(seq: int, uid: str) -> str:
-    """A rule as it was in view."""
+    """Return the target of a control: a rule, and its version when it was shown."""
     return f"{seq} {uid}"
 
 
 def addressed(target: str) -> tuple[int, str]:
-    """Which version of which rule a control is about. Raises :class:`BadInput`."""
+    """Return the version and the rule of a control's target. Raises :class:`BadInput`."""
     seq, _, uid = target.partition(" ")
     if not seq.isdecimal() or not uid:
         raise BadInput("I don't know that rule any more; please look at the list again.")
@@ -144,7 +144,7 @@ def _reach(day: str) -> ChoiceField:
 
 
 def _told(book: RuleBook, version: Version) -> str:
-    """The rule in the person's words with the day they said it, and why it applies or does not."""
+    """Return the rule in the person's words, the date they said it, and the reason why it applies or does not."""
     context = context_of(book.person)
     answer = applicability(book.versions, context)
     used = next((item for item in answer.applicable if item.uid == version.uid), None)
@@ -157,7 +157,7 @@ def _told(book: RuleBook, version: Version) -> str:
 
 
 def _verdicts(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
-    """What can be said about a rule by pressing a button."""
+    """Return the buttons for a rule."""
     target = address(row.seq, row.uid)
     if row.retired:
         return (Button(label="Restore", action="memory.restore", target=target, style="primary"),)

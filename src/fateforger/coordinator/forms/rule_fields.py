@@ -42,14 +42,14 @@ LENGTHS = {RuleKind.MIN_SLEEP: "At least", RuleKind.BUFFER: "At least", RuleKind
 
 
 class Part(StrEnum):
-    """What a kind of rule asks for besides words."""
+    """A field that a kind of rule needs in addition to the words."""
 
     TIMES = "times"
     LENGTH = "length"
 
 
 def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named: bool = False) -> tuple[FormField, ...]:
-    """The fields, filled from a record; ``chosen`` is what stands in a form that is shown anew for another kind."""
+    """Return the fields, filled from a record; ``chosen`` holds the values of a form that changes to another kind."""
     name = chosen.get("kind") or kind_of(before)
     ordered = name == DAY_RULE
     return (
@@ -75,7 +75,7 @@ def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named:
         ),
         *_about(rule_kind(name), before),
         *_when_fields(Applicability() if before is None else before.applicability),
-        # The text of a rule over the order of the day says itself which blocks it is about.
+        # The text of a rule about the order of the day names its blocks itself.
         *(() if ordered else (_blocks_field(before),)),
     )
 
@@ -122,7 +122,7 @@ def _blocks_field(before: ConstraintRecord | None) -> ManyField:
 
 
 def kind_of(record: ConstraintRecord | None) -> str:
-    """The choice that stands for a record's kind."""
+    """Return the choice of a record's kind."""
     kind = None if record is None else record.payload.rule_kind
     if record is not None and record.payload.day_rule is not None:
         return DAY_RULE
@@ -130,7 +130,7 @@ def kind_of(record: ConstraintRecord | None) -> str:
 
 
 def rule_kind(name: str) -> RuleKind | None:
-    """The kind behind a choice of ``KINDS``; ``None`` for those that are no kind of their own."""
+    """Return the kind of a choice in ``KINDS``; ``None`` for those without one."""
     return None if name in {WORDS_ONLY, DAY_RULE} else RuleKind(name)
 
 
@@ -163,16 +163,16 @@ def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[Form
 
 
 def speaks_for_itself(record: ConstraintRecord) -> bool:
-    """Whether its words are only what a rule over the order of the day says anyway."""
+    """Check whether a record's words only repeat its rule about the order of the day."""
     return bool(record.payload.day_rule) and record.words == spoken_rule(record.payload)
 
 
 def length_of(payload: Payload, kind: RuleKind) -> int | None:
-    """The minutes that a kind of ``LENGTHS`` asks for, as they are in the record."""
+    """Return the minutes of the record for a kind in ``LENGTHS``."""
     scalars = payload.scalar_params
     return scalars.duration_max if kind is RuleKind.CAPACITY else scalars.duration_min
 
 
 def clocks_of(payload: Payload) -> tuple[tuple[time, time], ...]:
-    """The times of day of the record's windows."""
+    """Return the times of day of the record's windows."""
     return tuple((window.start, window.end) for window in payload.windows)

@@ -1,4 +1,4 @@
-"""The record that the fields of a rule come to. What a form does not ask about stays as it was."""
+"""Build a record from the fields of a rule. Anything that a form does not show is kept."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ from fateforger.errors import BadInput
 from fateforger.plan import ET
 
 SHORT = 60
-"""Characters of the name that a rule gets from its words."""
+"""Maximum length of a name that is derived from the words of a rule."""
 
 
 def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -> ConstraintRecord | None:
-    """The record that was filled in, or ``None`` when something is wrong; then ``filled`` has a sentence for each
-    field. Nothing but what was changed differs from ``before``. Without ``tz`` its times are the planned day's own."""
+    """Return the filled-in record; ``None`` if there are errors, which are then in ``filled``.
+
+    Only what was edited differs from ``before``. Without ``tz`` the times are in the time zone of the planned day.
+    """
     payload = _payload(filled, filled.choice("kind") or kind_of(before), before)
     words = _words(filled, before, spoken=spoken_rule(payload))
     name = _name(filled, words, before)
@@ -55,13 +57,15 @@ def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -
 
 
 def confirmed(record: ConstraintRecord) -> ConstraintRecord:
-    """What a person wrote down themselves is certain."""
+    """Return the record with full certainty, because the person wrote it down."""
     return record.model_copy(update={"status": Status.LOCKED, "source": Source.USER, "confidence": 1.0})
 
 
 def _words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:
-    """Words longer than the form can show stay whole, unless their beginning was changed. What a rule over the order of
-    the day says is ``spoken`` where the person gave it no words."""
+    """Return the words of the rule. Words too long for the form are kept, unless their beginning was edited.
+
+    ``spoken`` is used for a rule about the order of the day to which the person added no words.
+    """
     needed = None if spoken or DAY_RULE in filled.errors else "Please say what the rule is, like “No calls before 10”."
     words = filled.text("words", MAX_WORDS, needed=needed)
     if before is not None and words and words == before.words[:MAX_WORDS].strip():

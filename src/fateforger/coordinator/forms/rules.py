@@ -1,4 +1,4 @@
-"""Every rule of a person: page by page, searched by words, filtered; what is not shown is counted (S34)."""
+"""All rules of a person: paged, searched by words, and filtered; hidden rules are counted (S34)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fateforger.session.rulebook import RuleBook
 from fateforger.turn.present.rules import ADD, ADD_DAY, about, marks, since
 
 PAGE = 12
-"""Rules on a page: each takes two of the hundred parts of a modal."""
+"""Rules per page: each takes two of the hundred blocks of a modal."""
 MOST_WORDS = 80
 Status = Literal["all", "used", "confirm", "force", "out"]
 Reach = Literal["any", "lasting", "dated", "day"]
@@ -51,7 +51,7 @@ _REACH: Mapping[Reach, tuple[str, Callable[[MemoryRow], bool]]] = {
 
 
 class Wanted(BaseModel):
-    """Which part of the list is shown. ``edition`` counts how often the search was begun anew."""
+    """The visible part of the list. ``edition`` counts how often the search was reset."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     page: int = 1
@@ -65,12 +65,12 @@ class Wanted(BaseModel):
 
 
 def form(book: RuleBook, request: FormRequest) -> Form:
-    """The list as it was, with what was chosen since."""
+    """Return the list in its previous state, with the latest choices applied."""
     return _list(book, _turned(_wanted(request.target), request.chosen), request.session_id)
 
 
 def read(book: RuleBook, submission: FormSubmission) -> Form:
-    """Sending the form is searching."""
+    """Return the list for the submitted search."""
     words = Filled(submission).text("words", MOST_WORDS)
     return _list(book, _turned(_wanted(submission.target), {"words": words}), submission.session_id)
 
@@ -83,7 +83,7 @@ def _wanted(target: str) -> Wanted:
 
 
 def _turned(wanted: Wanted, chosen: Mapping[str, str]) -> Wanted:
-    """Another search or filter begins on the first page."""
+    """Apply choices to the list. A new search or filter begins on the first page."""
     if "everything" in chosen:
         return Wanted(edition=wanted.edition + 1)
     changes: dict[str, object] = {name: chosen[name] for name in ("words", "status", "reach") if name in chosen}
@@ -122,7 +122,7 @@ def _list(book: RuleBook, wanted: Wanted, session_id: str) -> Form:
 
 
 def _found(rows: Iterable[MemoryRow], wanted: Wanted) -> list[MemoryRow]:
-    """Those that have each of the words somewhere, in the order of the list."""
+    """Return the rows that contain every word, in list order."""
     pieces = wanted.words.casefold().split()
     kept = (row for row in rows if _STATUS[wanted.status][1](row) and _REACH[wanted.reach][1](row))
     return [row for row in kept if all(piece in _whole(row) for piece in pieces)]
@@ -164,7 +164,7 @@ def _search(book: RuleBook, wanted: Wanted) -> tuple[FormField, ...]:
 
 
 def _counted(book: RuleBook, wanted: Wanted, found: Sequence[MemoryRow]) -> str:
-    """How many there are and which of them are shown, so that nothing is cut silently."""
+    """Return the numbers of shown and of all rules, so that nothing is cut silently."""
     every = len(book.rows)
     rules = f"{every} rule{'' if every == 1 else 's'}"
     day = f"The day is {day_words(book.person.date)}."
@@ -189,7 +189,7 @@ def _row(row: MemoryRow) -> tuple[FormField, ...]:
 
 
 def _pages(wanted: Wanted, pages: int) -> tuple[FormField, ...]:
-    """Above the rows and below them: where a modal is scrolled to stays as it is when the page is turned."""
+    """Return the page buttons, for above and below the rows: the scroll position survives a new page."""
     before = Button(label="Previous page", action="turn.page", target=str(wanted.page - 1))
     after = Button(label="Next page", action="turn.page", target=str(wanted.page + 1))
     ways = (*((before,) if wanted.page > 1 else ()), *((after,) if wanted.page < pages else ()))
@@ -197,7 +197,7 @@ def _pages(wanted: Wanted, pages: int) -> tuple[FormField, ...]:
 
 
 def _below(wanted: Wanted) -> Controls:
-    """Back to all of them, and on to a new one."""
+    """Return the buttons that show all rules and add a new one."""
     filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
     everything = Button(label="Show all rules", action="turn.everything", target="yes")
     return Controls(items=(*((everything,) if filtered else ()), ADD, ADD_DAY))

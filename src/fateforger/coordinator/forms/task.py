@@ -1,4 +1,4 @@
-"""Stage 2: one task in full."""
+"""Stage 2: edit one task in full."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
 
 
 def _criteria(filled: Filled) -> tuple[str, ...]:
-    """One a line; empty lines count for nothing."""
+    """Return the criteria, one per line; empty lines are ignored."""
     text = filled.text("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
     lines = tuple(line.strip() for line in text.splitlines() if line.strip())
     if len(lines) > MOST_CRITERIA:

@@ -1,4 +1,4 @@
-"""Stage 2: several tasks at once, and on to the draft if so wished."""
+"""Stage 2: add several tasks at once, and draft the day if the person wants that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fateforger.session.model import Depth, Session, Task
 
 ROWS = 3
 MOST_ROWS = 20
-"""Slack shows a hundred parts in a form at most; a row takes three."""
+"""Slack allows a hundred blocks in a form; a row takes three."""
 
 
 def form(session: Session, request: FormRequest) -> Form:

@@ -1,4 +1,4 @@
-"""Stage 0: another time zone."""
+"""Stage 0: choose another time zone."""
 
 from __future__ import annotations
 
