@@ -67,7 +67,7 @@ class Dossiers:
         is updated later by its own worker. Raises the errors of :meth:`held` and of
         :meth:`fateforger.ports.People.erase`.
         """
-        calendar, closing = await self._calendar_of(user_id), await self.ownership.closing(user_id)
+        calendar, closing = await self._calendar_of(user_id), await self.ownership.build_closing(user_id)
         counts = await self.people.erase(user_id, now=self.clock.now(), calendar=calendar, closing=closing)
         if closing is not None:
             log.warning(CALENDAR_CLOSED)

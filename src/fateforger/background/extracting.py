@@ -65,7 +65,7 @@ def extract_workers(
         if heard is not None:
             await jobs.enqueue(understood_job(heard), now=clock.now())
 
-    async def given_up(job: Job, error: str) -> None:
+    async def on_given_up(job: Job, error: str) -> None:
         log.warning("job %s: a reply is not read for rules: %s", job.id, error)
         reply = _reply(job)
         heard = Understood(
@@ -77,7 +77,7 @@ def extract_workers(
         )
         await jobs.enqueue(understood_job(heard), now=clock.now())
 
-    return LaneWorkers(jobs, EXTRACT_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
+    return LaneWorkers(jobs, EXTRACT_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
 
 
 def _reply(job: Job) -> TimeboxingUserReply:

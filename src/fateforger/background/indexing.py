@@ -86,7 +86,7 @@ class Indexing:
                 failures, self.trouble = 0, None
             except (MemoryUnavailable, StoreError) as error:
                 failures += 1
-                self._tell(error.message)
+                self._report_trouble(error.message)
             await self._pause(self._policy.backoff(failures) if failures else self._policy.idle_seconds)
 
     async def catch_up(self, progress: Progress = lambda _: None) -> None:
@@ -95,7 +95,7 @@ class Indexing:
         Raises ``MemoryUnavailable`` or ``StoreError``; the work done by then is kept.
         """
         while tasks := await self._constraints.unindexed(limit=self._policy.batch):
-            refused = await self._show_all(tasks, progress)
+            refused = await self._index_all(tasks, progress)
             if len(refused) == len(tasks):
                 raise refused[0]
 
@@ -112,10 +112,10 @@ class Indexing:
         if not await self._needed():
             return
         try:
-            await self._look()
+            await self._check_health()
             await self.catch_up()
         except RebuildNeeded as error:
-            self._tell(error.message)
+            self._report_trouble(error.message)
             count = await self.rebuild()
             self._report = await self._memory.report()
             await self.catch_up()
@@ -127,7 +127,7 @@ class Indexing:
             return True
         return bool(await self._constraints.people())
 
-    async def _look(self) -> None:
+    async def _check_health(self) -> None:
         """Check the health of the index from time to time. An index that is unexpectedly empty is indexed again."""
         now = asyncio.get_running_loop().time()
         if self._report is not None and now - self._looked_at < self._policy.look_seconds:
@@ -137,7 +137,7 @@ class Indexing:
         if not self._report.memories and await self._constraints.people():
             await self._constraints.reindex()
 
-    async def _show_all(self, tasks: tuple[IndexTask, ...], progress: Progress) -> list[MemoryUnavailable]:
+    async def _index_all(self, tasks: tuple[IndexTask, ...], progress: Progress) -> list[MemoryUnavailable]:
         """Index the tasks and return the errors of failed ones, which stay on the list and do not block others."""
         shown: list[IndexTask] = []
         refused: list[MemoryUnavailable] = []
@@ -145,7 +145,7 @@ class Indexing:
         try:
             for task in tasks:
                 try:
-                    await self._show(task)
+                    await self._index_task(task)
                 except RebuildNeeded:
                     raise
                 except MemoryUnavailable as error:
@@ -157,23 +157,23 @@ class Indexing:
                     shown.append(task)
                     in_a_row = 0
         finally:
-            await self._shown(shown)
+            await self._mark_indexed(shown)
             progress(len(shown))
         return refused
 
-    async def _shown(self, tasks: list[IndexTask]) -> None:
+    async def _mark_indexed(self, tasks: list[IndexTask]) -> None:
         """Take tasks off the list. A deletion stays on it until its data is scrubbed from the index files, too."""
         if any(task.version is None for task in tasks):
             await self._memory.scrub()
         await self._constraints.indexed(tasks)
 
-    async def _show(self, task: IndexTask) -> None:
+    async def _index_task(self, task: IndexTask) -> None:
         if task.version is None:
             await self._memory.drop(task.user_id, task.uid)
         else:
             await self._memory.put(task.version)
 
-    def _tell(self, message: str) -> None:
+    def _report_trouble(self, message: str) -> None:
         if message != self.trouble:
             log.warning("%s", message)
         self.trouble = message

@@ -121,9 +121,9 @@ class LaneWorkers:
             else:
                 task = asyncio.create_task(self._work(job))
                 self._running.add(task)
-                task.add_done_callback(self._ended)
+                task.add_done_callback(self._on_task_done)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         self._nudge.set()
 
@@ -149,7 +149,7 @@ class LaneWorkers:
 
     async def _work(self, job: Job) -> None:
         performing = asyncio.ensure_future(self._perform(job))
-        keeping = asyncio.create_task(self._keep(job, performing))
+        keeping = asyncio.create_task(self._renew_claim(job, performing))
         try:
             await performing
         except asyncio.CancelledError:
@@ -172,7 +172,7 @@ class LaneWorkers:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 
-    async def _keep(self, job: Job, performing: asyncio.Future[None]) -> None:
+    async def _renew_claim(self, job: Job, performing: asyncio.Future[None]) -> None:
         """Renew the claim while the job runs; cancel the job when the claim was lost."""
         while True:
             await asyncio.sleep(self._policy.lease_seconds / 3)

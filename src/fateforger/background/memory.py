@@ -60,14 +60,14 @@ def memory_workers(
         )
         await jobs.enqueue(understood_job(landed), now=clock.now())
 
-    async def given_up(job: Job, error: str) -> None:
+    async def on_given_up(job: Job, error: str) -> None:
         if job.payload.get("kind") == TIDY:
             return  # the job of the next day does the same
         log.error("constraints of job %s are lost: %s", job.id, error)
         if await tell_session(sessions, job, LOST):
             after()
 
-    return LaneWorkers(jobs, MEMORY_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
+    return LaneWorkers(jobs, MEMORY_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
 
 
 def understood_job(heard: Understood) -> NewJob:

@@ -102,7 +102,7 @@ class Ownership:
             self._hashes[kept] = hmac.compare_digest(digest, await _hashed(person, salt))
         return self._hashes[kept]
 
-    async def closing(self, user_id: str) -> Closing | None:
+    async def build_closing(self, user_id: str) -> Closing | None:
         """Return the record that closes the calendar when this person is erased.
 
         Returns ``None`` if they do not own it, or if they are the main user of the local page, who has no successor.
@@ -139,7 +139,7 @@ class Ownership:
         now = self._clock.now()
         if self._wait_until.get(user_id, now) > now:
             return Claiming.TOO_SOON
-        self._hold(user_id, now + WAIT)
+        self._delay_next_try(user_id, now + WAIT)
         match await self._owners.claim(user_id, await _hashed(_bare(code), record.code_salt), now=now):
             case Claim.CLAIMED:
                 log.warning("%s claimed the calendar with the code", user_id)
@@ -159,7 +159,7 @@ class Ownership:
             case Claim.NO_CODE:
                 return Claiming.NO_CODE
 
-    def _hold(self, user_id: str, until: datetime) -> None:
+    def _delay_next_try(self, user_id: str, until: datetime) -> None:
         """Make the person wait. This is called before the code is checked: codes that arrive together count as one."""
         if len(self._wait_until) >= MOST_WAITING:
             self._wait_until.clear()

@@ -48,12 +48,12 @@ def turn_workers(
         await handle(_command(job))
         after()
 
-    async def given_up(job: Job, _error: str) -> None:
+    async def on_given_up(job: Job, _error: str) -> None:
         if await apologise(sessions, job):
             after()
         await _tell_here(jobs, job, clock)
 
-    return LaneWorkers(jobs, TURN_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
+    return LaneWorkers(jobs, TURN_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
 
 
 def look_job(look: LookAgain) -> NewJob:
