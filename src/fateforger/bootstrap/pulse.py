@@ -36,7 +36,10 @@ class Pulse:
         return Route(PATH, self._answer)
 
     async def _answer(self, _request: Request) -> Response:
-        well = {"database": await self._database(), "slack": self.room is not None and await self.room.connected()}
+        well = {
+            "database": await self._check_database(),
+            "slack": self.room is not None and await self.room.connected(),
+        }
         memory = None if self.indexing is None else self.indexing.trouble
         rules = None if self.desk is None else self.desk.trouble
         said = {
@@ -49,7 +52,7 @@ class Pulse:
         }
         return JSONResponse(said, status_code=200 if said["ok"] else 503)
 
-    async def _database(self) -> bool:
+    async def _check_database(self) -> bool:
         try:
             async with asyncio.timeout(_PATIENCE):
                 await self._sessions.check()
