@@ -75,13 +75,13 @@ class Desk:
         given = arguments or {}
         try:
             client = await self._bearer(token)
-            number = await self._begun(client, name, given)
+            number = await self._begin_call(client, name, given)
         except FateforgerError as error:
             log.warning("a call of %s was refused: %s", name[:80], error.message)
             return _mistake(error)
         caller = Caller(client, number, self._clock.now())
         answer = await self._answer(name, given, caller)
-        return await self._ended(number, answer)
+        return await self._end_call(number, answer)
 
     async def _bearer(self, token: str | None) -> Client:
         if not token:
@@ -92,7 +92,7 @@ class Desk:
             raise Refused(WRONG_TOKEN)
         return found[0]
 
-    async def _begun(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
+    async def _begin_call(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
         now = self._clock.now()
         asked = Asked(
             client=client.name, user_id=client.user_id, tool=_printable(name[:80]), asked=bounded(given), at=now
@@ -104,14 +104,14 @@ class Desk:
 
     async def _answer(self, name: str, given: Mapping[str, Any], caller: Caller) -> Answer:
         try:
-            return Answer(await self._done(name, given, caller))
+            return Answer(await self._run_tool(name, given, caller))
         except FateforgerError as error:
             return _mistake(error)
         except Exception as error:  # outermost edge of a call: a fault in one tool must not end the server
             log.exception("the call %s of %s failed", caller.number, name)
             return Answer({"error": {"kind": type(error).__name__, "message": BROKEN, "where": None}}, is_error=True)
 
-    async def _done(self, name: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+    async def _run_tool(self, name: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         barred = caller.client.barred(caller.at)
         if barred is not None:
             raise Refused(barred)
@@ -121,7 +121,7 @@ class Desk:
         _permitted(tool, caller.client)
         return await tool.run(read_input(tool.takes, given), caller, self._reach)
 
-    async def _ended(self, number: int, answer: Answer) -> Answer:
+    async def _end_call(self, number: int, answer: Answer) -> Answer:
         outcome = f"refused: {answer.text}" if answer.is_error else "done"
         if answer.is_error and answer.document["error"]["message"] == BROKEN:
             outcome = "failed"
