@@ -48,7 +48,7 @@ class Alone:
             raise BadInput(NO_RULES) from error
         return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
 
-    def said(self, command_id: str) -> tuple[str, ...]:
+    def get_reply(self, command_id: str) -> tuple[str, ...]:
         """Return the reply of a command that was recently carried out by this process."""
         return self._said.get(command_id, ())
 
@@ -69,7 +69,7 @@ class Alone:
         """Check whether a command was carried out, by this program or another one on the same database."""
         if command.command_id in self._said or self._memory is None:
             return True
-        return await self._memory.wrote(command.user_id, command.command_id)
+        return await self._memory.has_written(command.user_id, command.command_id)
 
     async def _attempt(self, command: SessionCommand, memory: MemoryDesk) -> None:
         person = await self._person(command.user_id)

@@ -107,10 +107,10 @@ class Approvals:
             return DECIDED
         # It was approved just now, or by an earlier attempt of this click, before the program died.
         if proposal.state is ProposalState.APPROVED:
-            await self._carried_out(proposal)
+            await self._run_command(proposal)
         return None
 
-    async def _carried_out(self, proposal: Proposal) -> None:
+    async def _run_command(self, proposal: Proposal) -> None:
         now = self._clock.now()
         envelope = {"command_id": proposal.command_id, "user_id": proposal.user_id, "at": now}
         match proposal.change:
@@ -121,7 +121,7 @@ class Approvals:
                 await self._proposals.told(proposal.id, ON_ITS_WAY)
             case ConstraintChange(record=record, replaces=replaces):
                 remember = RememberConstraint(**envelope, session_id="", record=record, supersedes=replaces)
-                await self._alone(proposal, remember)
+                await self._run_alone(proposal, remember)
             case _:
                 assert_never(proposal.change)
 
@@ -139,10 +139,10 @@ class Approvals:
             session_id="",
             write=proposal.command_id,
         )
-        await self._alone(proposal, undo)
+        await self._run_alone(proposal, undo)
         return None
 
-    async def _alone(self, proposal: Proposal, command: RememberConstraint | UndoMemory) -> None:
+    async def _run_alone(self, proposal: Proposal, command: RememberConstraint | UndoMemory) -> None:
         await self._carry_out(command)
         lines = self._said(command.command_id)
         await self._proposals.told(proposal.id, " ".join(lines) or DONE)
@@ -162,7 +162,7 @@ class Approvals:
                     approved = Approved(before=change.before, after=change.after)
                     patched(session, change.patch, at=self._clock.now(), approved=approved)
                 case ConstraintChange() as change:
-                    if await self._told(proposal, change) != proposal.preview:
+                    if await self._describe_change(proposal, change) != proposal.preview:
                         return OTHERWISE
                 case _:
                     assert_never(proposal.change)
@@ -170,7 +170,7 @@ class Approvals:
             return error.message
         return None
 
-    async def _told(self, proposal: Proposal, change: ConstraintChange) -> tuple[str, ...]:
+    async def _describe_change(self, proposal: Proposal, change: ConstraintChange) -> tuple[str, ...]:
         sessions = await self._sessions.of_user(proposal.user_id, limit=1)
         taken = remembering(
             change.record,

@@ -71,7 +71,7 @@ class Beginnings:
             return True
         if not opening.addressed or not opening.text:
             return not opening.addressed
-        if self.tasks is not None and await self.tasks.typed(opening):
+        if self.tasks is not None and await self.tasks.handle_typed(opening):
             return True
         if self.model is None:
             return False

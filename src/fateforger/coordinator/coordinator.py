@@ -206,7 +206,7 @@ class PlanningCoordinator:
 
     def said_alone(self, command_id: str) -> tuple[str, ...]:
         """Return the reply of a command outside of a session, if it was recently carried out by this process."""
-        return self._alone.said(command_id)
+        return self._alone.get_reply(command_id)
 
     async def owner(self, session_id: str) -> str | None:
         """See :meth:`Door.owner`."""

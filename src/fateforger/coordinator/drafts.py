@@ -70,11 +70,13 @@ class Drafts:
         if self._model is None or session.id in self._making or not wants_sketch(session):
             return
         making = self._begin(session, self._model)
-        keeping = asyncio.create_task(self._keep(session.id, making), name=f"keeping the draft of {session.id}")
+        keeping = asyncio.create_task(
+            self._save_when_done(session.id, making), name=f"keeping the draft of {session.id}"
+        )
         self._keeping.add(keeping)
         keeping.add_done_callback(self._keeping.discard)
 
-    async def carried_out(self, outcome: TurnOutcome, tell: Tell) -> Session:
+    async def apply_draft(self, outcome: TurnOutcome, tell: Tell) -> Session:
         """Return the session after a turn, with a model's draft if the turn asks for one. Writes nothing.
 
         Uses the draft made for this turn, waits for the one in progress, or makes one now. If the model produces no
@@ -133,7 +135,7 @@ class Drafts:
             log.warning("session %s: no draft by the language model (%s)", session.id, type(error).__name__)
             return without_sketch(session, error)
 
-    async def _keep(self, session_id: str, making: _Making) -> None:
+    async def _save_when_done(self, session_id: str, making: _Making) -> None:
         """Save a finished draft, unless a turn uses it first."""
         try:
             sketch = await making.task

@@ -238,11 +238,11 @@ class Effects:
 
 
 def _writing(tell: Tell) -> Told:
-    def told(done: int, of: int, wait: Wait | None = None) -> None:
+    def report(done: int, of: int, wait: Wait | None = None) -> None:
         seconds = 0 if wait is None else math.ceil(wait.seconds)
         tell(Progress(doing=Doing.WRITING, done=done, of=of, waits=seconds))
 
-    return told
+    return report
 
 
 def _why(effect: WriteCalendar, session: Session) -> dict[str, Any]:

@@ -33,19 +33,19 @@ class FormDesk:
         """Return a form. Raises ``UserError`` if it makes no sense now."""
         if request.form in forms.RULES:
             return forms.open_rules(await self._rulebook(request.session_id, request.user_id, request.done), request)
-        return forms.open_form(await self._known(request.session_id), request)
+        return forms.open_form(await self._load_session(request.session_id), request)
 
     async def read(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
         """Return the command of a filled form, another form to show, or the errors per field."""
         if submission.form in forms.RULES:
             return forms.read_rules(await self._rulebook(submission.session_id, submission.user_id), submission)
-        return forms.read_form(await self._known(submission.session_id), submission)
+        return forms.read_form(await self._load_session(submission.session_id), submission)
 
     async def _rulebook(self, session_id: str, user_id: str, done: str | None = None) -> RuleBook:
         """Return the person's rules, as far as they can be read now, with the reply of the command ``done``."""
         if not session_id:
             return await self.alone.book(user_id, done)
-        session = await self._known(session_id)
+        session = await self._load_session(session_id)
         lines = said_by(session, done)
         try:
             stored = () if self.memory is None else await self.memory.versions(session.user_id)
@@ -54,7 +54,7 @@ class FormDesk:
             stored, lines = (), (*lines, NOT_ALL_RULES)
         return RuleBook(session, (*stored, *known(session)), lines)
 
-    async def _known(self, session_id: str) -> Session:
+    async def _load_session(self, session_id: str) -> Session:
         session = await self.sessions.load(session_id)
         if session is None:
             raise BadInput("I don't know that session any more; start a new one with /timebox.")

@@ -86,12 +86,12 @@ class Later:
             news = noticed(known, look)
             if news is None:
                 if known != before or late:
-                    await self._shown(before, _saying(known, late), command)
+                    await self._save_with_card(before, _saying(known, late), command)
                 return
             # A change in the calendar changes the plan on the card; the calendar follows with the next write.
             followed, _ = await self._follow(news.session, cause=command.command_id)
             lines = () if followed.notice in {None, before.notice} else followed.notice.lines
-            after = await self._shown(before, _saying(followed, (*late, *lines)), command)
+            after = await self._save_with_card(before, _saying(followed, (*late, *lines)), command)
             # Note this last: the engine must not know a plan that was not saved.
             if news.reading.plan is not None:
                 await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
@@ -102,14 +102,14 @@ class Later:
             before = await self._sessions.load(command.session_id)
             if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
                 return
-            after = await self.remembered(before, command)
+            after = await self.remember(before, command)
             after, writes = await self._follow(after, cause=command.command_id)
             for effect in writes:
                 after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
             if news_of_memory(before, after):
-                await self._shown(before, after, command)
+                await self._save_with_card(before, after, command)
 
-    async def remembered(self, session: Session, heard: Understood) -> Session:
+    async def remember(self, session: Session, heard: Understood) -> Session:
         """Return the session with what was understood, after it is written. Repetitions have no effect."""
         reading = None if self._memory is None else await self._memory.look(session, heard)
         after, effects = understood(with_memory(session, reading, heard.at), reading, heard)
@@ -141,7 +141,7 @@ class Later:
     def take_in(self, session: Session) -> None:
         """Show the calendar once it answers after all."""
         look = self._looker.begin(session.date, session.tz)
-        task = asyncio.create_task(self._arrived(session.id, look), name=f"calendar of {session.id}")
+        task = asyncio.create_task(self._apply_read(session.id, look), name=f"calendar of {session.id}")
         self._late.add(task)
         task.add_done_callback(self._late.discard)
 
@@ -151,7 +151,7 @@ class Later:
             task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)
 
-    async def _shown(self, before: Session, after: Session, command: LookAgain | Understood) -> Session:
+    async def _save_with_card(self, before: Session, after: Session, command: LookAgain | Understood) -> Session:
         """Save the session with the card that shows the news. Its time of last activity does not change."""
         after = advised(without_stale_sketch(aged(before, after)), before.touched_at)
         after = after.touched(command.command_id, before.touched_at)
@@ -161,7 +161,7 @@ class Later:
         self._drafts.prepare(saved)
         return after
 
-    async def _arrived(self, session_id: str, looking: asyncio.Task[Look]) -> None:
+    async def _apply_read(self, session_id: str, looking: asyncio.Task[Look]) -> None:
         look = await asyncio.shield(looking)
         for _ in range(TRIES):
             session = await self._sessions.load(session_id)

@@ -88,7 +88,7 @@ class MemoryDesk:
         if self._reads_words and isinstance(command, commands.TimeboxingUserReply) and not command.withheld:
             await self._jobs.enqueue(extract_job(command), now=self._clock.now())
 
-    async def heard(self, reply: commands.TimeboxingUserReply) -> Extracted:
+    async def await_extraction(self, reply: commands.TimeboxingUserReply) -> Extracted:
         """Wait for the rules of a reply for a limited time. The job that applies them stays in its queue."""
         if not self._reads_words or reply.withheld:
             return Extracted()
@@ -166,7 +166,7 @@ class MemoryDesk:
             return session  # the card of the turn says so
         return await searched(effect, session, versions, self._index, seconds=self._seconds)
 
-    async def wrote(self, user_id: str, cause: str) -> bool:
+    async def has_written(self, user_id: str, cause: str) -> bool:
         """Check whether a command wrote something. Raises ``StoreError``."""
         return bool(await self._in_time(self._constraints.written(user_id, cause)))
 
@@ -187,7 +187,7 @@ class MemoryDesk:
             await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
             return _saying(session, WRITTEN_LATER)
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
-        self._retriever.written(session.user_id)
+        self._retriever.refresh_after_write(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
         numbered = dict(zip(asked, written, strict=True))
         said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.said)

@@ -24,7 +24,7 @@ class Shelf(Protocol):
         """Return the tasks that can be pulled, and those in the person's hands."""
         ...
 
-    async def ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
+    async def find_ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
         """Return the ids of those tasks that are done or stopped."""
         ...
 
@@ -40,7 +40,7 @@ async def offered(
         return None, None
     left = carried_over(session, await sessions.of_user(session.user_id, limit=LATEST), now=now)
     if queue is not None:
-        ended = await queue.ended(session.user_id, [each.task.id for each in left])
+        ended = await queue.find_ended(session.user_id, [each.task.id for each in left])
         left = with_queue(session, left, await queue.to_do(session.user_id), ended=ended)
     if outside is None:
         return left, None

@@ -44,7 +44,7 @@ class ConstraintRetriever:
         """Start a read ahead of a turn. Returns at once."""
         self._reading(user_id)
 
-    def written(self, user_id: str) -> None:
+    def refresh_after_write(self, user_id: str) -> None:
         """Discard the previous result after a write to the store, and read again (S7)."""
         self._last.pop(user_id, None)
         self._reads.pop(user_id, None)

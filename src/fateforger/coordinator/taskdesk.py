@@ -70,7 +70,7 @@ class TaskDesk:
         """Return the tasks that have not ended, in order."""
         return await self._front.queued(user_id)
 
-    async def typed(self, opening: Opening) -> bool:
+    async def handle_typed(self, opening: Opening) -> bool:
         """Carry out a command that was typed as text; ``False`` if the message does not begin with a slash (S147)."""
         typed = typed_command(opening.text)
         if typed is None:
@@ -108,7 +108,7 @@ class TaskDesk:
             case EnqueueTask():
                 return await self._front.enqueue(command)
             case ShowTasks():
-                return await self._front.listed(command)
+                return await self._front.show_queue(command)
             case PullTask():
                 return await self._puller.pull(command)
             case SettleTask():

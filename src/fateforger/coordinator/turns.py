@@ -109,19 +109,19 @@ class Turns:
                 # This comes before the turn: if the program dies during it, the reply is read nevertheless.
                 await self.memory.overhear(command)
             try:
-                await self._noted(before, command, course, tell)
+                await self._run_logged(before, command, course, tell)
             except TurnStopped:
                 if await self.effects.past.caused(before, command.command_id):
                     # An earlier attempt was interrupted while it wrote. Only a complete write leaves a consistent
                     # state.
                     course.act(whatever=True)
-                    await self._noted(before, command, course, tell)
+                    await self._run_logged(before, command, course, tell)
                 else:
                     after = stopped(before).touched(command.command_id, command.at)
                     after, messages = owed(before, after, command.command_id)
                     await self.sessions.save(after, expected=before.version, outgoing=messages)
 
-    async def _noted(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
+    async def _run_logged(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
         with self.logbook.turn(command, before) as entry:
             await self._go_on(before, command, course, tell, entry)
 
@@ -135,7 +135,7 @@ class Turns:
         if asking is not None:
             turn, outcome = asking, await entry.run(asking)
         turn, outcome = await self._with_extracted(command, turn, outcome, heard, look, course, entry)
-        after = await course.unless_stopped(self.drafts.carried_out(outcome, tell))
+        after = await course.unless_stopped(self.drafts.apply_draft(outcome, tell))
         course.act()
         if turn.reading is not None and turn.reading.plan is not None:
             await self.effects.note(turn.reading.plan, before, f"{command.command_id}/seen")
@@ -166,12 +166,12 @@ class Turns:
             return turn, outcome
         if not any(map(_needs_rules, outcome.effects)) or any(isinstance(each, OF_MEMORY) for each in heard.heard):
             return turn, outcome
-        found = await course.unless_stopped(self.memory.heard(said))
+        found = await course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
             return turn, outcome.model_copy(update={"session": saying(outcome.session, STILL_READING)})
         if found.understood is None or found.understood.command_id in turn.session.handled:
             return turn, outcome
-        known = await self.later.remembered(turn.session, found.understood)
+        known = await self.later.remember(turn.session, found.understood)
         known = known.touched(found.understood.command_id, known.touched_at)
         assembled = await self._assembled(known, said, look)
         first, *rest = heard.heard

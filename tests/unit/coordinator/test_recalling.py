@@ -120,7 +120,7 @@ async def test_s7_after_a_write_what_was_read_before_counts_no_more() -> None:
         assert uids(await at.retrieve(REFINE)) == ["quiet"]
         await shelf.write([CALLS], cause="c9")
         shelf.open.clear()
-        at.written("U1")
+        at.refresh_after_write("U1")
         assert (await at.retrieve(REFINE)).recalled is None
         shelf.open.set()
         assert sorted(uids(await at.retrieve(REFINE))) == ["calls", "quiet"]

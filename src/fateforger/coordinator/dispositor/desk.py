@@ -46,6 +46,6 @@ class FrontDesk:
         (task,) = await self._shelf.add(command.user_id, (new,), cause=command.command_id, now=command.at)
         return task
 
-    async def listed(self, command: ShowTasks) -> Card:
+    async def show_queue(self, command: ShowTasks) -> Card:
         """Return the card of the person's queue."""
         return queue_card(await known(self._shelf, command.user_id))

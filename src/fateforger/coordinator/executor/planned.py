@@ -30,7 +30,7 @@ class Planned:
         can = {task.id for task in ready(tasks)}
         return tuple(task for task in tasks if task.id in can or task.state is TaskState.WAITING)
 
-    async def ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
+    async def find_ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
         """Return the ids of those tasks that are done or stopped."""
         found = [await self._tools.tasks.get(user_id, name) for name in task_ids if read_task_id(name) == name]
         return frozenset(task.id for task in found if task is not None and task.state in ENDED)

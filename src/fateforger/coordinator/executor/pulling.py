@@ -44,13 +44,13 @@ class Puller:
         """Claim a task and carry it out. Return a card with its state, or with the reason why none was pulled."""
         task = await self._pulled_by(command)
         if task is None:
-            claimed = await self._claimed(command)
+            claimed = await self._claim(command)
             if claimed is None:
                 return await self._nothing(command)
-            task = await self._carried_out(claimed, command)
+            task = await self._carry_out(claimed, command)
         return task_card(task, await known(self._tools.tasks, command.user_id))
 
-    async def _claimed(self, command: PullTask) -> QueuedTask | None:
+    async def _claim(self, command: PullTask) -> QueuedTask | None:
         return await self._tools.tasks.claim(
             command.user_id,
             self._executor,
@@ -59,9 +59,9 @@ class Puller:
             task_id=command.task_id,
         )
 
-    async def _carried_out(self, task: QueuedTask, command: PullTask) -> QueuedTask:
+    async def _carry_out(self, task: QueuedTask, command: PullTask) -> QueuedTask:
         try:
-            async with self._kept(task):
+            async with self._keep_claim(task):
                 carried = await self._attempt(task, command)
         except BaseException:
             # A retry must find the task free. If even this write fails, the claim expires by itself.
@@ -106,16 +106,16 @@ class Puller:
         return objections(goal, WORK_ON, facts=facts)
 
     @asynccontextmanager
-    async def _kept(self, task: QueuedTask) -> AsyncIterator[None]:
+    async def _keep_claim(self, task: QueuedTask) -> AsyncIterator[None]:
         """Renew the claim until the block ends."""
-        keeping = asyncio.create_task(self._keep(task), name=f"claim of {task.id}")
+        keeping = asyncio.create_task(self._renew_claim(task), name=f"claim of {task.id}")
         try:
             yield
         finally:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 
-    async def _keep(self, task: QueuedTask) -> None:
+    async def _renew_claim(self, task: QueuedTask) -> None:
         while True:
             await asyncio.sleep(LEASE_SECONDS / 2)
             now = self._tools.clock.now()

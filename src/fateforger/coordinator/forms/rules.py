@@ -60,7 +60,7 @@ class Wanted(BaseModel):
     reach: Reach = "any"
     edition: int = 0
 
-    def packed(self) -> str:
+    def to_target(self) -> str:
         return self.model_dump_json(exclude_defaults=True)
 
 
@@ -105,7 +105,7 @@ def _list(book: RuleBook, wanted: Wanted, session_id: str) -> Form:
     return Form(
         form="rules",
         session_id=session_id,
-        target=wanted.packed(),
+        target=wanted.to_target(),
         title="Your rules",
         submit="Search" if book.rows else None,
         close="Close",
