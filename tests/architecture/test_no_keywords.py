@@ -78,7 +78,7 @@ ALLOWED = {
     "slack/greeting.py::perform": "finds a message in Slack by its mark",
     "slack/desk.py::start": "whether a command claims the calendar with a code, a fixed form (S105)",
     "slack/desk.py::_first_words": "a leading slash, which makes a command of a message (S152)",
-    "coordinator/taskdesk.py::typed": "a leading slash, which makes a command of a message (S152)",
+    "coordinator/taskdesk.py::handle_typed": "a leading slash, which makes a command of a message (S152)",
     "slack/letters.py::bring": "finds a message in Slack by its mark",
     "coordinator/clicks.py::_bring_along": "ids that one button carries",
     "coordinator/dispositor/forms.py::criteria_of": "a field with one thing a line",

@@ -101,7 +101,7 @@ class ScriptedDoor:
     def reads_words(self) -> bool:
         return self.reader
 
-    async def opened(self, opening: Opening) -> bool:
+    async def on_opening(self, opening: Opening) -> bool:
         await self.before_handling(opening)
         return False
 

@@ -63,7 +63,7 @@ class Approvals:
         session = await self._sessions.load(proposal.session_id) if proposal.session_id else None
         return None if session is None else (session.channel, session.thread_ts)
 
-    async def placed(self, proposal: Proposal, channel: str, ts: str) -> None:
+    async def record_place(self, proposal: Proposal, channel: str, ts: str) -> None:
         """Record the place of the proposal's card."""
         await self._proposals.placed(proposal.id, channel, ts)
 

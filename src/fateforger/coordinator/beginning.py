@@ -57,8 +57,8 @@ class Beginnings:
         session, messages = owed(None, session.touched(start.command_id, start.at), start.command_id)
         await self.sessions.save(session, expected=0, outgoing=messages)
 
-    async def opened(self, opening: commands.Opening) -> bool:
-        """See :meth:`fateforger.coordinator.door.Door.opened`. Only messages that address the bot are read."""
+    async def on_opening(self, opening: commands.Opening) -> bool:
+        """See :meth:`Door.on_opening`. Only messages that address the bot are read."""
         earlier = await self.sessions.of_user(opening.user_id)
         running = None
         if opening.thread_ts is not None:

@@ -39,8 +39,8 @@ NO_QUEUE = "There is no queue of tasks here."
 class PlanningCoordinator:
     """Takes commands, one at a time per session (the caller ensures this), and carries out each of them once.
 
-    Implements :class:`fateforger.coordinator.door.Door`. A command belongs to a session's turn, the queue, or a
-    person's rules.
+    Implements :class:`fateforger.coordinator.door.Door`.
+    A command belongs to a session's turn, the queue, or a person's rules.
 
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
     free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
@@ -127,11 +127,11 @@ class PlanningCoordinator:
             case Start():
                 await self.on_start(command)
             case commands.Opening():
-                await self.opened(command)
+                await self.on_opening(command)
             case commands.LookAgain():
                 await self._later.look_again(command)
             case commands.Understood():
-                await self._later.understood(command)
+                await self._later.apply_understood(command)
             case commands.LeftAlone():
                 await self._later.left_alone(command)
             case commands.TimeboxingCommitDate():
@@ -163,9 +163,9 @@ class PlanningCoordinator:
         """See :meth:`Door.reads_words`."""
         return self._model is not None
 
-    async def opened(self, opening: commands.Opening) -> bool:
-        """See :meth:`Door.opened`."""
-        return await self._beginnings.opened(opening)
+    async def on_opening(self, opening: commands.Opening) -> bool:
+        """See :meth:`Door.on_opening`."""
+        return await self._beginnings.on_opening(opening)
 
     async def on_commit_date(self, command: commands.TimeboxingCommitDate, tell: Tell = untold) -> None:
         """Confirm the day and go on to Stage 1."""

@@ -27,7 +27,7 @@ class Door(Protocol):
         """True if a model reads what people write."""
         ...
 
-    async def opened(self, opening: Opening) -> bool:
+    async def on_opening(self, opening: Opening) -> bool:
         """Begin a session if a first message asks for a plan, on the day that it names. Repetitions have no effect.
 
         If there is a session by now, the message goes to that session. Returns ``False`` if the message asks for

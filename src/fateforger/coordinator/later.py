@@ -96,7 +96,7 @@ class Later:
             if news.reading.plan is not None:
                 await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
 
-    async def understood(self, command: Understood) -> None:
+    async def apply_understood(self, command: Understood) -> None:
         """Apply the rules that were found in a reply; they are in force from now on."""
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)

@@ -45,4 +45,4 @@ async def offered(
     if outside is None:
         return left, None
     outside.begin()
-    return with_outside(session, left, outside.known.tasks), outside.known.trouble
+    return with_outside(session, left, outside.state.tasks), outside.state.trouble

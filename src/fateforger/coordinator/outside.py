@@ -45,11 +45,11 @@ class OutsideList:
             self._look = asyncio.create_task(self._read(), name="look at the list outside")
 
     @property
-    def known(self) -> Listed:
+    def state(self) -> Listed:
         """The result of the reads so far."""
         return self._known
 
-    async def settled(self) -> None:
+    async def wait(self) -> None:
         """Wait for the read in progress, if there is one."""
         if self._look is not None:
             await asyncio.wait({self._look})

@@ -64,7 +64,7 @@ def welcoming(door: Door, jobs: Jobs, ephemeral: Asides, clock: Clock) -> Handle
     async def handle(command: Queued, tell: Tell) -> None:
         if not isinstance(command, Opening):
             await door.handle(command, tell)
-        elif not await door.opened(command):
+        elif not await door.on_opening(command):
             await jobs.enqueue(greeting(command), now=clock.now())
         elif command.moved and command.addressed:
             # At the top of the channel: Slack may not show an ephemeral message in a thread without replies.

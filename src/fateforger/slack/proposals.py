@@ -77,7 +77,7 @@ class Showing:
         posted = await self._poster.find(channel, thread_ts, v) if again else None
         if posted is None:
             posted = await self._poster.post(channel, thread_ts, card, session=session, v=v, beside=True)
-        await self._approvals.placed(proposal, posted.channel, posted.ts)
+        await self._approvals.record_place(proposal, posted.channel, posted.ts)
 
     async def _where(self, proposal: Proposal) -> tuple[str, str | None]:
         if not proposal.session_id:

@@ -28,7 +28,7 @@ class Talk:
     async def opens(self, text: str, ts: str = "1.0", **more: object) -> bool:
         given = {"command_id": f"m-{ts}", "thread_ts": ts, "at": self.house.clock.now(), **more}
         command = Opening.model_validate({"user_id": ANNA, "channel": CHANNEL, "tz": AMSTERDAM, "text": text, **given})
-        began = await self.house.coordinator.opened(command)
+        began = await self.house.coordinator.on_opening(command)
         await self.person.read()
         return began
 

@@ -46,7 +46,7 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
     it has read the list itself, and nothing is ever written there."""
     listed = subscribed(house, server.url)
     listed.begin()
-    await listed.settled()
+    await listed.wait()
     await anna.to_tasks()
     assert (await offered(anna))[:4] == ["Taxes", "Call Ann", "Read a book", "Maybe 0"]
     rows = [line for line in anna.words.splitlines() if line.startswith("In TickTick: ")]
@@ -55,7 +55,7 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
     server.stalled = True
     listed = subscribed(house, server.url)
     await anna.fill("bring", tasks=((await anna.session()).offered[0].task.id,))
-    assert listed.known.tasks is None
+    assert listed.state.tasks is None
     (task,) = (await anna.session()).inputs.tasks
     assert (task.title, task.notes) == ("Taxes", "From TickTick, due on Monday 2 March.\n\nThe blue folder")
     assert (await offered(anna))[0] == "Call Ann"
@@ -68,7 +68,7 @@ async def test_no_reply_waits_for_it(house: House, anna: Person, server: TaskSer
     server.stalled = True
     listed = subscribed(house, server.url)
     await anna.to_tasks()
-    assert (listed.known.tasks, await offered(anna), SENTENCE in anna.words) == (None, [], False)
+    assert (listed.state.tasks, await offered(anna), SENTENCE in anna.words) == (None, [], False)
     await house.coordinator.aclose()
 
 
@@ -80,10 +80,10 @@ async def test_a_list_that_is_gone_is_one_sentence(
     async with server.listening():
         listed = subscribed(house, server.url)
         listed.begin()
-        await listed.settled()
+        await listed.wait()
     house.clock.at += timedelta(minutes=2)
     listed.begin()
-    await listed.settled()
+    await listed.wait()
     await anna.to_tasks()
     assert (await offered(anna), anna.words.count(SENTENCE)) == (["Call Ann", "Read a book"], 1)
     told = [record.getMessage() for record in caplog.records if record.name == outside.__name__]

@@ -47,7 +47,7 @@ async def test_a_day_by_slash_command_and_in_words(house: House, spoken: House) 
     base = {"command_id": "c1", "user_id": ANNA, "at": house.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
     said = Opening.model_validate({**base, "thread_ts": "1.0", "text": "plan tomorrow"})
     LINES.append(opening(date="2026-03-03"))
-    assert await spoken.coordinator.opened(said) is True
+    assert await spoken.coordinator.on_opening(said) is True
     await house.coordinator.handle(Start.model_validate({**base, "thread_ts": "1.0", "date": "2026-03-03"}))
     (typed,), (heard,) = [await h.store.sessions.of_user(ANNA) for h in (house, spoken)]
     assert heard == typed

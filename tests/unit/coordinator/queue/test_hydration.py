@@ -27,7 +27,7 @@ class Talk(Desk):
             command_id=f"m-{ts}", user_id=ANNA, at=self.house.clock.now(), channel=DM, thread_ts=ts, tz=AMSTERDAM,
             text=text,
         )  # fmt: skip
-        done = await self.house.coordinator.opened(command)
+        done = await self.house.coordinator.on_opening(command)
         await self.read()
         return done
 
