@@ -58,7 +58,10 @@ class Beginnings:
         await self.sessions.save(session, expected=0, outgoing=messages)
 
     async def on_opening(self, opening: commands.Opening) -> bool:
-        """See :meth:`Door.on_opening`. Only messages that address the bot are read."""
+        """See :meth:`fateforger.coordinator.door.Door.on_opening`.
+
+        Only messages that address the bot are read.
+        """
         earlier = await self.sessions.of_user(opening.user_id)
         running = None
         if opening.thread_ts is not None:

@@ -114,7 +114,7 @@ class PlanningCoordinator:
         self._later.on_owing(owing)
 
     async def handle(self, command: Queued, tell: Tell = untold) -> None:
-        """See :meth:`Door.handle`."""
+        """See :meth:`fateforger.coordinator.door.Door.handle`."""
         if isinstance(command, ForQueue):
             await self._queue().carry_out(command)
         else:
@@ -146,7 +146,7 @@ class PlanningCoordinator:
                 await self._turns.carry_out(command, tell)
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """See :meth:`Door.stop`."""
+        """See :meth:`fateforger.coordinator.door.Door.stop`."""
         return self._turns.stop(session_id, asked_at)
 
     def _queue(self) -> TaskDesk:
@@ -160,11 +160,11 @@ class PlanningCoordinator:
 
     @property
     def reads_words(self) -> bool:
-        """See :meth:`Door.reads_words`."""
+        """See :meth:`fateforger.coordinator.door.Door.reads_words`."""
         return self._model is not None
 
     async def on_opening(self, opening: commands.Opening) -> bool:
-        """See :meth:`Door.on_opening`."""
+        """See :meth:`fateforger.coordinator.door.Door.on_opening`."""
         return await self._beginnings.on_opening(opening)
 
     async def on_commit_date(self, command: commands.TimeboxingCommitDate, tell: Tell = untold) -> None:
@@ -180,21 +180,24 @@ class PlanningCoordinator:
         await self._turns.carry_out(command, tell)
 
     def read_click(self, click: Click) -> SessionCommand | QueueCommand:
-        """See :meth:`Door.read_click`."""
+        """See :meth:`fateforger.coordinator.door.Door.read_click`."""
         return read_queue_click(click) or clicks.read_click(click)
 
     async def open_form(self, request: FormRequest) -> Form:
-        """See :meth:`Door.open_form`."""
+        """See :meth:`fateforger.coordinator.door.Door.open_form`."""
         return await (self._queue().open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
-        """See :meth:`Door.read_form`."""
+        """See :meth:`fateforger.coordinator.door.Door.read_form`."""
         return await (
             self._queue().read_form(submission) if submission.form in TASK_FORMS else self._forms.read(submission)
         )
 
     async def carried_out(self, command: Command) -> bool:
-        """See :meth:`Door.carried_out`. The commands of a session that no longer exists count as carried out."""
+        """See :meth:`fateforger.coordinator.door.Door.carried_out`.
+
+        The commands of a session that no longer exists count as carried out.
+        """
         if isinstance(command, Start):
             return await self._sessions.load(starting.session_id(command)) is not None
         if isinstance(command, ForQueue):
@@ -209,29 +212,29 @@ class PlanningCoordinator:
         return self._alone.get_reply(command_id)
 
     async def owner(self, session_id: str) -> str | None:
-        """See :meth:`Door.owner`."""
+        """See :meth:`fateforger.coordinator.door.Door.owner`."""
         session = await self._sessions.load(session_id)
         return None if session is None else session.user_id
 
     async def calendar_owner(self) -> CalendarOwner:
-        """See :meth:`Door.calendar_owner`."""
+        """See :meth:`fateforger.coordinator.door.Door.calendar_owner`."""
         return CalendarOwner() if self._ownership is None else await self._ownership.owner()
 
     async def claim_calendar(self, user_id: str, code: str) -> Claiming:
-        """See :meth:`Door.claim_calendar`."""
+        """See :meth:`fateforger.coordinator.door.Door.claim_calendar`."""
         return Claiming.NO_CODE if self._ownership is None else await self._ownership.claim(user_id, code)
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
-        """See :meth:`Door.session_in_thread`."""
+        """See :meth:`fateforger.coordinator.door.Door.session_in_thread`."""
         session = await self._sessions.in_thread(channel, thread_ts)
         return None if session is None else session.id
 
     def welcome(self) -> Card:
-        """See :meth:`Door.welcome`."""
+        """See :meth:`fateforger.coordinator.door.Door.welcome`."""
         return welcome_card()
 
     async def home(self, user_id: str) -> Card:
-        """See :meth:`Door.home`."""
+        """See :meth:`fateforger.coordinator.door.Door.home`."""
         queue = () if self._tasks is None else await self._tasks.home(user_id)
         return home_card(await self._sessions.of_user(user_id), queue)
 

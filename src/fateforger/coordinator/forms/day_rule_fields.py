@@ -92,7 +92,6 @@ def clash_with(book: RuleBook, record: ConstraintRecord, given: FormSubmission, 
         others = [quoted(version.record.payload.day_rule or "") for version in group if version is not new]
         text = quoted(record.payload.day_rule or "")
         one = "your rule" if len(others) == 1 else "your rules"
-        return (
-            f"{text} and {one} {listed(others)} cannot be kept together. Change this one, or archive the other first."
-        )
+        texts = listed(others)
+        return f"{text} and {one} {texts} cannot be kept together. Change this one, or archive the other first."
     return None
