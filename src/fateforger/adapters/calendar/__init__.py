@@ -1,12 +1,12 @@
-"""Calendars behind google-calendar-mcp, or behind anything else with the same tools.
+"""Calendars behind google-calendar-mcp or another server with the same tools.
 
-calendar.py    the port, and what it refuses        window.py     a span of time read whole
-tools.py       a tool call and what came of it      arguments.py  what is sent
-budget.py      what calls cost, reserved first      several.py    other calendars that are only read
-choosing.py    which of them the settings mean
-session.py     the connection, and its loss         wire.py       what is answered
-refusals.py    error texts -> refusals              outcomes.py   refusals -> outcomes and errors
-endpoint.py    URLs and command lines               directory.py  which calendars there are; is the server well
+calendar.py    the port and its refusals             window.py     reads a whole span of time
+tools.py       one tool call and its result          arguments.py  arguments of each tool call
+budget.py      request costs, reserved in advance    several.py    further calendars, read-only
+choosing.py    selects calendars from the settings   wire.py       models of the answers
+session.py     reconnecting session                  connection.py one open session
+refusals.py    error texts -> refusals               outcomes.py   refusals -> outcomes and errors
+endpoint.py    URLs and command lines                directory.py  lists calendars, checks the server
 """
 
 from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, LoginBudget, RequestBudget

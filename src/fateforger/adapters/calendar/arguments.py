@@ -1,7 +1,8 @@
 """The arguments of each tool call, in the forms with the fewest surprises.
 
-Always one calendar, the account when there is one to name, times as instants *and* a zone (so that the
-server never asks the calendar for its own, and never falls back to UTC), no duplicate or conflict checks, no mails.
+Every call names one calendar and, where there is one, the account. Times are sent as instants *and* a zone, so that the
+server never asks the calendar for its own zone and never falls back to UTC. Checks for duplicates and conflicts are
+off, and no mail is sent.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _NAMES = {"summary": "summary", "description": "description", "color_id": "color
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which calendar is meant. ``time_zone`` is an IANA name."""
+    """The calendar a call is for. ``time_zone`` is an IANA name."""
 
     calendar_id: str
     account: str | None
@@ -29,7 +30,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The calendar among all of its server."""
+        """Return a name that is unique among all calendars of the server."""
         return self.calendar_id if self.account is None else f"{self.account}:{self.calendar_id}"
 
     @property
@@ -39,7 +40,7 @@ class Target:
 
 
 def list_arguments(target: Target, start: datetime, end: datetime) -> Arguments:
-    """Bounds are widened to whole seconds."""
+    """Return the arguments of ``list-events``, with the bounds widened to whole seconds."""
     return {
         **target.arguments,
         "timeMin": written_time(start),
@@ -56,8 +57,11 @@ def get_arguments(target: Target, event_id: str) -> Arguments:
 def create_arguments(
     target: Target, event_id: str, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
 ) -> Arguments:
-    """An empty description and no colour are left out: that is how they are when nobody sets them. So is every extra
-    that has its usual value. Guests are entered without a mail to them, since an undo is no invitation."""
+    """Return the arguments of ``create-event``.
+
+    An empty description, a missing colour and every extra with its usual value are left out, which gives the same event
+    as leaving them unset by hand. Guests are added without a mail, since an undo is not an invitation.
+    """
     described = {"description": fields.description} if fields.description else {}
     coloured = {} if fields.color_id is None else {"colorId": fields.color_id}
     return {
@@ -81,8 +85,10 @@ def create_arguments(
 
 
 def extras_arguments(extras: EventExtras) -> Arguments:
-    """Return the extras that a server takes, but for properties. It can make a new video call but not have the old one
-    again, and takes no status."""
+    """Return the extras that the server accepts, except properties.
+
+    The server can create a new video call but not restore the old one, and it accepts no status.
+    """
     given: Arguments = {
         "location": extras.location,
         "attendees": [dict(guest) for guest in extras.guests],
@@ -102,8 +108,11 @@ def extras_arguments(extras: EventExtras) -> Arguments:
 def update_arguments(
     target: Target, event_id: str, changes: Mapping[str, Any], marker: Marker, if_match: str | None
 ) -> Arguments:
-    """``changes`` hold both ends of the event or none. Text is cleared by ``""``; a colour can be set but not taken
-    away, and ``color_id: None`` is left out."""
+    """Return the arguments of ``update-event``.
+
+    ``changes`` must hold both ends of the event or neither. Text is cleared by ``""``. A colour can be set but not
+    removed, so ``color_id: None`` is left out.
+    """
     fields = {_NAMES[name]: value for name, value in changes.items() if name in _NAMES and value is not None}
     times = {name: written_time(changes[name]) for name in ("start", "end") if name in changes}
     return {
@@ -125,12 +134,12 @@ def delete_arguments(target: Target, event_id: str, if_match: str | None) -> Arg
 
 
 def written_time(moment: datetime) -> str:
-    """RFC 3339 in UTC, in whole seconds (the server refuses fractions)."""
+    """Format an instant as RFC 3339 in UTC, in whole seconds, since the server refuses fractions."""
     return f"{moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def start_instant(moment: datetime | date, time_zone: str) -> datetime:
-    """When it begins; a day begins at its midnight in the zone."""
+    """Return the instant at which an event starts; a date starts at midnight in ``time_zone``."""
     if isinstance(moment, datetime):
         return moment.astimezone(UTC)
     return datetime(moment.year, moment.month, moment.day, tzinfo=ZoneInfo(time_zone)).astimezone(UTC)

@@ -1,7 +1,7 @@
-"""What calls cost in requests to Google, and reserving those before a call is made.
+"""The cost of tool calls in requests to Google, and the budget they are reserved from.
 
-A tool call is not one request: an update is three, and what Google does not answer the server asks again. The table is
-that of google-calendar-mcp 2.6.3 for calls as :mod:`~fateforger.adapters.calendar.arguments` writes them.
+One tool call is not one request: an update takes three, and the server repeats requests that Google does not answer.
+The table holds for google-calendar-mcp 2.6.3 and calls as :mod:`~fateforger.adapters.calendar.arguments` builds them.
 """
 
 from __future__ import annotations
@@ -21,25 +21,27 @@ from fateforger.ports import Login, Quota, RequestLimit, Reservation, Settlement
 log = logging.getLogger(__name__)
 
 MOST_A_MINUTE = 200
-"""What Google is asked at most, for one login, in any minute."""
+"""The most requests to Google for one login in any minute."""
 GOOGLE_LIMIT = RequestLimit(requests=180)
-"""What is reserved at most. The rest is for what the server repeats by itself, which is known only afterwards."""
+"""The most requests to reserve. The rest covers repetitions by the server, which are known only afterwards."""
 WHY_WAIT = f"Google allows {MOST_A_MINUTE} requests a minute"
 
 _COSTS = {"update-event": 3}
 _REPEATED = frozenset({"list-calendars", "list-events", "get-event", "delete-event", "manage-accounts"})
 _TRIES = 4
-"""How often the server asks Google, when that fails for a reason that may pass and the call is no POST or PATCH."""
+"""How often the server sends a request that fails for a temporary reason, unless it is a POST or PATCH."""
 
 
 def cost_of(tool: str) -> int:
-    """Return the requests to Google for one call that goes well."""
+    """Return the number of requests to Google for one successful call."""
     return _COSTS.get(tool, 1)
 
 
 class Allowance:
-    """Requests that are reserved for one call, or for all calls of one write. Leaving the block hands back what was
-    not used, unless a call was not answered: then nobody knows when its requests arrive."""
+    """Requests reserved for one call, or for all calls of one write.
+
+    Leaving the block returns the unused requests, unless a call was not answered: its requests may still arrive.
+    """
 
     def __init__(self, reserved: int, hand_back: Callable[[int], None] | None = None) -> None:
         self.reserved = reserved
@@ -48,12 +50,12 @@ class Allowance:
         self._unanswered = 0
 
     def pay(self, tool: str) -> None:
-        """Count a call that begins."""
+        """Count a call that is about to be made."""
         self._unanswered += 1
         self._spent += cost_of(tool)
 
     def answered(self, tool: str, refusal: Refusal | None = None) -> None:
-        """Count an answer. The server may have asked again and again before it gave up."""
+        """Count an answer, including the server's repetitions before it gave up."""
         self._unanswered -= 1
         if tool in _REPEATED and refusal in (Refusal.TROUBLE, Refusal.LIMITED):
             self._spent += (_TRIES - 1) * cost_of(tool)
@@ -69,23 +71,23 @@ class Allowance:
 
 
 class RequestBudget(Protocol):
-    """What a login may still ask of Google."""
+    """The requests a login may still make to Google."""
 
     async def reserve(self, requests: int, *, background: bool = False) -> Allowance | float:
-        """Return an allowance, or how many seconds it takes until there may be one. Raises ``StoreError``."""
+        """Return an allowance, or the seconds to wait until one is available. Raises ``StoreError``."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for the budget."""
+        """Wait for the budget to recover."""
         ...
 
     async def aclose(self) -> None:
-        """Record what is not recorded yet, if that can be done."""
+        """Record what is not recorded yet, if possible."""
         ...
 
 
 class NoBudget:
-    """For a calendar of our own: nothing is counted."""
+    """The budget of a local calendar: nothing is counted."""
 
     async def reserve(self, requests: int, *, background: bool = False) -> Allowance:
         del background
@@ -95,16 +97,16 @@ class NoBudget:
         await asyncio.sleep(seconds)
 
     async def aclose(self) -> None:
-        """Nothing was counted."""
+        """Do nothing, since nothing was counted."""
 
 
 class LoginBudget:
-    """The budget of one login, kept in the database, so that all processes and replicas share it.
+    """The budget of one login, kept in the database and shared by all processes and replicas.
 
-    A call counts from before its beginning until a minute after its end, since nobody knows when in between its
-    requests arrive. So whichever minute Google looks at, no more than the limit fall into it (but for the repetitions
-    of calls that are failing right then). What a call came to is recorded together with the next reservation, so that
-    each write to the calendar costs one to the database. ``now`` gives seconds that only grow.
+    A call counts from before it starts until a minute after it ends, because its requests may arrive at any time in
+    between. Any minute Google looks at therefore holds at most the limit, except for repetitions of calls that are
+    failing at that moment. The actual cost of a call is recorded with the next reservation, so each write to the
+    calendar costs one write to the database. ``now`` returns seconds of a monotonic clock.
     """
 
     def __init__(
@@ -129,7 +131,7 @@ class LoginBudget:
         try:
             wait = await self._quota.reserve(self._login, wanted, self._limit, settled=self._settlements(ended))
         except BaseException:
-            self._ended += ended  # recording a settlement twice changes nothing
+            self._ended += ended  # recording a settlement twice is harmless
             raise
         return wait or Allowance(requests, lambda spent: self._ended.append((wanted.id, spent, self._now())))
 
@@ -140,7 +142,7 @@ class LoginBudget:
         ended, self._ended = self._ended, []
         try:
             await self._quota.settle(self._limit, self._settlements(ended))
-        except StoreError as error:  # nothing is lost: what is not settled expires by itself
+        except StoreError as error:  # nothing is lost: unsettled requests expire by themselves
             log.warning("the last requests to the calendar count longer than they need to: %s", error.message)
 
     def _settlements(self, ended: list[tuple[str, int, float]]) -> list[Settlement]:

@@ -30,25 +30,24 @@ from fateforger.sync.model import MANAGED, PLAIN, EventExtras, EventFields, Even
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 GuardedWrite = Callable[[EventImage, str | None, Allowance], Awaitable[Outcome]]
-"""Writes over the event that was looked at, under a condition if the server takes one, paid from an allowance."""
+"""A write over the event that was read, conditional if the server supports it, paid from an allowance."""
 
 
 class McpCalendar:
-    """One calendar behind an MCP server. Opens its session when first used.
+    """One calendar behind an MCP server. Opens its session on first use.
 
-    Before each update and delete the event is read: one without our marker, a series, an occurrence or somebody else's
-    invitation is refused, and so is one that changed since ``expect``. A server that takes ``ifMatch`` closes the gap
-    between that read and the write as well (``traits.conditional_write``, known once the session is open). An update
-    takes ``seen`` for that read, unless it moves one end only, which takes the other end as it is now.
-
-    A colour can be changed but not taken away (``traits.can_clear_color``): among other changes ``color_id: None`` is
-    left out, which the image in :class:`~fateforger.ports.Done` shows; alone it is rejected.
+    Each update and delete reads the event first. It refuses an event without our marker, a series, an occurrence, an
+    invitation by another person, and an event that changed since ``expect``. A server that takes ``ifMatch`` also
+    closes the gap between that read and the write (``traits.conditional_write``, known once the session is open). An
+    update uses ``seen`` in place of that read, unless it moves only one end: the other end is then taken as it is now.
+    A colour can be changed but not removed (``traits.can_clear_color``). Among other changes ``color_id: None`` is left
+    out, which the image in :class:`~fateforger.ports.Done` shows; alone it is rejected.
     """
 
     def __init__(
         self, tools: CalendarTools, target: Target, *, key: str | None = None, write_seconds: float = WRITE_SECONDS
     ) -> None:
-        """``key`` is made of the server's address and the calendar's id when none is given."""
+        """Use ``key``, or build one from the server's address and the calendar's id."""
         self._tools = tools
         self._session = tools.session
         self._target = target
@@ -56,12 +55,12 @@ class McpCalendar:
         self._write_seconds = write_seconds
 
     def beside(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
-        """Another calendar of the same login, over the same session and budget: closing one closes both."""
+        """Return another calendar of the same login, over the same session and budget. Closing one closes both."""
         target = replace(self._target, calendar_id=calendar_id)
         return McpCalendar(self._tools, target, key=key, write_seconds=self._write_seconds)
 
     def in_background(self) -> McpCalendar:
-        """Return the same calendar for reads that nobody waits for: they leave most of the budget to others."""
+        """Return the same calendar for background reads, which leave most of the budget to others."""
         return McpCalendar(self._tools.in_background(), self._target, key=self._key, write_seconds=self._write_seconds)
 
     @property
@@ -70,7 +69,7 @@ class McpCalendar:
 
     @property
     def calendar_id(self) -> str:
-        """Which calendar of its server it is: an id, a name or ``primary``."""
+        """The id, the name or ``primary``, as the server knows the calendar."""
         return self._target.calendar_id
 
     @property
@@ -79,7 +78,7 @@ class McpCalendar:
         return self._target.time_zone
 
     async def calendars(self) -> tuple[CalendarEntry, ...]:
-        """All calendars of the login. Raises :class:`~fateforger.errors.CalendarError`."""
+        """Return all calendars of the login. Raises :class:`~fateforger.errors.CalendarError`."""
         return await list_calendars(self._tools, account=self._target.account)
 
     @property
@@ -105,7 +104,7 @@ class McpCalendar:
             outcome = await self._write("create", "create-event", event_id, arguments)
             if not isinstance(outcome, Rejected) or extras == PLAIN:
                 return outcome
-            # A guest or an attachment that the calendar refuses must not keep the event itself away.
+            # A guest or an attachment that the calendar refuses must not prevent the event itself.
             arguments = create_arguments(self._target, event_id, fields, marker)
             return await self._write("create", "create-event", event_id, arguments)
 
@@ -163,8 +162,11 @@ class McpCalendar:
         write: GuardedWrite,
         seen: EventImage | None = None,
     ) -> Outcome:
-        """Look at the event, and write only if it is ours. Without ``expect`` a write that came too late for what was
-        seen is tried once more; what is ``seen`` saves the first look, and only a real one finds an event gone."""
+        """Read the event and write only if it is ours.
+
+        Without ``expect``, a write that finds the event changed is tried once more. ``seen`` saves the first read; only
+        a real read can establish that an event is gone.
+        """
         outcome: Outcome = Gone()
         for look in range(2 if seen is None else 3):
             vouched = None if look else seen
@@ -186,12 +188,14 @@ class McpCalendar:
         return outcome
 
     def _vouches(self, seen: EventImage, changes: Mapping[str, Any]) -> bool:
-        """Whether what was seen a moment ago is as good as a look: not for an end that is to stay where it is, since
-        it is sent along and the person may just have moved it."""
+        """Check whether ``seen`` can replace a read.
+
+        It cannot when only one end moves: the other end is sent along, and the person may just have moved it.
+        """
         return not seen.gone and (self._condition(seen) is not None or len({"start", "end"} & changes.keys()) != 1)
 
     def _condition(self, image: EventImage) -> str | None:
-        """What to send along so that nothing is written over a change made since the event was read."""
+        """Return the etag to send, so that the write does not overwrite a change made since the event was read."""
         etag = image.raw.get("etag")
         return etag if self.traits.conditional_write and isinstance(etag, str) else None
 
@@ -210,8 +214,11 @@ class McpCalendar:
         return image
 
     async def _absent(self, allowance: Allowance | None) -> Refused | None:
-        """An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence. A
-        write that finds its event absent pays this with what it does not need for writing."""
+        """Return ``None`` if the event is absent, or the refusal if the calendar itself cannot be found.
+
+        An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence. A write
+        whose event is absent pays for this call with requests it no longer needs.
+        """
         arguments = list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
         answer = await self._tools.ask("list-events", arguments, EventsAnswer, allowance=allowance)
         if not isinstance(answer, Refused):
@@ -236,7 +243,7 @@ class McpCalendar:
 
 
 def _owned(event_id: str) -> OwnedId:
-    """The type checker keeps plain strings out; so does this, for a caller that is not checked."""
+    """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
     return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
 
@@ -246,14 +253,14 @@ def _is_ours(image: EventImage) -> bool:
 
 
 def _refused(found: EventImage, expect: str | None) -> Outcome | None:
-    """Return why an event may not be written to; ``None`` if it may."""
+    """Return the reason an event may not be written to; ``None`` if it may."""
     if not _is_ours(found):
         return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
     return Stale() if expect is not None and found.version != expect else None
 
 
 def _with_both_ends(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:
-    """The server wants start and end together; the one that does not change is as it is now."""
+    """Add the unchanged end, since the server requires start and end together."""
     whole = dict(changes)
     if not {"start", "end"} & whole.keys():
         return whole

@@ -1,4 +1,4 @@
-"""Which calendars a person means by a few words in their settings."""
+"""Select the calendars that a person names in their settings."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fateforger.adapters.calendar.directory import CalendarEntry
 from fateforger.errors import CalendarNotFound
 
 MOST_READ = 20
-"""Each calendar costs a request at every look at a day."""
+"""Each calendar costs a request every time a day is read."""
 
 
 def choose_read(entries: Sequence[CalendarEntry], wanted: str, *, written: str) -> tuple[CalendarEntry, ...]:
-    """The calendars to read besides the one that is written to, each once, in the order of ``entries``.
+    """Return the calendars to read besides the one that is written to, each once, in the order of ``entries``.
 
-    ``wanted`` is ``selected`` (those that the person ticked), ``all``, or names and ids with commas between them.
-    ``written`` is an id, a name or ``primary``. Raises ``CalendarNotFound`` with a sentence about the first word that
-    names no calendar, or more than one.
+    ``wanted`` is ``selected`` (the ones the person ticked), ``all``, or names and ids separated by commas. ``written``
+    is an id, a name or ``primary``. Raises ``CalendarNotFound`` with a sentence about the first entry that names no
+    calendar, or more than one.
     """
     word = wanted.strip().lower()
     if word in ("all", "selected"):
@@ -36,7 +36,10 @@ def choose_read(entries: Sequence[CalendarEntry], wanted: str, *, written: str) 
 
 
 def find_calendar(entries: Sequence[CalendarEntry], name: str) -> CalendarEntry:
-    """The calendar of that id or name (exactly, else whatever the case of its letters). Raises ``CalendarNotFound``."""
+    """Return the calendar with this id or name, ignoring case if there is no exact match.
+
+    Raises ``CalendarNotFound``.
+    """
     name = name.strip()
     tests: tuple[Callable[[CalendarEntry], bool], ...] = (
         lambda e: e.id == name or (e.primary and name == "primary"),

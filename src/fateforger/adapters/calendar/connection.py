@@ -1,11 +1,11 @@
 """One open session with a calendar server, from its handshake to its end.
 
-What a call came to is a :class:`Reply`, or a trouble; they differ in what may have happened:
+A call returns a :class:`Reply` or raises a :class:`Trouble`, which says whether the call may have taken effect:
 
-    NotConnected   nobody was reached; nothing happened
-    Forgotten      the server does not know the session any more; nothing happened
-    Lost           the connection broke under the call; it may have taken effect
-    TimedOut       no answer in time; it may have taken effect, or may do so yet
+  NotConnected   the server was not reached; nothing happened
+  Forgotten      the server no longer knows the session; nothing happened
+  Lost           the connection broke during the call; it may have taken effect
+  TimedOut       no answer in time; it may have taken effect, or may do so later
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _UNKNOWN_SESSION = ("unknown or expired session", "session not found", "session 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The one text of a tool's answer, and whether the tool calls it an error."""
+    """The text of a tool's answer, and whether the tool reports an error."""
 
     text: str
     failed: bool
@@ -38,7 +38,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """Who answered when the session was opened, and the arguments that each of its tools takes."""
+    """The server's identity, and the arguments that each of its tools takes."""
 
     server: str
     version: str
@@ -47,7 +47,7 @@ class Welcome:
 
     @property
     def conditional_write(self) -> bool:
-        """Whether writes take ``ifMatch``: our own local server does, google-calendar-mcp does not."""
+        """Check whether writes take ``ifMatch``: our local server does, google-calendar-mcp does not."""
         return all("ifMatch" in self.tools.get(tool, ()) for tool in ("update-event", "delete-event"))
 
 
@@ -56,7 +56,7 @@ class Trouble(Exception):
 
 
 class NotConnected(Trouble):
-    """Nobody was reached."""
+    """The server was not reached."""
 
 
 class Lost(Trouble):
@@ -64,16 +64,18 @@ class Lost(Trouble):
 
 
 class TimedOut(Trouble):
-    """No answer in time."""
+    """The server did not answer in time."""
 
 
 class Forgotten(Trouble):
-    """The server does not know our session any more, and did nothing."""
+    """The server no longer knows the session, and did nothing."""
 
 
 class Connection:
-    """An open session, in a task of its own: the client's scopes must be left where they were entered, and they end
-    their task when the connection breaks."""
+    """An open session in a task of its own.
+
+    The client's scopes must be left in the task that entered them, and they end that task when the connection breaks.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -93,7 +95,7 @@ class Connection:
         return self._ready.result()[1]
 
     async def opened(self) -> Welcome:
-        """Wait until it is. Raises :class:`NotConnected`."""
+        """Wait until the session is open. Raises :class:`NotConnected`."""
         seconds = OPEN_SECONDS if isinstance(self._endpoint, HttpEndpoint) else START_SECONDS
         either: set[asyncio.Future[Any]] = {self._ready, self._task}
         await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -113,7 +115,7 @@ class Connection:
         try:
             await asyncio.wait({calling, self._task}, return_when=asyncio.FIRST_COMPLETED)
             if not calling.done():
-                # The call learns of the end by itself as a rule; this is for the moment in between.
+                # Usually the call notices the end by itself; this covers the moment in between.
                 await asyncio.wait({calling}, timeout=CLOSE_SECONDS)
             if not calling.done():
                 raise Lost("the connection was lost")
@@ -130,13 +132,13 @@ class Connection:
             await asyncio.wait({calling})
 
     def retire(self) -> None:
-        """End as soon as no call is under way."""
+        """Close as soon as no call is in progress."""
         self._retired = True
         if not self._under_way:
             self._leave.set()
 
     async def close(self) -> None:
-        """End now."""
+        """Close now."""
         self._leave.set()
         if self._ready.done():
             await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
@@ -204,7 +206,7 @@ def _trouble(error: MCPError) -> Trouble:
 
 
 def _why(error: BaseException | None) -> str:
-    """The first cause inside groups of exceptions, in words."""
+    """Return the message of the first cause inside groups of exceptions."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return f"{error}".strip() or type(error).__name__

@@ -1,4 +1,4 @@
-"""Which calendars a server offers, and whether it is well: for the doctor and for settings."""
+"""List the calendars of a server and check that it works, for the doctor and for settings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from fateforger.adapters.calendar.wire import CalendarsAnswer, WireCalendar
 
 @dataclass(frozen=True, slots=True)
 class CalendarEntry:
-    """A calendar that the login can see. ``time_zone`` is an IANA name where the server told; ``access_role`` is one
-    of Google's: ``owner``, ``writer``, ``reader``, ``freeBusyReader``."""
+    """A calendar that the login can see.
+
+    ``time_zone`` is an IANA name if the server reports one. ``access_role`` is one of Google's: ``owner``, ``writer``,
+    ``reader``, ``freeBusyReader``.
+    """
 
     id: str
     summary: str
@@ -25,11 +28,11 @@ class CalendarEntry:
     access_role: str
     primary: bool = False
     selected: bool = False
-    """Ticked in Google's own page."""
+    """Ticked in Google Calendar's own page."""
 
     @property
     def readable(self) -> bool:
-        """Whether its events can be read, and not only when it is busy."""
+        """Check whether its events can be read, rather than only its busy times."""
         return self.access_role in ("owner", "writer", "reader")
 
     @property
@@ -39,7 +42,7 @@ class CalendarEntry:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """A server that answered: who it is, how long the answer took, and what it offers."""
+    """The identity of a server, its response time, and its calendars."""
 
     server: str
     version: str
@@ -55,11 +58,11 @@ async def look_at_server(
     environment: Mapping[str, str] | None = None,
     budget: RequestBudget | None = None,
 ) -> ServerReport:
-    """Open a session of its own, list the calendars, and leave: the liveness check, and the list for settings.
+    """Open a separate session, list the calendars, and close it: the liveness check, and the list for settings.
 
     ``where`` is a URL or a command line. ``budget`` is the login's; without one nothing is counted. Raises ``BadInput``
-    for one that is neither, and :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it
-    does not answer.
+    for anything else, and :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it does not
+    answer.
     """
     async with aclosing(CalendarTools(McpSession(read_endpoint(where, environment)), budget or NoBudget())) as tools:
         begun = time.monotonic()
@@ -75,7 +78,7 @@ async def look_at_server(
 
 
 async def list_calendars(tools: CalendarTools, *, account: str | None = None) -> tuple[CalendarEntry, ...]:
-    """The calendars of an account (of all, when none is named), the primary one first, then by name.
+    """Return the calendars of an account, or of all accounts, the primary one first, then by name.
 
     Raises :class:`~fateforger.errors.CalendarError`.
     """

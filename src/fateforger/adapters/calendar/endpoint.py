@@ -1,4 +1,4 @@
-"""Where a calendar server is: a URL to talk to, or a command line to start."""
+"""The address of a calendar server: a URL to call, or a command line to start."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fateforger.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class HttpEndpoint:
-    """A server that is running: streamable HTTP."""
+    """A running server that speaks streamable HTTP."""
 
     url: str
 
     @property
     def name(self) -> str:
-        """The address without what may be secret in it (user, query)."""
+        """Return the address without the parts that may be secret (user, query)."""
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
@@ -29,9 +29,9 @@ class HttpEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class CommandEndpoint:
-    """A server that is started as a child and talked to over its standard input and output.
+    """A server that runs as a child process and speaks over standard input and output.
 
-    The child inherits no more of the environment than a program needs to run, and what ``environment`` adds.
+    The child inherits only the environment a program needs to run, plus ``environment``.
     """
 
     program: str
@@ -40,7 +40,7 @@ class CommandEndpoint:
 
     @property
     def name(self) -> str:
-        """The program and a fingerprint of its command line, which may hold secrets."""
+        """Return the program and a fingerprint of its command line, which may hold secrets."""
         line = shlex.join((self.program, *self.arguments))
         return f"stdio:{PurePath(self.program).name}-{hashlib.sha256(line.encode()).hexdigest()[:12]}"
 
@@ -49,7 +49,7 @@ Endpoint = HttpEndpoint | CommandEndpoint
 
 
 def read_endpoint(text: str, environment: Mapping[str, str] | None = None) -> Endpoint:
-    """``http://...`` and ``https://...`` are URLs, anything else a command line as a shell would split it.
+    """Parse ``http://...`` and ``https://...`` as URLs, anything else as a shell-quoted command line.
 
     Raises :class:`~fateforger.errors.BadInput`.
     """
@@ -79,7 +79,7 @@ def _checked_url(text: str) -> str:
 
 
 def described(endpoint: Endpoint) -> str:
-    """How to speak of the server to a person."""
+    """Return the server's name for use in a sentence."""
     if isinstance(endpoint, HttpEndpoint):
         return f"the calendar server at {endpoint.name}"
     if isinstance(endpoint, CommandEndpoint):

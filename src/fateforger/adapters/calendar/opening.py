@@ -1,4 +1,4 @@
-"""A calendar from the words of a settings file."""
+"""Open a calendar from the values of the settings."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ def open_mcp_calendar(
     call_seconds: float = CALL_SECONDS,
     write_seconds: float = WRITE_SECONDS,
 ) -> McpCalendar:
-    """A calendar behind the MCP server at ``where``: a URL, or a command line to start it by (which gets
-    ``environment`` in addition to the least a program needs).
+    """Return a calendar behind the MCP server at ``where``. Nothing is connected yet.
 
-    ``time_zone`` is the IANA zone of the person, in which all-day events are placed. ``account`` names the login when
-    the server has several. ``key`` is what the journal knows the calendar by; give one when ``where`` may be another
-    address after a restart, else it is made of the address and the calendar's id. ``budget`` is shared by all that use
-    the same login; without one nothing is counted. ``patience`` is how many seconds a read waits for it before it is
-    refused. Nothing is connected yet. Raises
-    :class:`~fateforger.errors.BadInput`.
+    ``where`` is a URL, or a command line that is started with ``environment`` added to a minimal environment.
+    ``time_zone`` is the person's IANA zone, in which all-day events are placed. ``account`` names the login when the
+    server has several. ``key`` identifies the calendar in the journal; pass one when the address may change after a
+    restart, otherwise it is built from the address and the calendar's id. ``budget`` is shared by everything that uses
+    the same login; without one nothing is counted. ``patience`` is the number of seconds a read waits for the budget
+    before it is refused. Raises :class:`~fateforger.errors.BadInput`.
     """
     endpoint = read_endpoint(where, environment)
     try:

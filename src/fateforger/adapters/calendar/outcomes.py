@@ -1,4 +1,4 @@
-"""Refusals as the calendar port says them: outcomes of writes, errors of reads."""
+"""Translate refusals of the server into outcomes of writes and errors of reads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOT_THERE = (
     "The calendar server does not find your calendar ({}). Please check that it still exists and that your login may"
     " use it."
 )
-"""What a person can mend: said the same way wherever it is met, with the server's words in brackets."""
+"""Messages about problems that a person can fix, with the server's words in brackets."""
 _NEVER = {
     Refusal.READ_ONLY: READ_ONLY,
     Refusal.NO_CALENDAR: NOT_THERE,
@@ -42,7 +42,7 @@ _NEVER = {
 
 
 def outcome_of(refusal: Refusal, text: str, write: Write) -> Outcome:
-    """What a refused write came to. In doubt it is :class:`Unknown`, which makes the engine look."""
+    """Return the outcome of a refused write. In doubt it is :class:`Unknown`, which makes the engine read the event."""
     reason = shown(text)
     creating = write == "create"
     match refusal:
@@ -65,7 +65,7 @@ def outcome_of(refusal: Refusal, text: str, write: Write) -> Outcome:
 
 
 def error_of(refusal: Refusal, text: str) -> CalendarError:
-    """What a refused read is."""
+    """Return the error of a refused read."""
     reason = shown(text)
     match refusal:
         case Refusal.LOGIN:
@@ -87,7 +87,7 @@ def error_of(refusal: Refusal, text: str) -> CalendarError:
 
 
 def shown(text: str) -> str:
-    """The first sentence of an error text, short enough to be shown inside another sentence."""
+    """Return the first sentence of an error text, short enough for use inside another sentence."""
     line = _DETAILS.sub("", message_of(text).split("\n", 1)[0])
     sentence = _AROUND.sub("", line, count=1).split(". ", 1)[0].strip().rstrip(".") or "no reason given"
     return sentence if len(sentence) <= _LONGEST else f"{sentence[:_LONGEST]}…"

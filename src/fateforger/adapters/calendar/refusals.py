@@ -1,6 +1,8 @@
-"""What an error text of the calendar server means. The text is the only sign there is: its numeric code does not
-tell a rate limit from a lost connection, and the wording around Google's message depends on the tool, on where in the
-tool it happened, and on how the server's packages were resolved. So the wording is taken off, and the message counts.
+"""Classify the error texts of the calendar server.
+
+The text is the only evidence: the numeric code does not tell a rate limit from a lost connection, and the wording
+around Google's message depends on the tool, on the place of failure inside the tool, and on the versions of the
+server's packages. So the wording is stripped and only the message counts.
 """
 
 from __future__ import annotations
@@ -10,20 +12,20 @@ from enum import StrEnum
 
 
 class Refusal(StrEnum):
-    """Why the server did not do it."""
+    """The reason the server gave for refusing a call."""
 
     LOGIN = "login"
-    """The login expired, was refused, or nobody said which one to use."""
+    """The login expired, was refused, or was not specified."""
     LIMITED = "limited"
     READ_ONLY = "read_only"
-    """The login may read the calendar, not write to it."""
+    """The login may read the calendar, but not write to it."""
     FORBIDDEN = "forbidden"
     NO_CALENDAR = "no_calendar"
     NOT_FOUND = "not_found"
-    """404: the event, or just as well the calendar, is not there."""
+    """404: the event or the whole calendar is not there."""
     EXISTS = "exists"
     CONFLICT = "conflict"
-    """409 without more: another write was under way."""
+    """409 without details: another write was in progress."""
     DELETED = "deleted"
     """410."""
     CHANGED = "changed"
@@ -31,16 +33,16 @@ class Refusal(StrEnum):
     INVALID = "invalid"
     """400: it will be refused again."""
     TROUBLE = "trouble"
-    """The server failed, or lost Google; it may have happened or not."""
+    """The server failed or lost Google; the call may have taken effect."""
     UNCLEAR = "unclear"
-    """A text nobody has seen yet."""
+    """An unknown text."""
 
 
 _NUMBER = re.compile(r"MCP error -?\d+: ")
 _WRAPPING = re.compile(r"(Google API error|Internal error): ")
 
-# In this order, the first that is found decides. Texts that quote a person's words (titles, names of calendars) come
-# first and are tied to their beginning, so that no title can pass for another error.
+# The first match decides. Texts that quote a person's words (titles, calendar names) come first and are anchored at
+# their start, so that no title can pass for another error.
 _SIGNS: tuple[tuple[Refusal, tuple[str, ...]], ...] = (
     (Refusal.EXISTS, (r"^Duplicate event detected", r"^Event ID '.*' already exists")),
     (Refusal.NOT_FOUND, (r"^Event with ID '.*' not found in calendar",)),
@@ -91,7 +93,7 @@ _SIGNS: tuple[tuple[Refusal, tuple[str, ...]], ...] = (
     ),
     (Refusal.NOT_FOUND, (r"^Resource not found", r"^Not Found")),
     (
-        # Only what Google is known to say: taken for a refusal, a write that did happen would be forgotten.
+        # Only texts that Google is known to send: a write that did happen must not be recorded as refused.
         Refusal.INVALID,
         (
             r"^Bad Request",
@@ -128,12 +130,12 @@ _TABLE = tuple(
 
 
 def message_of(text: str) -> str:
-    """The text without the server's wrapping: Google's own message where there is one."""
+    """Return the text without the server's wrapping: Google's own message if there is one."""
     bare = _NUMBER.sub("", text.strip(), count=2)
     return _WRAPPING.sub("", bare, count=1) if _WRAPPING.match(bare) else bare
 
 
 def read_refusal(text: str) -> Refusal:
-    """Which refusal an error text of any tool is."""
+    """Classify the error text of any tool."""
     message = message_of(text)
     return next((refusal for refusal, sign in _TABLE if sign.search(message)), Refusal.UNCLEAR)

@@ -1,4 +1,4 @@
-"""A session with a calendar server that lasts: opened when first needed, opened again when it was lost."""
+"""A lasting session with a calendar server: opened on first use, reopened when lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fateforger.adapters.calendar.limits import CALL_SECONDS
 
 
 class McpSession:
-    """A session for any number of calls at once. Not bound to the task that uses it."""
+    """A session for any number of concurrent calls. Not bound to the task that uses it."""
 
     def __init__(self, endpoint: Endpoint, *, call_seconds: float = CALL_SECONDS) -> None:
         self.endpoint = endpoint
@@ -23,12 +23,15 @@ class McpSession:
         self._opening: asyncio.Task[Connection] | None = None
 
     async def open(self) -> Welcome:
-        """Make sure that a session is open. Raises :class:`NotConnected`."""
+        """Ensure that a session is open. Raises :class:`NotConnected`."""
         return (await self._open()).welcome
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, repeatable: bool) -> Reply:
-        """Call a tool. A session that the server forgot is replaced and the call made again, since it did nothing;
-        after a lost connection only a ``repeatable`` call is. Raises :class:`Trouble`."""
+        """Call a tool.
+
+        A session that the server forgot is replaced and the call repeated, since it did nothing. After a lost
+        connection only a ``repeatable`` call is repeated. Raises :class:`Trouble`.
+        """
         for last in (False, True):
             connection = await self._open()
             try:
@@ -52,7 +55,7 @@ class McpSession:
         await asyncio.gather(*(connection.close() for connection in self._retired))
 
     async def _open(self) -> Connection:
-        """The open connection; whoever needs one while it is being opened waits for the same."""
+        """Return the open connection; concurrent callers wait for the same one."""
         if self._connection is not None and not self._connection.over:
             return self._connection
         if self._opening is None:
@@ -73,10 +76,10 @@ class McpSession:
     def _opened(self, opening: asyncio.Task[Connection]) -> None:
         self._opening = None
         if not opening.cancelled():
-            opening.exception()  # those who wait for it hear of it; perhaps nobody does any more
+            opening.exception()  # marks it as retrieved; perhaps no caller waits any more
 
     def _retire(self, connection: Connection) -> None:
-        """Use it no more, but let the calls that are under way on it end by themselves."""
+        """Stop using a connection, but let its calls in progress finish."""
         if self._connection is connection:
             self._connection = None
         self._retired = {c for c in self._retired if not c.over} | {connection}

@@ -1,4 +1,4 @@
-"""One calendar to write to, and others of the same login whose events are planned around."""
+"""One calendar to write to, and others of the same login to plan around."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from fateforger.ports import CalendarTraits, Outcome, Window
 from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 LIST_KEPT_SECONDS = 600.0
-"""For so long the list of calendars counts as known."""
+"""Seconds for which the list of calendars is cached."""
 
 
 class SeveralCalendars:
-    """The calendar port that writes to ``main`` and reads others as well.
+    """The calendar port that writes to ``main`` and reads other calendars as well.
 
-    What comes from another calendar can never be taken for ours: it has an id of another form and no marker (see
-    :meth:`EventImage.elsewhere`), and every write, and every question by id, goes to ``main`` alone. A meeting that is
-    on several of them is shown once. When one of them cannot be read there is no answer at all, since the time it
-    takes up would seem to be free.
+    An event of another calendar can never be mistaken for ours: it has an id of another form and no marker (see
+    :meth:`EventImage.elsewhere`), and every write and every read by id goes to ``main`` only. A meeting that is on
+    several calendars is returned once. If any calendar cannot be read there is no answer at all, since its time would
+    seem to be free.
     """
 
     def __init__(self, main: McpCalendar, wanted: str, *, now: Callable[[], float] = time.monotonic) -> None:
-        """``wanted`` as in :func:`~fateforger.adapters.calendar.choosing.choose_read`; it is looked up when first
-        needed."""
+        """Take ``wanted`` as in :func:`~fateforger.adapters.calendar.choosing.choose_read`; resolve it on first use."""
         self._main = main
         self._wanted = wanted
         self._now = now
         self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
 
     def in_background(self) -> SeveralCalendars:
-        """Return the same calendars for reads that nobody waits for."""
+        """Return the same calendars for background reads."""
         return SeveralCalendars(self._main.in_background(), self._wanted, now=self._now)
 
     @property
@@ -99,8 +98,11 @@ class SeveralCalendars:
 
 
 def without_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> list[EventImage]:
-    """The events of other calendars that are not on one before. The same meeting is there under the same
-    ``iCalUID`` at the same time; a copy that takes up time counts although one before was declined."""
+    """Return the events of other calendars that are not copies of an earlier one.
+
+    The same meeting has the same ``iCalUID`` and the same time. A copy that takes up time is kept even if an earlier
+    one was declined.
+    """
     kept: list[EventImage] = []
     known: dict[tuple[object, ...], bool] = {}
     for event in own:

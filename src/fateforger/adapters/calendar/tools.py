@@ -1,4 +1,4 @@
-"""Tool calls as questions and orders: each ends in a model of its answer, or in why there is none."""
+"""Tool calls as reads and writes: each returns a model of the answer, or the reason there is none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A question without an answer: ``error`` for whoever only asked, ``outcome`` for whoever asked before a write."""
+    """A read without an answer: ``error`` for a plain read, ``outcome`` for a read before a write."""
 
     refusal: Refusal
     text: str
@@ -35,14 +35,14 @@ class Refused:
     retry_after: float | None = None
 
     def outcome(self, write: Write) -> Outcome:
-        """What it makes of a write that was not even begun."""
+        """Return the outcome of a write that could not start."""
         if self.retry_after is not None:
             return Limited(self.retry_after, WHY_WAIT)
         return outcome_of(self.refusal, self.text, write)
 
 
 class CalendarTools:
-    """The tools of one server, a few calls at a time, and never more than the login's budget allows."""
+    """The tools of one server, limited in concurrency and by the login's request budget."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class CalendarTools:
         at_once: int = CALLS_AT_ONCE,
         patience: float = BUDGET_PATIENCE,
     ) -> None:
-        """``patience`` is how many seconds a question waits for the budget before it is refused."""
+        """``patience`` is the number of seconds a read waits for the budget before it is refused."""
         self.session = session
         self.patience = patience
         self._budget = budget
@@ -63,12 +63,11 @@ class CalendarTools:
 
     @property
     def server(self) -> str:
-        """How to speak of the server to a person."""
+        """Return the server's name for use in a sentence."""
         return described(self.session.endpoint)
 
     def in_background(self) -> Self:
-        """Return the same tools for reads that nobody waits for: they never wait for the budget, and leave most of it
-        to others."""
+        """Return the same tools for background reads, which never wait for the budget and leave most of it."""
         tools = copy.copy(self)
         tools.background, tools.patience = True, 0.0
         return tools
@@ -85,7 +84,7 @@ class CalendarTools:
             await self._budget.sleep(allowance)
 
     async def aclose(self) -> None:
-        """Close the session, and record what the last calls cost."""
+        """Close the session, and record the cost of the last calls."""
         try:
             await self.session.aclose()
         finally:
@@ -99,8 +98,10 @@ class CalendarTools:
         *,
         allowance: Allowance | None = None,
     ) -> Answer | Refused:
-        """Call a tool that changes nothing; it may be called twice. Unless it is paid from an ``allowance``, it may
-        wait a little for the login's budget."""
+        """Call a tool that changes nothing; it may be called twice.
+
+        Unless it is paid from an ``allowance``, it may wait a little for the login's budget.
+        """
         try:
             reply = await self._call(tool, arguments, repeatable=True, allowance=allowance)
             if isinstance(reply, Limited):
@@ -125,8 +126,10 @@ class CalendarTools:
         *,
         allowance: Allowance | None = None,
     ) -> Answer | Outcome:
-        """Call a tool that changes something, once. It never waits for the budget: whoever writes has to keep a lease
-        meanwhile, and is told how long it takes."""
+        """Call a tool that changes something, once.
+
+        It never waits for the budget: a writer has to keep a lease meanwhile, so it gets the seconds to wait instead.
+        """
         try:
             reply = await self._call(tool, arguments, repeatable=False, allowance=allowance)
             if isinstance(reply, Limited):
@@ -140,7 +143,7 @@ class CalendarTools:
             return Unknown(f"an answer that cannot be read: {problem}")
 
     def unreadable(self, problem: Unreadable) -> Refused:
-        """The server answered something else than its contract says."""
+        """Return the refusal for an answer that breaks the server's contract."""
         text = f"I do not understand what {self.server} answers: {problem}."
         return Refused(Refusal.UNCLEAR, text, CalendarIncomplete(text))
 
@@ -152,14 +155,14 @@ class CalendarTools:
         repeatable: bool,
         allowance: Allowance | None,
     ) -> Reply | Limited:
-        # Who writes has to keep a lease meanwhile, and so does who has paid already.
+        # A writer has to keep a lease meanwhile, and a call with an allowance has already paid.
         patience = self.patience if repeatable and allowance is None else 0.0
         named = await self._with_account(arguments, patience)
         if isinstance(named, Limited):
             return named
         if allowance is not None:
             return await self._send(tool, named, allowance, repeatable=repeatable)
-        await self.session.open()  # which may take longer than a reservation lasts
+        await self.session.open()  # this may take longer than a reservation lasts
         reserved = await self.reserve(cost_of(tool), patience=patience)
         if isinstance(reserved, Limited):
             return reserved
@@ -174,8 +177,11 @@ class CalendarTools:
             return reply
 
     async def _with_account(self, arguments: Mapping[str, Any], patience: float) -> Mapping[str, Any] | Limited:
-        """Without a login to look in, the server looks for the calendar in a list that it keeps for five minutes, also
-        when it is empty because Google failed once. So the only login is named, where there is only one."""
+        """Name the account if the server has only one.
+
+        Without an account the server looks up the calendar in a list that it caches for five minutes, even an empty
+        list from a failed request to Google.
+        """
         if "account" in arguments or arguments.get("calendarId", "primary") == "primary":
             return arguments
         async with self._asking:
@@ -187,7 +193,7 @@ class CalendarTools:
         return {**arguments, "account": self._only_account} if self._only_account else arguments
 
     async def _sole_account(self, patience: float) -> str | Limited:
-        """The one login of the server; an empty text when there are several, or the server knows of none."""
+        """Return the only login of the server; an empty text when it has several or knows of none."""
         if "manage-accounts" not in (await self.session.open()).tools:
             return ""
         reserved = await self.reserve(cost_of("manage-accounts"), patience=patience)
@@ -201,6 +207,6 @@ class CalendarTools:
         return accounts[0].account_id if len(accounts) == 1 else ""
 
     def _too_many(self, seconds: float) -> Refused:
-        """The login's budget is used up; nothing was sent."""
+        """Return the refusal for an exhausted budget; nothing was sent."""
         text = f"I asked your calendar very often in the last minute; please try again in {math.ceil(seconds)} seconds."
         return Refused(Refusal.LIMITED, text, CalendarUnreachable(text, retry_after=seconds, reason=WHY_WAIT), seconds)

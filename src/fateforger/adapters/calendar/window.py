@@ -1,4 +1,4 @@
-"""A span of time read whole, from a server whose pages end at 250 events without saying so."""
+"""Read a whole span of time from a server whose pages end at 250 events without saying so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVERLAP = timedelta(seconds=1)
 async def read_window(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> Window:
     """Return all live events that end after ``start`` and begin before ``end``, by start, then id.
 
-    Raises :class:`~fateforger.errors.CalendarError`; ``CalendarIncomplete`` when it cannot be known to be all.
+    Raises :class:`~fateforger.errors.CalendarError`; ``CalendarIncomplete`` when the answer may not be complete.
     """
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     if end <= start:
@@ -28,7 +28,7 @@ async def read_window(tools: CalendarTools, target: Target, start: datetime, end
 
     def inside(event: EventImage) -> bool:
         begins, ends = (start_instant(moment, target.time_zone) for moment in (event.start, event.end))
-        # All-day events lie where the calendar's own zone puts them, so the server's word is taken for those.
+        # The calendar's own zone places all-day events, so the server's selection is used for those.
         return not event.gone and (event.all_day or (begins < end and ends > start))
 
     shown = sorted(filter(inside, found.values()), key=lambda e: (start_instant(e.start, target.time_zone), e.id))
@@ -47,7 +47,7 @@ async def _read(
             "the calendar server cannot show them all."
         )
     middle = (start + (end - start) / 2).replace(microsecond=0)
-    # The halves overlap, or an event of no length in the very middle would be in neither.
+    # The halves overlap, or a zero-length event in the very middle would be in neither.
     return [
         *await _read(tools, target, start, middle + _OVERLAP, left_out),
         *await _read(tools, target, middle, end, left_out),

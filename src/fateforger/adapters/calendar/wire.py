@@ -1,4 +1,4 @@
-"""The JSON that the calendar server answers, as models; and an event of it as an :class:`EventImage`."""
+"""Models of the JSON that the calendar server answers, and the conversion of an event to an :class:`EventImage`."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ SHOWN_FIELDS = (
     "guestsCanModify",
     "guestsCanSeeOtherGuests",
 )
-"""What an answer shall hold besides what it always does (id, summary, start, end, status, htmlLink, location,
-attendees, reminders, recurrence): all that is compared, and all that is kept to make the event again."""
+"""The fields to request in addition to those always included (id, summary, start, end, status, htmlLink, location,
+attendees, reminders, recurrence): everything that is compared or needed to recreate an event."""
 
 
 class Unreadable(Exception):
-    """An answer that is not what the server's contract says."""
+    """An answer that does not match the server's contract."""
 
 
 class _Wire(BaseModel):
-    """Fields that nobody asked about are let through: the server may learn new ones."""
+    """Unknown fields are ignored: the server may add new ones."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
 
 
 class Point(_Wire):
-    """A start or an end: an instant, or a day for all-day events. Neither, for an occurrence that was taken out."""
+    """A start or an end: an instant, or a date for all-day events. Neither for a removed occurrence."""
 
     date: Date | None = None
     date_time: AwareDatetime | None = None
@@ -72,7 +72,7 @@ class Properties(_Wire):
 
 
 class WireEvent(_Wire):
-    """An event as the tools show it."""
+    """An event in the form of the tools."""
 
     id: str = Field(min_length=1)
     summary: str = ""
@@ -95,7 +95,7 @@ class WireEvent(_Wire):
 
 
 class EventAnswer(_Wire):
-    """What ``get-event``, ``create-event`` and ``update-event`` answer."""
+    """The answer of ``get-event``, ``create-event`` and ``update-event``."""
 
     event: Mapping[str, Any]
 
@@ -105,8 +105,11 @@ class LeftOut(_Wire):
 
 
 class EventsAnswer(_Wire):
-    """What ``list-events`` answers. ``accounts`` comes only when several were asked; ``left_out`` only from a calendar
-    of ours, for events whose recurrence it could not work out in time."""
+    """The answer of ``list-events``.
+
+    ``accounts`` is present only when several were queried. ``left_out`` comes only from our local calendar, for events
+    whose recurrence it could not compute in time.
+    """
 
     events: tuple[Mapping[str, Any], ...]
     total_count: int
@@ -116,7 +119,7 @@ class EventsAnswer(_Wire):
 
 
 class DeleteAnswer(_Wire):
-    """What ``delete-event`` answers."""
+    """The answer of ``delete-event``."""
 
     success: Literal[True]
 
@@ -136,13 +139,13 @@ class Account(_Wire):
 
 
 class AccountsAnswer(_Wire):
-    """What ``manage-accounts`` answers to the action ``list``."""
+    """The answer of ``manage-accounts`` to the action ``list``."""
 
     accounts: tuple[Account, ...]
 
 
 class CalendarsAnswer(_Wire):
-    """What ``list-calendars`` answers."""
+    """The answer of ``list-calendars``."""
 
     calendars: tuple[WireCalendar, ...]
 
@@ -151,7 +154,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def read_answer(text: str, model: type[Answer]) -> Answer:
-    """Raises :class:`Unreadable`."""
+    """Parse an answer as ``model``. Raises :class:`Unreadable`."""
     try:
         return model.model_validate(json.loads(text))
     except ValidationError as error:
@@ -161,7 +164,7 @@ def read_answer(text: str, model: type[Answer]) -> Answer:
 
 
 def read_event(shown: Mapping[str, Any]) -> EventImage:
-    """An event of an answer. Raises :class:`Unreadable`."""
+    """Convert an event of an answer. Raises :class:`Unreadable`."""
     try:
         event = WireEvent.model_validate(shown)
     except ValidationError as error:
@@ -180,7 +183,7 @@ def read_event(shown: Mapping[str, Any]) -> EventImage:
         status=event.status,
         busy=event.transparency == "opaque" and not _declined(event),
         organized_by_me=event.organizer is None or event.organizer.self,
-        # A series is as much a series as its occurrences are: to write to it would change them all.
+        # A series counts as a series like its occurrences: writing to it would change them all.
         series_id=event.recurring_event_id or (event.id if event.recurrence else None),
         event_type=event.event_type,
         properties=event.extended_properties.private,
@@ -189,7 +192,7 @@ def read_event(shown: Mapping[str, Any]) -> EventImage:
         raw=dict(shown),
     )
     try:
-        image.extras  # noqa: B018  read once here, so that nobody meets what cannot be read later
+        image.extras  # noqa: B018  fails here if it cannot be read
     except (ValueError, TypeError, KeyError) as problem:
         raise Unreadable(f"event {event.id}: {problem}") from None
     return image
