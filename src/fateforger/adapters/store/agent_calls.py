@@ -24,13 +24,13 @@ _END = (
 
 
 class SqlCalls:
-    """:class:`fateforger.ports.Calls` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Calls` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, asked: Asked, *, since: datetime, most: int) -> int | None:
-        # One after another for a client, or several at once would each see room for themselves.
+        # One call of a client after another, or concurrent ones would each find room for themselves.
         return await self._database.write_alone(
             f"calls of {asked.client}", lambda connection: _begin(connection, asked, since, most)
         )

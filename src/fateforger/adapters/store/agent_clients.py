@@ -1,4 +1,4 @@
-"""Who may ask for what, in SQL."""
+"""The agents' clients and their access, in SQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REVOKE = (
 
 
 class SqlClients:
-    """:class:`fateforger.ports.Clients` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Clients` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

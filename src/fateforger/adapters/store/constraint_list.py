@@ -1,4 +1,4 @@
-"""What the index of constraints does not show yet, in SQL."""
+"""The list of constraints that the index does not show yet, in SQL."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _NEWEST = (
 
 
 def put_on_list(connection: Connection, user_id: str, uids: Iterable[str]) -> None:
-    """The index has to look at these again."""
+    """List constraints that the index has to process again."""
     rows = [{"user_id": user_id, "uid": uid} for uid in uids]
     if rows:
         connection.execute(_INSERT, rows)
 
 
 def put_all_on_list(connection: Connection, user_id: str) -> int:
-    """All constraints of a person, once each; how many there are."""
+    """List all constraints of a person once each; return their number."""
     uids = connection.execute(_UIDS, {"of_user": user_id}).scalars().all()
     connection.execute(_NEVER_MIND, {"of_user": user_id})
     put_on_list(connection, user_id, uids)
@@ -57,7 +57,10 @@ def put_all_on_list(connection: Connection, user_id: str) -> int:
 
 
 def waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
-    """The longest waiting first. What cannot be read keeps its place and holds nobody up."""
+    """Return the tasks that have waited longest.
+
+    A constraint that cannot be read keeps its place and blocks no other.
+    """
     found: list[IndexTask] = []
     after = 0
     while len(found) < limit:
@@ -70,7 +73,7 @@ def waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
 
 
 def strike(connection: Connection, tasks: Sequence[IndexTask]) -> None:
-    """Off the list, as far as nothing was put on it since."""
+    """Remove tasks from the list, unless the constraint was listed again since."""
     for task in tasks:
         connection.execute(_DONE, {"of_user": task.user_id, "of_uid": task.uid, "up_to": task.seq})
 

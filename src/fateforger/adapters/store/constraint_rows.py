@@ -1,4 +1,4 @@
-"""Versions of constraints as rows, and back."""
+"""Convert versions of constraints to rows and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION = table(ConstraintVersion)
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A row that cannot be read. Its columns still say which constraint it is, and when it was written."""
+    """A row that cannot be read. Its columns still give the constraint and the time it was written."""
 
     uid: str
     name: str
@@ -30,7 +30,7 @@ class Damaged:
 
 
 def version_values(version: Version, cause: str, place: int) -> dict[str, Any]:
-    """The row of the ``place``-th version that ``cause`` led to."""
+    """Return the row of the ``place``-th version written for ``cause``."""
     record = version.record
     return {
         "user_id": version.user_id,
@@ -53,7 +53,7 @@ def version_values(version: Version, cause: str, place: int) -> dict[str, Any]:
 
 
 def read_version_row(row: Row[Any]) -> Version | Damaged:
-    """The version, or why there is none to be had."""
+    """Return the version, or the reason it cannot be read."""
     what = f"The constraint “{row.name}” ({row.uid})"
     try:
         return _version(row, what)

@@ -1,4 +1,4 @@
-"""What is known of a person's constraints by now, so that each row is read once only."""
+"""A cache of people's constraints, so that each row is read only once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SINCE = select(VERSION).where(_MINE, VERSION.c.seq > bindparam("known")).order_
 
 @dataclass(frozen=True)
 class Known:
-    """A person's rows from the first to the last: those that can be read, and the others."""
+    """A person's rows from the first to the last, readable and damaged."""
 
     first: int | None = None
     last: int | None = None
@@ -33,7 +33,7 @@ class Known:
 
     @cached_property
     def lost(self) -> dict[str, Damaged]:
-        """By uid, the constraints whose newest version cannot be read. An older one is history, and decides nothing."""
+        """The constraints whose newest version cannot be read, by uid. A damaged older one has no effect."""
         newest: dict[str, Version | Damaged] = {}
         rows: list[Version | Damaged] = [*self.versions, *self.damaged]
         for row in sorted(rows, key=lambda row: (row.updated_at, row.seq)):
@@ -41,22 +41,25 @@ class Known:
         return {uid: row for uid, row in newest.items() if isinstance(row, Damaged)}
 
     def whole(self) -> tuple[Version, ...]:
-        """Everything. Raises :class:`ConstraintUnreadable`."""
+        """Return all versions. Raises :class:`ConstraintUnreadable`."""
         if self.damaged and self.lost:
             raise unreadable(self.lost.values())
         return self.versions
 
     @property
     def readable(self) -> tuple[Version, ...]:
-        """Everything apart from the constraints that are lost."""
+        """All versions except those of the lost constraints."""
         if not self.damaged:
             return self.versions
         return tuple(version for version in self.versions if version.uid not in self.lost)
 
 
 class Shelf:
-    """Keeps what was read for the people who asked last. Each look asks the database for two numbers, which tell
-    whether anybody, here or in another process, wrote or deleted something since. Called from any thread."""
+    """Keeps the rows of the people who asked last. Called from any thread.
+
+    Each lookup asks the database for two numbers, which tell whether this or another process wrote or deleted rows
+    since.
+    """
 
     def __init__(self, people: int = 64) -> None:
         self._people = people
@@ -64,7 +67,7 @@ class Shelf:
         self._lock = Lock()
 
     def look(self, connection: Connection, user_id: str) -> Known:
-        """What is true now in the eyes of ``connection``."""
+        """Return the current rows, as ``connection`` sees them."""
         with self._lock:
             before = self._known.get(user_id, Known())
         ends = connection.execute(_ENDS, {"of_user": user_id}).one()
@@ -96,7 +99,7 @@ def _extended(before: Known, connection: Connection, user_id: str, last: int) ->
 
 
 def unreadable(rows: Iterable[Damaged]) -> ConstraintUnreadable:
-    """What to say of rows that cannot be read: the first one's own sentence, how many more there are, what to do."""
+    """Return an error for rows that cannot be read: the first one's message, the number of others, and what to do."""
     first, *others = found = sorted(rows, key=lambda row: row.seq)
     more = f" {len(others)} more cannot be read either." if others else ""
     return ConstraintUnreadable(

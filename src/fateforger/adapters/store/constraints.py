@@ -1,4 +1,4 @@
-"""What people told the planner once, in SQL: the versions of their constraints."""
+"""The versions of people's constraints, in SQL."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FORGET = delete(VERSION).where(_MINE)
 
 
 class SqlConstraints:
-    """:class:`fateforger.ports.Constraints` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Constraints` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -41,7 +41,7 @@ class SqlConstraints:
         self._after: Callable[[], None] = lambda: None
 
     def on_write(self, after: Callable[[], None]) -> None:
-        """Have ``after`` called when something was put on the list of what the index lacks, by this object."""
+        """Call ``after`` whenever this object adds to the list of constraints to index."""
         self._after = after
 
     async def of(self, user_id: str) -> tuple[Version, ...]:
@@ -133,13 +133,13 @@ def _write(
 
 
 def _newest(connection: Connection, user_id: str, uid: str) -> tuple[int, datetime]:
-    """The seq of the newest version, 0 for none, and when it was written."""
+    """Return the seq of the newest version, 0 for none, and the time it was written."""
     row = connection.execute(_NEWEST, {"of_user": user_id, "of_uid": uid}).first()
     return (0, _LONG_AGO) if row is None else (row.seq, row.written_at)
 
 
 def _not_before(version: Version, instant: datetime) -> Version:
-    """Who knew the newest version wrote a newer one, even where the clock is behind."""
+    """Return the version with a time no earlier than ``instant``, so that order holds even if the clock is behind."""
     return version if version.updated_at >= instant else version.model_copy(update={"updated_at": instant})
 
 

@@ -1,4 +1,4 @@
-"""Short transactions away from the event loop."""
+"""Short transactions outside the event loop."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 _PAUSES = tuple(0.002 * 2**n for n in range(10))
-"""Seconds to wait at most, by chance, before each new try of a transaction that met another one: 2 in all."""
+"""The longest random pause in seconds before each new try of a transaction that conflicted with another; 2 in total."""
 
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 
 
 class Database:
-    """Runs functions of a connection, each as one transaction: it is durable when the call returns, and did nothing
-    when the call raised. With SQLite they run one after the other in one thread.
+    """Runs functions of a connection, each as one transaction.
 
-    A call that is cancelled while it runs is carried out all the same; only its answer is lost.
+    The transaction is durable when the call returns, and had no effect when the call raised. With SQLite, transactions
+    run one after the other in one thread. A call that is cancelled while it runs is carried out all the same; only its
+    result is lost.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -47,17 +48,22 @@ class Database:
         return await self._in_thread(self._readers, work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work`` and commit. What it raises rolls back. Raises ``StoreUnavailable``."""
+        """Run ``work`` and commit; an exception rolls back. Raises ``StoreUnavailable``."""
         return await self._in_thread(self.engine, work)
 
     async def write_alone(self, key: str, work: Callable[[Connection], T]) -> T:
-        """Like :meth:`write`, one after another for each ``key``, whichever process it comes from: for a key, the order
-        of commits is the order in which the database counted. Nobody has to try again; they queue."""
+        """Like :meth:`write`, but serialized per ``key`` across processes.
+
+        For one key, the order of commits is the order in which the database counts. Callers queue and never have to try
+        again.
+        """
         return await self._in_thread(self._alone, lambda connection: work(_locked(connection, key)))
 
     async def scrub(self) -> None:
-        """Let the files of SQLite hold nothing more of what was deleted: the log beside the file is taken into it and
-        cut. While another program reads, that is left to the next time, and logged. A server keeps house itself."""
+        """Remove deleted rows from the files of SQLite by folding its log into the database file and truncating it.
+
+        While another program reads, this is left to the next time, and logged. A database server cleans up by itself.
+        """
         if self.engine.dialect.name == "sqlite":
             await asyncio.get_running_loop().run_in_executor(self._threads, self._cut_log)
 
@@ -72,7 +78,7 @@ class Database:
             log.warning("what was deleted stays in the log of %s for now: it is being read", self.place)
 
     async def aclose(self) -> None:
-        """Wait for what is under way and let go of the database; calling it again does nothing."""
+        """Finish running transactions and close the database. Calling it again does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -102,14 +108,14 @@ class Database:
 
 
 def _seeing_others(engine: Engine) -> Engine:
-    """Who waited for a lock has to see what the one before committed, not what was there when the waiting began."""
+    """Return an engine with which a transaction that waited for a lock sees what the previous holder committed."""
     if engine.dialect.name == "sqlite":
         return engine
     return engine.execution_options(isolation_level="READ COMMITTED")
 
 
 def _locked(connection: Connection, key: str) -> Connection:
-    """The same connection, once no other transaction has the lock of that name. SQLite has one writer at a time."""
+    """Return the connection once it holds the lock of that name. SQLite has one writer at a time."""
     if connection.dialect.name != "sqlite":
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
         connection.execute(_LOCK, {"number": number})

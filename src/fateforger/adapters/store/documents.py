@@ -1,4 +1,4 @@
-"""Values of the house as JSON texts with a version."""
+"""Domain values as versioned JSON texts."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from pydantic import BaseModel, ValidationError
 from fateforger.errors import InternalError, StoreUnavailable
 
 JOURNAL_VERSION = 2
-"""Shape of transactions, ops and heads. 2 keeps what events hold beyond the managed fields."""
+"""Format of transactions, ops and heads. 2 adds what events hold beyond the managed fields."""
 
 SESSION_VERSION = 2
-"""Shape of planning sessions. 2 keeps the clock, what a plan was made from, and what a calendar left out."""
+"""Format of planning sessions. 2 adds the clock, the basis of a plan, and the events a calendar left out."""
 
 OUTBOX_VERSION = 2
-"""Shape of outgoing messages."""
+"""Format of outgoing messages."""
 
 CONSTRAINT_VERSION = 1
-"""Shape of the records of constraints."""
+"""Format of constraint records."""
 
 TASK_VERSION = 1
-"""Shape of the tasks of a queue."""
+"""Format of the tasks of a queue."""
 
 PROPOSAL_VERSION = 1
-"""Shape of what agents propose."""
+"""Format of agents' proposals."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def expect_version(what: str, found: int, known: int) -> None:
-    """Refuse what a newer program has written. Raises ``StoreUnavailable``."""
+    """Refuse a value that a newer program has written. Raises ``StoreUnavailable``."""
     if found > known:
         raise StoreUnavailable(
             f"{what} was saved by a newer fateforger (format {found}, this one knows {known}); please upgrade."
@@ -40,7 +40,7 @@ def expect_version(what: str, found: int, known: int) -> None:
 
 
 def parse(model: type[M], text: str, what: str) -> M:
-    """The value in a stored text. Raises ``StoreUnavailable`` when it is damaged."""
+    """Parse a stored text. Raises ``StoreUnavailable`` when it is damaged."""
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
@@ -50,7 +50,7 @@ def parse(model: type[M], text: str, what: str) -> M:
 
 
 def parse_mapping(text: str, what: str) -> Mapping[str, Any]:
-    """The object in a stored JSON text. Raises ``StoreUnavailable`` when it is damaged."""
+    """Parse a stored JSON object. Raises ``StoreUnavailable`` when it is damaged."""
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -61,7 +61,7 @@ def parse_mapping(text: str, what: str) -> Mapping[str, Any]:
 
 
 def dump_mapping(value: Mapping[str, Any], what: str) -> str:
-    """The JSON text of a mapping of plain values. Raises ``InternalError`` when it is something else."""
+    """Return the JSON text of a mapping of plain values. Raises ``InternalError`` for other values."""
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:

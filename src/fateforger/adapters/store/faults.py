@@ -1,4 +1,4 @@
-"""What a database complains about, as one sentence for a person."""
+"""Translate database errors into one sentence for a person."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ _SQLITE = {
 }
 
 IN_EACH_OTHERS_WAY = frozenset({"40001", "40P01", "23505"})
-"""PostgreSQL's names for what happens when two transactions meet (serialization failure, deadlock, a row that the
-other one inserted first): tried again, this one sees what the other did."""
+"""PostgreSQL's codes for two transactions that conflict (serialization failure, deadlock, a row that the other one
+inserted first). A new try sees what the other one did."""
 
 _ACCESS_DENIED = "42501"
 
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Raise ``StoreUnavailable`` for whatever the database at ``place`` or the disk below it cannot do, and
-    ``InternalError`` for statements and values that no database could take."""
+    """Raise our error for a database error.
+
+    Raises ``StoreUnavailable`` for anything the database at ``place`` or its disk cannot do, and ``InternalError`` for
+    statements and values that no database would accept.
+    """
     try:
         yield
     except DBAPIError as error:
@@ -49,13 +52,13 @@ def translated(place: str) -> Iterator[None]:
 
 
 def sqlstate(error: DBAPIError) -> str | None:
-    """The five characters by which PostgreSQL names an error."""
+    """Return PostgreSQL's five-character code of an error."""
     return getattr(error.orig, "sqlstate", None)
 
 
 def _reason(error: DBAPIError) -> str:
     code = getattr(error.orig, "sqlite_errorcode", None)
-    known = None if code is None else _SQLITE.get(code & 0xFF)  # the rest says which kind of it
+    known = None if code is None else _SQLITE.get(code & 0xFF)  # the higher bits give the subtype
     return known or _said(error)
 
 

@@ -1,4 +1,4 @@
-"""What people think of what a model said, in SQL."""
+"""People's ratings of model output, in SQL."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CHANGE = (
 
 
 class SqlFeedbacks:
-    """:class:`fateforger.ports.Feedbacks` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Feedbacks` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

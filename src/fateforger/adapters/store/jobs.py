@@ -30,10 +30,10 @@ from fateforger.ports import Job, NewJob
 JOB = table(JobRow)
 RECEIPT = table(JobReceipt)
 
-# Written out in the statements: SQLite uses a partial index only for a value that it sees.
+# Literal in the statements: SQLite uses a partial index only if it sees the value.
 _OPEN: ColumnElement[str] = literal_column("'open'")
 _DEAD = "dead"
-# Not the instant it came: a clock that was set back would hold up the job, and everything of its key behind it.
+# Not the time of arrival: if the clock is set back, the job and everything behind it with its key would wait.
 _AT_ONCE = datetime.fromtimestamp(0, UTC)
 
 _SEEN = select(RECEIPT.c.lane).where(RECEIPT.c.lane == bindparam("of_lane"), RECEIPT.c.dedupe == bindparam("of_dedupe"))
@@ -46,7 +46,7 @@ _IN_THE_WAY = exists().where(
     _another.c.key == JOB.c.key,
     _another.c.state == _OPEN,
     _another.c.seq != JOB.c.seq,
-    # With several writers a job can appear that is earlier than one already under way.
+    # With several writers, a job can appear that is earlier than one already running.
     or_(_another.c.seq < JOB.c.seq, _another.c.leased_until > bindparam("now")),
 )
 _NEXT = (
@@ -73,7 +73,7 @@ _CLAIM = (
 _HELD = (JOB.c.seq == bindparam("of_seq")) & (JOB.c.fence == bindparam("of_fence")) & (JOB.c.state == _OPEN)
 _EXTEND = update(JOB).where(_HELD).values(leased_until=bindparam("until"))
 _FINISH = delete(JOB).where(_HELD)
-# A new fence, so that the claim that was just given back is worth nothing.
+# A new fence invalidates the claim that was just returned.
 _PUT_BACK = (
     update(JOB)
     .where(_HELD)
@@ -99,7 +99,7 @@ _TAKE_BACK = (
 
 
 class SqlJobs:
-    """:class:`fateforger.ports.Jobs` over a :class:`Database`.
+    """Implements :class:`fateforger.ports.Jobs` over a :class:`Database`.
 
     A worker of another process learns of new work when its :meth:`wait` times out.
     """
@@ -160,7 +160,7 @@ class SqlJobs:
 
 
 def enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) -> bool:
-    """Accept a job within a transaction of somebody else; its workers learn of it when they look."""
+    """Accept a job within the caller's transaction; workers find it at their next look."""
     if connection.execute(_SEEN, {"of_lane": job.lane, "of_dedupe": job.dedupe}).first() is not None:
         return False
     connection.execute(_ACCEPT, {"lane": job.lane, "dedupe": job.dedupe})
@@ -194,7 +194,7 @@ def _unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:
 
 
 def _job(row: Row[Any], *, claims: int = 0) -> Job:
-    """A row as a job, after so many more claims."""
+    """Return a row as a job, with ``claims`` more claims."""
     return Job(
         id=row.seq,
         lane=row.lane,

@@ -27,7 +27,7 @@ _HISTORY = select(TX).where(TX.c.calendar == bindparam("of_calendar")).order_by(
 
 
 class SqlJournal:
-    """:class:`fateforger.ports.Journal` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Journal` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

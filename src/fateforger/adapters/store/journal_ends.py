@@ -1,4 +1,4 @@
-"""How a transaction of the journal ends. Called inside one database transaction."""
+"""End transactions of the journal. Called inside one database transaction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNDOES = select(TX.c.undoes).where(TX.c.id == bindparam("of_tx"))
 
 
 def close(connection: Connection, transaction_id: str, state: TxState, at: datetime) -> None:
-    """Change the state of a transaction as far as it may. Raises ``InternalError``."""
+    """Change the state of a transaction. Raises ``InternalError`` for a change that is not allowed."""
     this = {"of_tx": transaction_id}
     if state not in _OPEN and connection.execute(_HAS_OPEN_OPS, this).scalar_one():
         raise InternalError(f"Transaction {transaction_id} cannot be {state}: some of its ops have not ended.")

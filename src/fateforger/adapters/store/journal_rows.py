@@ -1,4 +1,4 @@
-"""Transactions, ops and heads of the journal as rows, and back."""
+"""Convert transactions, ops and heads of the journal to rows and back."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ OP = table(SyncOpRow)
 HEAD = table(EventHead)
 GENERATION = table(EventGeneration)
 
-# Written out, which spares expanding a list of parameters each time.
+# Literal values, which saves expanding a list of parameters each time.
 UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.settled])
-"""The op has not ended."""
+"""Condition: the op has not ended."""
 
 UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
 
@@ -44,7 +44,7 @@ _GENERATIONS = select(GENERATION.c.seed, GENERATION.c.generation).where(
 
 
 def tx_values(transaction: Transaction) -> dict[str, Any]:
-    """The row of a transaction, without its ops."""
+    """Return the row of a transaction, without its ops."""
     return {
         "id": transaction.id,
         "calendar": transaction.calendar,
@@ -64,12 +64,12 @@ def tx_values(transaction: Transaction) -> dict[str, Any]:
 
 
 def op_values(transaction_id: str, n: int, record: OpRecord) -> dict[str, Any]:
-    """The row of the ``n``-th op."""
+    """Return the row of the ``n``-th op."""
     return {"tx_id": transaction_id, "n": n, "op_id": record.op.op_id, "attempts": record.attempts} | op_outcome(record)
 
 
 def op_outcome(record: OpRecord) -> dict[str, Any]:
-    """What may change about an op after it was recorded, attempts apart."""
+    """Return the columns of an op that may change after it was recorded, except attempts."""
     return {
         "state": record.state,
         "error": record.error,
@@ -79,7 +79,7 @@ def op_outcome(record: OpRecord) -> dict[str, Any]:
 
 
 def head_values(head: Head) -> dict[str, Any]:
-    """The row of a head, without its calendar."""
+    """Return the row of a head, without its calendar."""
     return {
         "day": head.day,
         "key": head.key,
@@ -90,7 +90,10 @@ def head_values(head: Head) -> dict[str, Any]:
 
 
 def transactions(connection: Connection, query: Select[Any], values: Mapping[str, Any]) -> tuple[Transaction, ...]:
-    """The transactions that ``query``, a select of ``sync_tx``, finds, in its order. Raises ``StoreUnavailable``."""
+    """Return the transactions that ``query``, a select of ``sync_tx``, finds, in its order.
+
+    Raises ``StoreUnavailable``.
+    """
     found = connection.execute(query, values).all()
     if not found:
         return ()
@@ -100,13 +103,13 @@ def transactions(connection: Connection, query: Select[Any], values: Mapping[str
 
 
 def state_of(connection: Connection, transaction_id: str) -> TxState | None:
-    """The state of a transaction, ``None`` for an unknown one."""
+    """Return the state of a transaction, ``None`` for an unknown one."""
     found = connection.execute(_STATE, {"of_tx": transaction_id}).scalar()
     return None if found is None else TxState(found)
 
 
 def ledger(connection: Connection, calendar: str, day: date) -> Ledger:
-    """Heads and generations of a day. Raises ``StoreUnavailable``."""
+    """Return the heads and generations of a day. Raises ``StoreUnavailable``."""
     heads = connection.execute(_HEADS, {"of_calendar": calendar, "of_day": day})
     generations = connection.execute(_GENERATIONS, {"of_calendar": calendar, "of_date": day.isoformat()})
     return Ledger(

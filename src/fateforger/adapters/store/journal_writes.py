@@ -1,6 +1,6 @@
-"""What the journal writes while a transaction is under way. Each function is called inside one database transaction.
+"""Journal writes of a running transaction. Each function is called inside one database transaction.
 
-Statements are built once: building one anew takes several times as long as carrying it out.
+Statements are built once: building one takes several times as long as executing it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ _PUT = {"sqlite": _put(sqlite.insert(HEAD)), "postgresql": _put(postgresql.inser
 
 
 def begin(connection: Connection, transaction: Transaction) -> None:
-    """Record a transaction. Raises ``VersionConflict`` for a used id or generation, or nothing to undo."""
+    """Record a transaction.
+
+    Raises ``VersionConflict`` for a used id or generation, or if there is nothing left to undo.
+    """
     if state_of(connection, transaction.id) is not None:
         raise VersionConflict(f"Transaction {transaction.id} was recorded before.")
     if transaction.undoes is not None:
@@ -92,7 +95,7 @@ def begin(connection: Connection, transaction: Transaction) -> None:
 
 
 def mark(connection: Connection, transaction_id: str, op_ids: frozenset[str], state: OpState) -> None:
-    """Set the state of ops that have not ended; all of them, or ``InternalError``."""
+    """Set the state of ops that have not ended. Raises ``InternalError`` if one is unknown or has ended."""
     values = {"of_tx": transaction_id, "new_state": state, "more": 1 if state is OpState.INFLIGHT else 0}
     for op_id in sorted(op_ids):
         if connection.execute(_MARK, values | {"of_op": op_id}).rowcount != 1:
@@ -102,7 +105,7 @@ def mark(connection: Connection, transaction_id: str, op_ids: frozenset[str], st
 def settle(
     connection: Connection, transaction_id: str, record: OpRecord, head: Head | None, forget: str | None
 ) -> None:
-    """Record how an op that had not ended stands now, and what became of its block's head."""
+    """Record the new state of an op that had not ended, and the change to its block's head."""
     values = {"of_tx": transaction_id, "of_op": record.op.op_id, "made": record.attempts} | op_outcome(record)
     if connection.execute(_SETTLE, values).rowcount != 1:
         raise InternalError(f"Transaction {transaction_id}: op {record.op.op_id} is unknown or has ended.")

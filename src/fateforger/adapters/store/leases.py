@@ -30,7 +30,7 @@ _RELEASE = (
 
 
 def acquire(connection: Connection, calendar: str, owner: str, now: datetime, seconds: float) -> Lease | None:
-    """Take the lease, or renew the owner's own under the same fence; ``None`` while somebody else holds it."""
+    """Take the lease, or renew the owner's own under the same fence; return ``None`` while another owner holds it."""
     until = now + timedelta(seconds=seconds)
     row = connection.execute(_HELD, {"of_calendar": calendar}).first()
     if row is None:
@@ -47,5 +47,5 @@ def acquire(connection: Connection, calendar: str, owner: str, now: datetime, se
 
 
 def release(connection: Connection, lease: Lease) -> None:
-    """Give the lease back, unless somebody else has it by now."""
+    """Release the lease, unless another owner has it by now."""
     connection.execute(_RELEASE, {"of_calendar": lease.calendar, "of_owner": lease.owner, "of_fence": lease.fence})

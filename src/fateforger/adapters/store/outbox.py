@@ -1,4 +1,4 @@
-"""Messages on their way, in SQL."""
+"""Outgoing messages, in SQL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fateforger.session.model import Outgoing
 
 OUTBOX = table(OutboxRow)
 
-# Written out in the statements: SQLite uses a partial index only for a value that it sees.
+# Literal in the statements: SQLite uses a partial index only if it sees the value.
 _QUEUED: ColumnElement[str] = literal_column("'queued'")
 _SENT = "sent"
 
@@ -96,7 +96,7 @@ _SLOT = (
 
 
 def queue(connection: Connection, session_id: str, outgoing: tuple[Outgoing, ...]) -> None:
-    """Append messages of one session; part of the transaction that saves it."""
+    """Append messages of one session, in the transaction that saves it. Raises ``InternalError``."""
     if not outgoing:
         return
     if any(message.session_id != session_id for message in outgoing):
@@ -107,9 +107,9 @@ def queue(connection: Connection, session_id: str, outgoing: tuple[Outgoing, ...
 
 
 class SqlOutbox:
-    """:class:`fateforger.ports.Outbox` over a :class:`Database`.
+    """Implements :class:`fateforger.ports.Outbox` over a :class:`Database`.
 
-    Of what was sent, only the last message of each slot is kept. A message that never could be sent stays.
+    Only the last sent message of each slot is kept. A message that can never be sent stays.
     """
 
     def __init__(self, database: Database) -> None:

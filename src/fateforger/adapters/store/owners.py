@@ -1,4 +1,4 @@
-"""Who owns the calendar, in SQL."""
+"""The owner of the calendar, in SQL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_CODE: dict[str, Any] = {"code_hash": None, "code_salt": None, "tries_left": 
 
 
 class SqlOwners:
-    """:class:`fateforger.ports.Owners` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Owners` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,7 +38,7 @@ class SqlOwners:
 
 
 def close_calendar(connection: Connection, closing: Closing, now: datetime) -> None:
-    """Let nobody own the calendar until somebody claims it."""
+    """Remove the owner of the calendar, until a person claims it."""
     values: dict[str, Any] = {"person": None, "origin": None, "since": None, "closed_at": now, **_NO_CODE}
     if closing.closed_for is not None:
         values["closed_for"] = closing.closed_for

@@ -1,4 +1,4 @@
-"""What the database holds about people: shown, and erased as one commit."""
+"""The data about people in the database: export, and erasure in one commit."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _INSERT = insert(ERASURE)
 
 
 class SqlPeople:
-    """:class:`fateforger.ports.People` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.People` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._after: Callable[[], None] = lambda: None
 
     def on_erase(self, after: Callable[[], None]) -> None:
-        """Have ``after`` called when somebody was erased by this object: the index has to follow."""
+        """Call ``after`` whenever this object has erased a person, since the index has to follow."""
         self._after = after
 
     async def held(self, user_id: str, *, calendar: str | None = None) -> Counts:
@@ -70,8 +70,10 @@ class SqlPeople:
 
 
 def _locked(connection: Connection) -> Connection:
-    """The same connection, while nobody else writes to the tables that people are in. PostgreSQL looks at the database
-    only after it has the locks; SQLite has one writer at a time."""
+    """Return the connection once it is the only writer to the tables that hold people's data.
+
+    PostgreSQL takes its snapshot only after it has the locks; SQLite has one writer at a time.
+    """
     if connection.dialect.name != "sqlite":
         names = ", ".join(table.name for table in VERSION.metadata.sorted_tables)
         connection.execute(text(f"LOCK TABLE {names} IN SHARE ROW EXCLUSIVE MODE"))
@@ -109,7 +111,7 @@ def _erase(
 
 def _delete(connection: Connection, share: Share) -> int:
     if share.table is TX:
-        # An undo names what it took back: no longer, so that the rows can go in any order.
+        # An undo refers to its transaction; clear the reference, so that the rows can be deleted in any order.
         for one in share.conditions:
             connection.execute(update(TX).where(one).values(undoes=None))
     if share.table is OWNER:

@@ -1,4 +1,4 @@
-"""Which jobs, and which marks of jobs that were taken in, are about a person."""
+"""Select the jobs and job receipts that are about a person."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _JOBS = select(JOB).where(JOB.c.lane != ERASING_LANE).order_by(JOB.c.seq)
 _RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)
 _WORD = re.compile(r"\w+", re.ASCII)
 _DIRECT = "D"
-"""Slack's ids of direct messages begin so: conversations of the bot with one person."""
+"""The first letter of Slack's ids of direct messages, conversations of the bot with one person."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """What a person is known by: their id, their sessions, what was proposed to them, where they talk to the bot."""
+    """The names of a person: their id, sessions, proposals, and the threads and channels where they talk to the bot."""
 
     user_id: str
     sessions: frozenset[str]
@@ -38,19 +38,22 @@ class Names:
 
     @cached_property
     def _odd(self) -> tuple[re.Pattern[str], ...]:
-        """Those that are more than one word."""
+        """The names that are more than one word."""
         odd = (name for name in self._all if not _WORD.fullmatch(name))
         return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.ASCII) for name in odd)
 
     def among(self, text: str) -> bool:
-        """Whether one of them stands in a text as a word of its own."""
+        """Check whether a text contains one of the names as a word of its own."""
         return not self._all.isdisjoint(_WORD.findall(text)) or any(odd.search(text) for odd in self._odd)
 
 
 def known_by(
     user_id: str, sessions: Mapping[str, tuple[str, str | None]], proposals: Mapping[str, str | None]
 ) -> Names:
-    """From a person's sessions, each with channel and thread, and proposals, each with the channel of its card."""
+    """Return the names of a person.
+
+    ``sessions`` gives channel and thread of each session, ``proposals`` the channel of each proposal's card.
+    """
     channels = {*(channel for channel, _ in sessions.values()), *(filter(None, proposals.values()))}
     return Names(
         user_id=user_id,
@@ -63,7 +66,7 @@ def known_by(
 
 @dataclass(frozen=True, slots=True)
 class JobShare:
-    """The jobs of a person by number, the marks by lane and name. ``at_work``: one of them is being carried out."""
+    """A person's jobs by number, and receipts by lane and name. ``at_work``: one of the jobs is running."""
 
     jobs: tuple[int, ...]
     receipts: tuple[tuple[str, str], ...]
@@ -71,7 +74,7 @@ class JobShare:
 
 
 def job_share(connection: Connection, names: Names, *, now: datetime | None) -> JobShare:
-    """The share of a person."""
+    """Return a person's share of the jobs. Without ``now``, ``at_work`` is false."""
     rows = [(row, parse_mapping(row.payload, f"Job {row.seq}")) for row in connection.execute(_JOBS)]
     said = {str(p["channel"]) for _, p in rows if p.get("user_id") == names.user_id and p.get("channel")}
     names = replace(names, direct=names.direct | {channel for channel in said if channel.startswith(_DIRECT)})
@@ -84,8 +87,10 @@ def job_share(connection: Connection, names: Names, *, now: datetime | None) -> 
 
 
 def _concerns(names: Names, key: str, payload: Mapping[str, Any]) -> bool:
-    """By the person that it names, if it does; else by its session, proposal, place or key. What it quotes tells
-    nothing, for people speak of each other."""
+    """Check whether a job is about the person it names; if it names none, use its session, proposal, place or key.
+
+    Quoted text proves nothing, since people mention each other.
+    """
     if isinstance(person := payload.get("user_id"), str):
         return person == names.user_id
     channel = payload.get("channel")

@@ -1,4 +1,7 @@
-"""Which part of the journal is about a person. A calendar is one person's, but the journal may know several."""
+"""Select the part of the journal that is about a person.
+
+A calendar is one person's, but the journal may hold several.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,11 @@ _LEASES = select(LEASE.c.calendar, LEASE.c.expires_at)
 
 @dataclass(frozen=True, slots=True)
 class JournalShare:
-    """The transactions of a person; the ``calendars`` that are theirs alone; of the others the ``days`` on which only
-    they wrote. ``unfinished``: a write of theirs is under way, paused, or was cut off."""
+    """A person's part of the journal.
+
+    ``calendars`` are theirs alone; of the others, ``days`` are those on which only they wrote. ``unfinished``: one of
+    their writes is running, paused, or was cut off.
+    """
 
     transactions: tuple[str, ...]
     calendars: frozenset[str]
@@ -32,8 +38,11 @@ class JournalShare:
 def journal_share(
     connection: Connection, user_id: str, owners: Mapping[str, str], *, calendar: str | None, now: datetime | None
 ) -> JournalShare:
-    """The share of a person. ``owners`` says whose session is whose; what no session wrote belongs to the person of the
-    calendar, if there is only one, or to the only person there is. ``calendar`` is known to be theirs."""
+    """Return a person's part of the journal.
+
+    ``owners`` maps sessions to people. A transaction without a session belongs to the person of the calendar if there
+    is only one, or to the only person there is. ``calendar`` is known to be theirs.
+    """
     rows, leases = connection.execute(_ALL).all(), connection.execute(_LEASES).all()
     writers: dict[str, str | None] = {}
     people: dict[str, set[str]] = {row.calendar: set() for row in (*rows, *leases)}

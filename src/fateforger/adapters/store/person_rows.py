@@ -1,4 +1,4 @@
-"""Which rows of each table are about a person, and what they are in plain values."""
+"""Select the rows of each table that are about a person, and convert them to plain values."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ _DOCUMENTS = frozenset(
 """Columns that hold JSON texts."""
 _WITHHELD = frozenset({"token_hash", "code_hash", "code_salt", "closed_for"})
 _AT_ONCE = 400
-"""Values that one statement names; databases take some thousands."""
+"""The most values in one statement; databases accept some thousands."""
 
 _SESSIONS = select(SESSION.c.id, SESSION.c.user_id, SESSION.c.channel, SESSION.c.thread_ts)
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The rows of one table that are about a person: those of any of the ``conditions``, of which none covers a row of
-    another one."""
+    """The rows of one table that are about a person, as disjoint ``conditions``."""
 
     kind: str
     table: Table
@@ -57,8 +56,7 @@ class Holding:
 
 
 def holding(connection: Connection, user_id: str, *, calendar: str | None, now: datetime | None = None) -> Holding:
-    """What there is about a person in the eyes of ``connection``. With ``now`` it is also looked whether anything of it
-    is in use."""
+    """Return all data about a person that ``connection`` sees. With ``now``, also check whether any of it is in use."""
     every = connection.execute(_SESSIONS).all()
     sessions = {row.id: (row.channel, row.thread_ts) for row in every if row.user_id == user_id}
     mine = select(PROPOSAL.c.id, PROPOSAL.c.channel).where(PROPOSAL.c.user_id == user_id)
@@ -108,7 +106,7 @@ def _pairs(one: Column[Any], two: Column[Any], values: Collection[tuple[Any, Any
 
 
 def as_values(share: Share, row: Row[Any]) -> dict[str, Any]:
-    """A row in plain JSON values. A constraint is the line of an export, where it can be read."""
+    """Return a row as plain JSON values. A readable constraint becomes the line of an export."""
     if share.table is VERSION and not isinstance(version := read_version_row(row), Damaged):
         return write_version(version)
     return {name: _plain(name, value) for name, value in row._asdict().items() if name not in _WITHHELD}
@@ -122,4 +120,4 @@ def _plain(name: str, value: Any) -> Any:
     try:
         return json.loads(value)
     except ValueError:
-        return value  # damaged; it is theirs all the same
+        return value  # damaged, but still theirs

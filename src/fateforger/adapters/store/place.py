@@ -1,4 +1,4 @@
-"""Where the database is, and an engine for it."""
+"""The address of the database, and an engine for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from fateforger.errors import BadInput, StoreUnavailable
 
 BUSY_SECONDS = 5.0
-"""How long to wait for another process that is writing to the same SQLite file."""
+"""Seconds to wait for another process that is writing to the same SQLite file."""
 
 POOL_SIZE = 8
 """Connections, and threads, for a database server."""
@@ -23,9 +23,9 @@ READING = {"fateforger_reading": True}
 
 
 def database_url(where: str | Path) -> URL:
-    """A path, or an SQLAlchemy URL of SQLite or PostgreSQL. ``:memory:`` is a database that is gone when closed.
+    """Parse a path, or an SQLAlchemy URL of SQLite or PostgreSQL.
 
-    Raises ``BadInput``.
+    ``:memory:`` is a database that is gone when closed. Raises ``BadInput``.
     """
     text = str(where)
     if text == ":memory:":
@@ -44,14 +44,14 @@ def database_url(where: str | Path) -> URL:
 
 
 def spoken(url: URL) -> str:
-    """The database as a person is told of it, without its password."""
+    """Return the name of the database for messages, without its password."""
     if url.get_backend_name() == "sqlite":
         return f"“{url.database or ':memory:'}”"
     return url.render_as_string(hide_password=True)
 
 
 def make_engine(url: URL) -> Engine:
-    """An engine whose transactions are serializable, whichever database it is. Raises ``StoreUnavailable``."""
+    """Create an engine whose transactions are serializable in any database. Raises ``StoreUnavailable``."""
     if url.get_backend_name() == "sqlite":
         return _sqlite(url)
     try:
@@ -65,7 +65,7 @@ def make_engine(url: URL) -> Engine:
 
 
 def _sqlite(url: URL) -> Engine:
-    """One connection, used by one thread at a time."""
+    """Create an engine with one connection, used by one thread at a time."""
     if url.database not in {None, "", ":memory:"} and "uri" not in url.query:
         path = Path(str(url.database))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def _sqlite(url: URL) -> Engine:
     engine = create_engine(
         url,
         poolclass=StaticPool,
-        pool_reset_on_return=None,  # each transaction is ended by who began it; a rollback more each time costs as much
+        pool_reset_on_return=None,  # ``begin()`` ends each transaction; a further rollback costs as much
         connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS, "isolation_level": None},
     )
     event.listen(engine, "connect", _prepare)
@@ -83,14 +83,17 @@ def _sqlite(url: URL) -> Engine:
 
 def _prepare(connection: Any, _record: object) -> None:
     _switch_to_wal(connection)
-    # What was deleted is overwritten, so that what a person had forgotten is not left in the file.
+    # Deleted data is overwritten, so that erased data does not remain in the file.
     for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
 def _switch_to_wal(connection: Any) -> None:
-    """SQLite does not wait for others here, as it does elsewhere: of several that open a new file at once, some are
-    told that it is locked."""
+    """Switch to WAL, with retries.
+
+    SQLite does not wait for other processes here as it does elsewhere: when several open a new file at once, some get
+    the error that it is locked.
+    """
     ends = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -104,7 +107,7 @@ def _switch_to_wal(connection: Any) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    # The driver would open a transaction at the first write only; two processes that had read by then could not
-    # both go on. Taking the lock first makes the second one wait instead.
+    # The driver would start a transaction only at the first write, when two processes that had already read could not
+    # both proceed. Taking the lock first makes the second one wait instead.
     reading = connection.get_execution_options().get("fateforger_reading", False)
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

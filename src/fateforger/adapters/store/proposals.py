@@ -1,4 +1,4 @@
-"""What agents propose, in SQL."""
+"""Agents' proposals, in SQL."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ _IN_USE = select(func.count()).where(CLIENT.c.name == bindparam("of_client"), CL
 
 
 class SqlProposals:
-    """:class:`fateforger.ports.Proposals` over a :class:`Database`. What is done to the proposals of one client is done
-    one after the other."""
+    """Implements :class:`fateforger.ports.Proposals` over a :class:`Database`.
+
+    Changes to the proposals of one client are serialized.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -82,7 +84,7 @@ class SqlProposals:
 
 
 def end_of_client(connection: Connection, client: str, now: datetime) -> None:
-    """Nothing of a client that was revoked just now waits any more."""
+    """Expire the pending proposals of a client that was just revoked."""
     for proposal in _waiting(connection, client):
         _become(connection, proposal, ProposalState.EXPIRED, REVOKED, now)
 

@@ -1,4 +1,4 @@
-"""Requests of logins, counted in SQL."""
+"""Request counts of logins, in SQL."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class _Use(NamedTuple):
 
 
 class SqlQuota:
-    """:class:`fateforger.ports.Quota` over a :class:`Database`.
+    """Implements :class:`fateforger.ports.Quota` over a :class:`Database`.
 
-    With PostgreSQL the clock is the server's, which is the same for all replicas; with SQLite it is that of the
-    machine, which all processes on one file share. ``now`` replaces either.
+    With PostgreSQL the clock is the server's, which all replicas share; with SQLite it is the machine's, which all
+    processes on one file share. ``now`` replaces either.
     """
 
     def __init__(self, database: Database, now: Now | None = None) -> None:
@@ -62,7 +62,7 @@ class SqlQuota:
             _settle(connection, limit, settled, now)
             return _reserve(connection, login, wanted, limit, now)
 
-        # One after another for a server, or two at once would each see room for themselves.
+        # One reservation of a server after another, or two at once would each find room for themselves.
         return await self._database.write_alone(f"quota of {login.server}", work)
 
     async def settle(self, limit: RequestLimit, settled: Sequence[Settlement]) -> None:
@@ -89,7 +89,7 @@ def _reserve(connection: Connection, login: Login, wanted: Reservation, limit: R
     until = now + timedelta(seconds=limit.seconds + limit.call_seconds)
     server, account = {"of_server": login.server}, _digest(login.account)
     connection.execute(_EXPIRED, {**server, "now": now})
-    # Nothing counts longer than this. What does was written before the clock was set back.
+    # Nothing counts longer than this; a row that does was written before the clock was set back.
     connection.execute(_BRING_BACK, {**server, "latest": until})
     statement, values = (_OF_LOGIN, {**server, "of_account": account}) if account else (_OF_SERVER, server)
     uses = [_Use(*row) for row in connection.execute(statement, values)]
@@ -101,7 +101,7 @@ def _reserve(connection: Connection, login: Login, wanted: Reservation, limit: R
 
 
 def _digest(account: str) -> str:
-    """Return what tells a login apart, without naming it."""
+    """Return a digest that identifies a login without naming it."""
     return hashlib.sha256(account.encode()).hexdigest()[:16] if account else ""
 
 
@@ -111,7 +111,7 @@ def _wait_for(wanted: Reservation, limit: RequestLimit, uses: Sequence[_Use], no
     if wanted.background:
         waits.append(_until_room(wanted.requests, limit.requests - limit.kept, uses, now))
         waits.append(_until_room(wanted.requests, limit.background, [use for use in uses if use.background], now))
-    # What is under way counts for longer than it will once it is settled: whoever waits asks again after a window.
+    # A running call counts for longer than it will once it is settled, so wait a window at most and ask again.
     return min(max(waits), limit.seconds)
 
 

@@ -1,7 +1,7 @@
-"""Bringing a database to the tables this program knows.
+"""Bring a database to the tables this program knows.
 
-The revision stamped in the database is compared first, in plain SQL; Alembic is loaded only when something has to
-be done.
+The revision stamped in the database is compared first, in plain SQL; Alembic is loaded only when there is something to
+migrate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEAD = "0009"
 VERSION_TABLE = "fateforger_revision"
 
 _ADVISORY_LOCK = 0x46464442
-"""Any number, the same for every fateforger: who holds it migrates."""
+"""An arbitrary number, the same for every fateforger; its holder migrates."""
 
 
 def bring_up_to_date(engine: Engine, place: str) -> None:
@@ -45,14 +45,14 @@ def _one_at_a_time(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # Not serializable here: that would show the database as it was before the lock was got.
+    # Not serializable: that would show the database as it was before the lock was acquired.
     with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ADVISORY_LOCK})
         yield connection
 
 
 def stamped(connection: Connection) -> str | None:
-    """The revision of the database, ``None`` when it has none of our tables."""
+    """Return the revision of the database, ``None`` when it has none of our tables."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     return connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()  # noqa: S608  a constant

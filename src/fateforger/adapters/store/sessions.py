@@ -1,4 +1,4 @@
-"""Planning sessions in SQL."""
+"""Planning sessions, in SQL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ATTACH = (
 
 
 class SqlSessions:
-    """:class:`fateforger.ports.Sessions` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Sessions` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

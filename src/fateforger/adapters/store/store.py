@@ -1,4 +1,4 @@
-"""All durable state of the house in one database."""
+"""All durable state in one database."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Store:
     owners: SqlOwners
 
     async def aclose(self) -> None:
-        """Wait for what is under way and let go of the database; calling it again does nothing."""
+        """Finish running transactions and close the database. Calling it again does nothing."""
         await self.database.aclose()
 
 
 def open_store(where: str | Path) -> Store:
-    """Open the database at a path or URL (see :func:`database_url`), creating or migrating its tables if need be.
+    """Open the database at a path or URL (see :func:`database_url`), creating or migrating its tables if needed.
 
-    It blocks for some milliseconds, or about a second when there is something to migrate. Raises ``BadInput`` for
-    what cannot be a database, ``StoreUnavailable`` for one that cannot be used or is of a newer fateforger.
+    This blocks for some milliseconds, or about a second for a migration. Raises ``BadInput`` for anything that cannot
+    be a database, ``StoreUnavailable`` for one that cannot be used or belongs to a newer fateforger.
     """
     url = database_url(where)
     with translated(spoken(url)):

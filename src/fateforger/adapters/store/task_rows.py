@@ -1,4 +1,4 @@
-"""Tasks of a queue as rows, and back."""
+"""Convert tasks of a queue to rows and back."""
 
 from __future__ import annotations
 
@@ -59,12 +59,15 @@ _UNBLOCK = delete(BLOCKER).where(BLOCKER.c.task_id == bindparam("of_id"))
 
 
 def find(connection: Connection, query: Select[Any], **values: object) -> tuple[QueuedTask, ...]:
-    """The tasks that a query over :data:`TASK` finds. Raises ``StoreUnavailable`` for one that cannot be read."""
+    """Return the tasks that a query over :data:`TASK` finds.
+
+    Raises ``StoreUnavailable`` for one that cannot be read.
+    """
     return tuple(_task(row) for row in connection.execute(query, values))
 
 
 def enter(connection: Connection, tasks: Sequence[QueuedTask], cause: str) -> None:
-    """Write tasks that ``cause`` led to."""
+    """Insert tasks that ``cause`` led to."""
     rows = [{"id": t.id, "cause": cause, "place": place} | _values(t) for place, t in enumerate(tasks)]
     connection.execute(_INSERT, rows)
     for task in tasks:
@@ -72,7 +75,7 @@ def enter(connection: Connection, tasks: Sequence[QueuedTask], cause: str) -> No
 
 
 def overwrite(connection: Connection, before: QueuedTask, task: QueuedTask) -> None:
-    """Write what a task became."""
+    """Write the new state of a task."""
     connection.execute(_UPDATE, {"of_id": task.id} | _values(task))
     if task.blocked_by != before.blocked_by:
         connection.execute(_UNBLOCK, {"of_id": task.id})

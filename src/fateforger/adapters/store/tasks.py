@@ -1,4 +1,4 @@
-"""The queue of everybody's tasks, in SQL."""
+"""People's queues of tasks, in SQL."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ _FORGET = delete(TASK).where(MINE)
 
 
 class SqlTasks:
-    """:class:`fateforger.ports.Tasks` over a :class:`Database`. What is written to the queue of one person is written
-    one after the other, whichever process it comes from."""
+    """Implements :class:`fateforger.ports.Tasks` over a :class:`Database`.
+
+    Writes to one person's queue are serialized across processes.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -172,7 +174,7 @@ def _add(
 
 
 def _new_ids(connection: Connection, count: int) -> tuple[str, ...]:
-    """Ids that nobody has. Should somebody take one of them in the meantime, this is done once more."""
+    """Return unused ids. If another transaction takes one of them first, this transaction is repeated."""
     ids: dict[str, None] = {}
     while len(ids) < count:
         drawn = [new_task_id(secrets.choice) for _ in range(count - len(ids))]

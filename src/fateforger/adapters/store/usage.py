@@ -1,4 +1,4 @@
-"""What language models were asked, in SQL: one row for each day, role and model."""
+"""Usage of language models, in SQL: one row for each day, role and model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fateforger.ports import Role, Spent
 
 USAGE = table(ModelUsage)
 NANO = 1_000_000_000
-"""Cents are too coarse for one call, and floats do not add up."""
+"""Billionths of a dollar: cents are too coarse for one call, and sums of floats are inexact."""
 
 _KEYS = (USAGE.c.day, USAGE.c.role, USAGE.c.model)
 _THIS = (
@@ -28,7 +28,7 @@ _SINCE = select(USAGE).where(USAGE.c.day >= bindparam("first")).order_by(*_KEYS)
 
 
 class SqlUsage:
-    """:class:`fateforger.ports.Usage` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.Usage` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Telling the workers of this process that a lane may have work."""
+"""Notify the workers of this process that a lane may have work."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from contextlib import suppress
 
 
 class Wakeups:
-    """Counts the news of each lane, and remembers up to which news a lane was found to have nothing to do. So news
-    that arrives between looking and waiting is not lost, however many workers look. For one event loop."""
+    """Counts announcements per lane, and the count at which a lane was last found empty.
+
+    An announcement that arrives between looking and waiting is therefore not lost, however many workers look. For use
+    in one event loop.
+    """
 
     def __init__(self) -> None:
         self._news: Counter[str] = Counter()
@@ -17,22 +20,22 @@ class Wakeups:
         self._waiting: defaultdict[str, set[asyncio.Future[None]]] = defaultdict(set)
 
     def news(self, lane: str) -> int:
-        """How much has been announced; to be read before looking for work."""
+        """Return the number of announcements; read it before looking for work."""
         return self._news[lane]
 
     def announce(self, lane: str) -> None:
-        """There may be work that was not there before."""
+        """Announce that a lane may have new work."""
         self._news[lane] += 1
         for future in self._waiting.pop(lane, ()):
             if not future.done():
                 future.set_result(None)
 
     def nothing_to_do(self, lane: str, news: int) -> None:
-        """Somebody looked when there was so much news, and found no work."""
+        """Record that a worker found no work after ``news`` announcements."""
         self._idle_at[lane] = max(self._idle_at[lane], news)
 
     async def wait(self, lane: str, seconds: float) -> None:
-        """Return when there are news that nobody has looked at in vain, or after that time."""
+        """Return on an announcement that no worker has followed up in vain, or after that many seconds."""
         if self._news[lane] > self._idle_at[lane]:
             return
         future = asyncio.get_running_loop().create_future()

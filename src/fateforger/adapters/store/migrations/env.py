@@ -1,4 +1,4 @@
-"""Run by Alembic. The connection comes from the program, inside its transaction."""
+"""Alembic's environment. The program supplies the connection, inside its transaction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The tables. Instants are kept as whole microseconds since 1970 in UTC: exact, ordered, the same in every database.
+"""The tables.
 
-Values of the house are kept whole, as JSON text, beside the columns that are searched or change on their own.
-``schema_version`` says which shape such a text has.
+Instants are whole microseconds since 1970 in UTC: exact, ordered, the same in every database. Domain values are stored
+whole, as JSON text, next to the columns that are searched or change on their own. ``schema_version`` is the format of
+that text.
 """
 
 from fateforger.adapters.store.tables.agents import AgentCall, AgentClient, AgentProposal

@@ -1,4 +1,4 @@
-"""Other agents: who may, what they asked for, what they propose."""
+"""Other agents: their access, their calls and their proposals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fateforger.adapters.store.tables.base import Base, Counter, Instant
 
 
 class AgentClient(Base, table=True):
-    """Another agent that may do some things for a person. Of its token there is a hash."""
+    """Another agent with access for a person. Only a hash of its token is stored."""
 
     __tablename__ = "agent_client"
 
@@ -26,7 +26,7 @@ class AgentClient(Base, table=True):
 
 
 class AgentCall(Base, table=True):
-    """A line of the audit log: written before a call is carried out, completed once it is known what came of it."""
+    """A line of the audit log: written before a call is carried out, completed with its outcome."""
 
     __tablename__ = "agent_call"
     __table_args__ = (Index("ix_agent_call_client", "client", "at"), {"sqlite_autoincrement": True})
@@ -42,8 +42,10 @@ class AgentCall(Base, table=True):
 
 
 class AgentProposal(Base, table=True):
-    """What an agent would like to change. ``state``, ``settled_at``, ``outcome`` and the place of the card are true
-    here, not in the text."""
+    """A change that an agent proposes.
+
+    ``state``, ``settled_at``, ``outcome`` and the card's place override the text.
+    """
 
     __tablename__ = "agent_proposal"
     __table_args__ = (Index("ix_agent_proposal_client", "client", "state"),)

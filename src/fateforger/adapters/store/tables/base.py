@@ -1,4 +1,4 @@
-"""What all tables share: their base, and a column for instants."""
+"""The base of all tables, and a column type for instants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlmodel import SQLModel
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 Counter = BigInteger().with_variant(Integer, "sqlite")
-"""A number that the database counts up by itself; SQLite does so for its own integer type only."""
+"""A number that the database increments; SQLite does so only for its own integer type."""
 
 
 class Instant(TypeDecorator[datetime]):
@@ -41,5 +41,5 @@ metadata = Base.metadata
 
 
 def table(row: type[Base]) -> Table:
-    """The table behind a row class, for statements."""
+    """Return the table of a row class, for statements."""
     return metadata.tables[str(row.__tablename__)]

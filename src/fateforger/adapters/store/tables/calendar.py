@@ -1,4 +1,4 @@
-"""What was written to calendars, and who may write."""
+"""Calendar writes, and the leases to write."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SyncTx(Base, table=True):
 
 
 class SyncOpRow(Base, table=True):
-    """One op of a transaction and how it stands."""
+    """One op of a transaction and its state."""
 
     __tablename__ = "sync_op"
 
@@ -55,7 +55,7 @@ class SyncOpRow(Base, table=True):
 
 
 class EventHead(Base, table=True):
-    """What we last wrote for a block of a day, as the calendar showed it."""
+    """The last write of ours for a block of a day, as the calendar returned it."""
 
     __tablename__ = "event_head"
 
@@ -79,7 +79,7 @@ class EventGeneration(Base, table=True):
 
 
 class CalendarLease(Base, table=True):
-    """Who may write to a calendar. The row stays when the lease is given back, so that fences only grow."""
+    """The right to write to a calendar. The row stays after the lease is released, so that fences only grow."""
 
     __tablename__ = "calendar_lease"
 
@@ -90,8 +90,10 @@ class CalendarLease(Base, table=True):
 
 
 class QuotaUse(Base, table=True):
-    """Requests that a login made or is about to make. They count until ``counts_until``; then the row goes. ``account``
-    is a digest of the login's name, empty when it has none."""
+    """Requests that a login made or is about to make, deleted once they no longer count (``counts_until``).
+
+    ``account`` is a digest of the login's name, empty when it has none.
+    """
 
     __tablename__ = "quota_use"
     __table_args__ = (Index("ix_quota_use_server", "server"),)

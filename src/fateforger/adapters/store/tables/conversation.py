@@ -1,4 +1,4 @@
-"""Sessions, the messages they owe, the jobs that wait, and what people and models said of a turn."""
+"""Sessions, their outgoing messages, jobs, ratings and model usage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fateforger.adapters.store.tables.base import Base, Counter, Instant
 
 
 class SessionRow(Base, table=True):
-    """A planning session. ``version``, ``channel`` and ``thread_ts`` are true here, not in the text."""
+    """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text."""
 
     __tablename__ = "planning_session"
     __table_args__ = (
@@ -30,7 +30,7 @@ class SessionRow(Base, table=True):
 
 
 class OutboxRow(Base, table=True):
-    """A message on its way: ``queued``, then ``sent`` or ``dead``. ``seq`` is the order within a session."""
+    """An outgoing message: ``queued``, then ``sent`` or ``dead``. ``seq`` is the order within a session."""
 
     __tablename__ = "outbox"
     __table_args__ = (
@@ -68,7 +68,7 @@ class OutboxRow(Base, table=True):
 
 
 class JobRow(Base, table=True):
-    """Work that is not done yet, or was given up (``dead``). ``seq`` is never used twice."""
+    """Work that is not done yet, or was given up (``dead``). ``seq`` is never reused."""
 
     __tablename__ = "job"
     __table_args__ = (
@@ -106,7 +106,7 @@ class JobRow(Base, table=True):
 
 
 class JobReceipt(Base, table=True):
-    """What was ever accepted on a lane; it outlives the job."""
+    """A record of everything ever accepted on a lane; it outlives the job."""
 
     __tablename__ = "job_receipt"
 
@@ -115,7 +115,7 @@ class JobReceipt(Base, table=True):
 
 
 class FeedbackRow(Base, table=True):
-    """What a person thinks of a turn that a model had a part in; their last word counts."""
+    """A person's latest rating of a turn that a model took part in."""
 
     __tablename__ = "feedback"
 
@@ -128,7 +128,7 @@ class FeedbackRow(Base, table=True):
 
 
 class ModelUsage(Base, table=True):
-    """What a model was asked in a role on a day, in counts. No column says by whom or about what."""
+    """Counts of model calls by day, role and model. No column says who asked or about what."""
 
     __tablename__ = "model_usage"
 

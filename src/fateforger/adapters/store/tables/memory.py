@@ -1,4 +1,4 @@
-"""What people told the planner once."""
+"""People's constraints."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fateforger.adapters.store.tables.base import Base, Counter, Instant
 
 
 class ConstraintVersion(Base, table=True):
-    """A version of somebody's constraint; rows are only ever added, and deleted when a person is forgotten.
+    """A version of a person's constraint; rows are only added, and deleted when the person is erased.
 
-    ``written_at`` (system time), event, session and person are true here, not in the text. What stands between them
-    (name, status, scope, the days it speaks of) repeats the text for those who look with a query of their own.
+    ``written_at`` (system time), event, session and person override the text. The columns between them (name, status,
+    scope, valid days) repeat the text for queries by hand.
     """
 
     __tablename__ = "constraint_version"
@@ -45,7 +45,7 @@ class ConstraintVersion(Base, table=True):
 
 
 class ConstraintUnindexed(Base, table=True):
-    """Something that the index does not show yet. A constraint may be there several times; ``place`` is the order."""
+    """A constraint that the index does not show yet. It may be listed several times; ``place`` is the order."""
 
     __tablename__ = "constraint_unindexed"
     __table_args__ = (Index("ix_constraint_unindexed", "user_id", "uid", "place"), {"sqlite_autoincrement": True})

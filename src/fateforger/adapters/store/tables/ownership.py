@@ -1,4 +1,4 @@
-"""Whose calendar plans are written to."""
+"""The owner of the calendar that plans are written to."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fateforger.adapters.store.tables.base import Base, Instant
 
 
 class CalendarOwnerRow(Base, table=True):
-    """The owner of the configured calendar, and the code with which somebody can become it; there is one row at most.
+    """The owner of the configured calendar, and the code with which a person can claim it; one row at most.
 
-    ``closed_at`` says since when the calendar is closed because its owner was erased; ``closed_for`` is a salted hash
-    of the person whom the setting named then. Of a code only a salted hash is kept.
+    ``closed_at`` is the time since which the calendar is closed because its owner was erased. ``closed_for`` is a
+    salted hash of the person named in the settings at that time. Only a salted hash of the code is stored.
     """
 
     __tablename__ = "calendar_owner"

@@ -1,4 +1,4 @@
-"""What is kept of people who were erased: that it was done."""
+"""The record that people were erased."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fateforger.adapters.store.tables.base import Base, Instant
 
 
 class Erasure(Base, table=True):
-    """That somebody was erased, and how much of each kind there was. No column says who."""
+    """An erasure, with the number of rows of each kind. No column says who was erased."""
 
     __tablename__ = "erasure"
 

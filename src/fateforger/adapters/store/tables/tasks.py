@@ -11,8 +11,11 @@ from fateforger.adapters.store.tables.base import Base, Instant
 
 
 class TaskRow(Base, table=True):
-    """A task of somebody's queue. What is searched (whose it is, its state, its place in the queue, who has claimed it)
-    repeats the text; what led to it (``cause`` and ``place`` in it) is only here."""
+    """A task of a person's queue.
+
+    The searched columns (person, state, place in the queue, claim) repeat the text; ``cause`` and ``place`` are only
+    here.
+    """
 
     __tablename__ = "task"
     __table_args__ = (
