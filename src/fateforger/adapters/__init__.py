@@ -1,1 +1,1 @@
-"""Each outside thing as its port asks for it. Only ``bootstrap`` knows them."""
+"""Adapters: one implementation per outside thing of the port it serves. Only ``bootstrap`` imports them."""

@@ -1,4 +1,4 @@
-"""Clocks: the machine's, and one that ticks from a given instant."""
+"""The system clock, and a clock that starts at a given instant."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 
 class SystemClock:
-    """The machine's clock."""
-
     def now(self) -> datetime:
         return datetime.now(UTC)
 
 
 class ShiftedClock:
-    """Ticks like the machine's clock, but began at ``start``."""
+    """A clock that runs like the system clock, but started at ``start``."""
 
     def __init__(self, start: datetime) -> None:
         self._shift: timedelta = start.astimezone(UTC) - datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""The SQLite table in which an earlier planner mirrored what people had told it (``timeboxing_constraints``)."""
+"""The SQLite table in which an earlier planner mirrored constraints (``timeboxing_constraints``)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ _ROUTED = frozenset(
         "aspect_classification", *_NUMBERS,
     }
 )  # fmt: skip
-"""What the free-form columns may hold that has a place of its own in a record."""
+"""Keys of the free-form columns that have a field of their own in a record."""
 
 
 class Mirror:
-    """Implements :class:`fateforger.ports.ConstraintSource`. The file is opened read-only, so nothing in it changes.
-    ``patience`` in seconds is how long to wait for another program that writes to it."""
+    """Implements :class:`fateforger.ports.ConstraintSource`. The file is opened read-only and never changed.
+
+    ``patience`` is the number of seconds to wait for another program that writes to it.
+    """
 
     name = "SQLite"
 
@@ -34,7 +36,7 @@ class Mirror:
         self._patience = patience
 
     async def rows(self) -> AsyncIterator[StoredRow]:
-        """See :meth:`fateforger.ports.ConstraintSource.rows`: by row number."""
+        """Yield the rows by row number. See :meth:`fateforger.ports.ConstraintSource.rows`."""
         for row in self._table():
             yield _stored(row)
 
@@ -43,7 +45,7 @@ class Mirror:
         return ()
 
     async def aclose(self) -> None:
-        """See :meth:`fateforger.ports.ConstraintSource.aclose`: there is nothing open between calls."""
+        """Do nothing, since nothing is open between calls. See :meth:`fateforger.ports.ConstraintSource.aclose`."""
 
     def _table(self) -> Iterator[dict[str, Any]]:
         if not self._path.is_file():
@@ -77,7 +79,7 @@ class Mirror:
 
 
 def _stored(row: Mapping[str, Any]) -> StoredRow:
-    """The row with what its free-form columns hold in its place; what has no place is kept as it is."""
+    """Return the row with the known keys of its free-form columns in their fields, and the rest as extras."""
     fields = {name: value for name, value in row.items() if value is not None}
     free = {name: found for name in ("hints", "selector") if isinstance(found := _json(row.get(name)), Mapping)}
     fields["scalar_params"] = _numbers(fields, free)
@@ -99,7 +101,7 @@ def _unplaced(free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _numbers(fields: Mapping[str, Any], free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The numbers of the rule, from whichever place has them: a column, ``hints``, then ``selector``."""
+    """Return the numbers of the rule from the first place that has each: a column, ``hints``, ``selector``."""
     found: dict[str, Any] = {}
     for part in (fields, *free.values()):
         nested = _json(part.get("scalar_params"))

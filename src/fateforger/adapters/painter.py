@@ -1,4 +1,4 @@
-"""PNG images of SVG texts with resvg, in the fonts that come along."""
+"""PNG images of SVG texts, drawn by resvg in the bundled fonts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ log = logging.getLogger(__name__)
 
 _ZOOM = 2
 _TALL = 2400
-"""Pixels of a picture's own height from which on it is not enlarged: one of hundreds of blocks needs memory enough."""
+"""Pictures at least this many pixels high are not enlarged: one of hundreds of blocks needs enough memory as it is."""
 _FONTS = [str(path) for path in FONT_FILES]
 
 
 class ResvgPainter:
-    """:class:`fateforger.ports.Painter`; each picture is drawn in a thread, where it does not hold up Python."""
+    """Implements :class:`fateforger.ports.Painter`; each picture is drawn in a thread, outside the interpreter lock."""
 
     async def png(self, svg: str) -> bytes:
         return await asyncio.to_thread(png_of, svg)
 
 
 def png_of(svg: str) -> bytes:
-    """The image. Fonts of the machine are looked at only for characters that ours lack, and that is logged."""
+    """Return the image.
+
+    The machine's fonts are used only for characters that the bundled ones lack, which is logged. Raises
+    ``InternalError``.
+    """
     import resvg_py  # noqa: PLC0415  a native library that only pictures need
 
     ours = covered(unescape("".join(re.findall(r">([^<]*)<", svg.partition("</title>")[2]))))

@@ -17,7 +17,7 @@ _R = TypeVar("_R")
 
 
 class RecordingFiles:
-    """Implements :class:`fateforger.ports.Recordings`. The directory is made when it is first needed."""
+    """Implements :class:`fateforger.ports.Recordings`. The directory is created when it is first needed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -53,7 +53,10 @@ class RecordingFiles:
             draft.unlink(missing_ok=True)
 
     def _about(self, user_id: str) -> Iterator[tuple[Path, str]]:
-        """Recordings, and drafts of them, whose person it is. Whose it is stands in it even where words do not."""
+        """Yield the recordings of a person and their drafts.
+
+        Each contains its ``user_id`` even where words are redacted.
+        """
         if not self._folder.is_dir():
             return
         person = re.compile(rf'"user_id"\s*:\s*{re.escape(json.dumps(user_id, ensure_ascii=False))}')

@@ -1,6 +1,6 @@
-"""What may be looked at, as its owner wrote it down. Nothing else is looked at, whatever a workflow asks.
+"""The files and commands that a workflow may check, as listed by their owner. Nothing else is ever checked.
 
-folder: ../my-project            # as seen from this file; all below lies in it
+folder: ../my-project            # relative to this file; everything below lies in it
 files: ["docs/*.md", "tests/**/*.py"]
 commands:
   tests_pass: {run: [pytest, -q], seconds: 120, in: backend}
@@ -24,7 +24,7 @@ MOST_WORDS = 100
 
 @dataclass(frozen=True, slots=True)
 class AllowedCommand:
-    """A command as it is run: exactly these words, without a shell, in this folder, for so long at most."""
+    """A command to run: exactly these words, without a shell, in this folder, for at most ``seconds``."""
 
     words: tuple[str, ...]
     folder: Path
@@ -33,7 +33,10 @@ class AllowedCommand:
 
 @dataclass(frozen=True, slots=True)
 class AllowList:
-    """By default nothing is allowed. ``folder`` is where files are looked for, with every link in it resolved."""
+    """The allowed files and commands; empty by default.
+
+    ``folder`` is the root of all files, with its links resolved.
+    """
 
     folder: Path | None = None
     files: tuple[str, ...] = ()
@@ -41,7 +44,7 @@ class AllowList:
 
 
 def read_allow_list(text: str, beside: Path) -> AllowList:
-    """The list in a text; ``beside`` is the folder of its file. Raises :class:`BadInput` with line and column."""
+    """Parse an allow list; ``beside`` is the folder of its file. Raises :class:`BadInput` with line and column."""
     document = read_yaml(text)
     fields = fields_of(document, frozenset({"folder", "files", "commands"}), "A list of what is allowed")
     if "folder" not in fields:
@@ -57,7 +60,7 @@ def read_allow_list(text: str, beside: Path) -> AllowList:
 
 
 def read_allow_file(path: Path) -> AllowList:
-    """The list in a file. Raises :class:`BadInput`."""
+    """Read an allow list from a file. Raises :class:`BadInput`."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -69,7 +72,7 @@ def read_allow_file(path: Path) -> AllowList:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a relative path or pattern can only mean something inside its folder."""
+    """Check whether a relative path or pattern can only match inside its folder."""
     pure = PurePosixPath(path)
     return bool(pure.parts) and not pure.is_absolute() and ".." not in pure.parts and "\x00" not in path
 

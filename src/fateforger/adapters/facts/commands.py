@@ -1,5 +1,7 @@
-"""Running a command that was allowed: exactly its words, without a shell, for a while. What it says goes nowhere; only
-how it ends counts."""
+"""Run an allowed command: exactly its words, without a shell, with a time limit.
+
+Output is discarded; only the status counts.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from fateforger.adapters.facts.allowed import AllowedCommand
 from fateforger.workflow.evaluating import Told
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")
-"""Of the environment; settings and keys of this program are none of a command's business."""
+"""The environment variables passed on; settings and keys of this program are not."""
 
 
 async def run(name: str, command: AllowedCommand) -> Told:
-    """Whether it ends with exit status 0. Whatever it started is ended with it."""
+    """Run a command and report whether it exits with status 0. Everything it started is killed with it."""
     environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
     try:
         process = await asyncio.create_subprocess_exec(
@@ -44,7 +46,7 @@ async def run(name: str, command: AllowedCommand) -> Told:
 
 
 async def _end(process: Process) -> None:
-    """The whole group, also when the command itself is gone and left something behind."""
+    """Kill the whole process group, also if the command itself is gone and left a child behind."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

@@ -1,4 +1,4 @@
-"""Looking into files below one folder, without following a link on the way."""
+"""Read files below one folder, without following any link on the way."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 MOST_FILES = 2_000
-"""Files that one look opens."""
+"""The most files one search opens."""
 MOST_ENTRIES = 50_000
-"""Names that one look goes through."""
+"""The most directory entries one search visits."""
 SECONDS = 30.0
-"""That one look takes."""
+"""Seconds for one search."""
 MOST_BYTES = 4 * 1024 * 1024
-"""Of one file."""
+"""The most bytes of one file."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class TooMuch(Exception):
-    """There is more to look at than one look may."""
+    """A search has more to look at than its limits allow."""
 
 
 def fits(path: str, pattern: str) -> bool:
-    """Whether a relative path fits a pattern, part by part: ``*`` stays within a part, ``**`` stands for any parts."""
+    """Check whether a relative path matches a pattern part by part; ``*`` stays within a part, ``**`` spans parts."""
     parts = PurePosixPath(path).parts
-    reached = {0}  # how many parts the pattern so far may stand for
+    reached = {0}  # numbers of parts that the pattern so far may have matched
     for wanted in PurePosixPath(pattern).parts:
         if wanted == "**":
             reached = set(range(min(reached), len(parts) + 1)) if reached else reached
@@ -38,8 +38,10 @@ def fits(path: str, pattern: str) -> bool:
 
 
 def regular_files(folder: Path) -> Iterator[str]:
-    """The relative paths of all regular files below a folder, in order; links are passed by. Raises :class:`TooMuch`,
-    and ``OSError`` when the folder itself cannot be read."""
+    """Yield the relative paths of all regular files below a folder in order, skipping links.
+
+    Raises :class:`TooMuch`, and ``OSError`` when the folder itself cannot be read.
+    """
     seen = 0
     pending = [""]
     while pending:
@@ -50,7 +52,7 @@ def regular_files(folder: Path) -> Iterator[str]:
         except OSError:
             if not here:
                 raise
-            continue  # it went away, or is not ours to read; what is in it cannot fit
+            continue  # it disappeared or is not readable by us; nothing in it can match
         seen += len(found)
         if seen > MOST_ENTRIES:
             raise TooMuch
@@ -60,8 +62,10 @@ def regular_files(folder: Path) -> Iterator[str]:
 
 
 def text_in(folder: Path, path: str) -> bytes | None:
-    """What a regular file holds, reached without a link; ``None`` for one that is larger than may be read, or is none.
-    Raises ``OSError``."""
+    """Return the content of a regular file, reached without a link.
+
+    Returns ``None`` for a file that is too large or not regular. Raises ``OSError``.
+    """
     with _opened(folder, path, _FILE) as descriptor:
         known = os.fstat(descriptor)
         if not stat.S_ISREG(known.st_mode) or known.st_size > MOST_BYTES:
@@ -81,8 +85,10 @@ def _kind(entry: os.DirEntry[str]) -> str:
 
 @contextmanager
 def _opened(folder: Path, path: str, flags: int) -> Iterator[int]:
-    """A descriptor of something below the folder, opened part by part: a link that takes the place of a part, even at
-    the last moment, is refused by the system."""
+    """Open something below the folder, part by part.
+
+    The system refuses a link that takes the place of a part, even at the last moment.
+    """
     parts = PurePosixPath(path).parts
     held = [os.open(folder, _DIRECTORY)]
     try:

@@ -1,4 +1,4 @@
-"""The facts of this machine, as far as its owner allowed."""
+"""The facts of this machine that its owner allows to be checked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NOTHING_ALLOWED = "No files and commands may be looked at; FATEFORGER_FACTS name
 
 
 class LocalFacts:
-    """See :class:`fateforger.ports.facts.Facts`."""
+    """Implements :class:`fateforger.ports.facts.Facts`."""
 
     def __init__(self, allowed: AllowList, *, seconds: float = SECONDS) -> None:
         self._allowed = allowed
         self._seconds = seconds
 
     async def contains(self, pattern: str, text: str) -> Told:
-        """See the port."""
+        """See :meth:`fateforger.ports.facts.Facts.contains`."""
         folder = self._allowed.folder
         if folder is None:
             return Told(None, NOTHING_ALLOWED)
@@ -36,7 +36,7 @@ class LocalFacts:
             return Told(None, f"The files cannot be looked at: {error.strerror or error}.")
 
     async def succeeds(self, command: str) -> Told:
-        """See the port."""
+        """See :meth:`fateforger.ports.facts.Facts.succeeds`."""
         allowed = self._allowed.commands.get(command)
         if allowed is None:
             return Told(None, NOTHING_ALLOWED if self._allowed.folder is None else f"“{command}” may not be run.")
@@ -72,4 +72,4 @@ def _data(folder: Path, path: str) -> bytes | None:
     try:
         return text_in(folder, path)
     except OSError:
-        return None  # it went away, became a link, or is not ours to read
+        return None  # it disappeared, became a link, or is not readable by us

@@ -1,6 +1,6 @@
-"""The index of constraints, kept by Mem0: one memory each, written by one thread, with telemetry off.
+"""The index of constraints in Mem0: one memory per constraint, accessed by one thread, with telemetry off.
 
-Mem0 and what it stands on take more than a second to import: that happens at first use, on the thread of the index.
+Mem0 and its dependencies take more than a second to import, which happens on first use, on the index thread.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mem0 behind :class:`fateforger.ports.Memory`: every call waits its turn for the one thread that has the index."""
+"""Implement :class:`fateforger.ports.Memory` with Mem0; all calls run one by one on the index thread."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ _T = TypeVar("_T")
 
 
 class Mem0Memory:
-    """Opened by the first call, on its own thread; the first of a process takes some two seconds. ``home`` is where
-    Mem0 keeps files of its own."""
+    """The index, opened by the first call on its own thread; the first in a process takes about two seconds.
+
+    ``home`` is the folder for Mem0's own files.
+    """
 
     def __init__(self, place: Place, embedder: Embedder, *, home: Path) -> None:
         self._place = place
@@ -72,7 +74,7 @@ class Mem0Memory:
             return work()
         except FateforgerError:
             raise
-        except Exception as error:  # Mem0 lets through whatever the libraries below it raise
+        except Exception as error:  # Mem0 lets errors of all its libraries through
             raise explained(error, self._place) from error
 
     def _opened(self) -> Index:
@@ -95,7 +97,10 @@ class Mem0Memory:
         return Index(self._place, self._embedder)
 
     def _wipe(self) -> None:
-        """Also what cannot be opened: an embedded store goes with its files, a server's collection is made anew."""
+        """Delete everything, even an index that cannot be opened.
+
+        An embedded store is deleted with its files; a server's collection is recreated.
+        """
         self._close()
         if isinstance(self._place, Embedded):
             _remove(self._place.folder)
@@ -108,7 +113,7 @@ class Mem0Memory:
         self._opened()
 
     def _scrub(self) -> None:
-        """Embedded Qdrant marks what is deleted as free and leaves it in its file, so each file is written anew."""
+        """Rewrite the files of embedded Qdrant, which only marks deleted rows as free."""
         if not isinstance(self._place, Embedded):
             return
         self._close()
@@ -135,7 +140,10 @@ def _remove(folder: Path) -> None:
 
 
 def _nobody_has(folder: Path) -> None:
-    """Qdrant, when it finds its folder locked, says so only after it has read all of it, and leaves a file open."""
+    """Check that no other program has the folder locked.
+
+    Qdrant checks the lock only after it has read the whole folder, and leaves a file open.
+    """
     lock = folder / ".lock"
     if not lock.exists():
         return

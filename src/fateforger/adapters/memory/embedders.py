@@ -1,4 +1,4 @@
-"""What turns words into vectors. Each says its name and how long its vectors are; both are kept with the index."""
+"""Embedders turn texts into vectors. The index stores an embedder's name and dimensions with its vectors."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from fateforger.errors import MemoryUnavailable
 
 _SECONDS = 10.0
 _MOST_CHARACTERS = 8_000
-"""What is sent of one text: models take some two thousand tokens and refuse more."""
+"""Characters sent of one text: models take about two thousand tokens and refuse more."""
 
 
 class Embedder(Protocol):
-    """Called from one thread. Raises :class:`~fateforger.errors.MemoryUnavailable`."""
+    """Turns texts into vectors. Called from one thread. Raises :class:`~fateforger.errors.MemoryUnavailable`."""
 
     @property
     def name(self) -> str:
-        """What it is called; another name means vectors that cannot be compared."""
+        """Return the name; vectors of embedders with different names cannot be compared."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """How long its vectors are; may have to ask."""
+        """Return the length of the vectors; this may call the server."""
         ...
 
     @property
     def floor(self) -> float:
-        """The similarity, 0 to 1, below which two texts have nothing to do with each other."""
+        """Return the similarity, 0 to 1, below which two texts are unrelated."""
         ...
 
     def embed(self, text: str) -> list[float]:
-        """The vector of a text."""
+        """Return the vector of a text."""
         ...
 
     def close(self) -> None:
-        """Let go of connections; it can be used again."""
+        """Close connections; the embedder can be used again afterwards."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LocalNgrams:
-    """The default: see :mod:`~fateforger.adapters.memory.ngrams`."""
+    """The default embedder: see :mod:`~fateforger.adapters.memory.ngrams`."""
 
     name: str = ngrams.NAME
     dimensions: int = ngrams.DIMENSIONS
@@ -62,7 +62,7 @@ class LocalNgrams:
 
 @dataclass(frozen=True)
 class OpenAiEmbeddings:
-    """Any server with OpenAI's embeddings: OpenAI itself, Ollama, vLLM, LM Studio. ``url`` ends in ``/v1``."""
+    """Any server with OpenAI's embeddings API: OpenAI, Ollama, vLLM, LM Studio. ``url`` ends in ``/v1``."""
 
     url: str
     model: str
@@ -95,7 +95,7 @@ class OpenAiEmbeddings:
         return self._read(answer)
 
     def close(self) -> None:
-        client = self.__dict__.pop("_client", None)  # where a cached property keeps its value
+        client = self.__dict__.pop("_client", None)  # a cached property stores its value there
         if client is not None:
             client.close()
 
@@ -111,7 +111,7 @@ class OpenAiEmbeddings:
 
 @dataclass(frozen=True)
 class FastEmbed:
-    """A model that runs in this process, fetched into ``cache`` when it is used for the first time."""
+    """A model that runs in this process, downloaded into ``cache`` on first use."""
 
     model: str
     cache: Path

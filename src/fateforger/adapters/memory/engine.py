@@ -1,4 +1,4 @@
-"""Mem0 as it is used here: texts kept as they are, found by one embedder, in one store. Importing this imports Mem0."""
+"""Mem0 as this package uses it: verbatim texts, one embedder, one store. Importing this module imports Mem0."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from fateforger.errors import InternalError, MemoryUnavailable
 COLLECTION = "fateforger_constraints"
 _SECONDS = 5
 
-# Mem0 downloads an English model as soon as spaCy is installed: it is told that this was tried in vain.
+# Mem0 downloads an English model as soon as spaCy is installed; these flags say that this has failed already.
 spacy_models._load_failed_full = True  # noqa: SLF001  there is no setting for it
 spacy_models._load_failed_lemma = True  # noqa: SLF001  there is no setting for it
 
 
 class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
-    """Mem0's ``Memory`` without a language model: its own constructor wants one, and an embedder of its list, each with
-    a key, and takes another second to import them. Nothing here ever asks a model (``infer=False``)."""
+    """Mem0's ``Memory`` without a language model.
+
+    Its own constructor requires a model and an embedder from its list, each with a key, and takes another second to
+    import them. No call here uses a model (``infer=False``).
+    """
 
     def __init__(self, place: Place, embedder: Embedder) -> None:
         if mem0.MEM0_TELEMETRY:
@@ -45,13 +48,13 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
         self._index_keys()
 
     def _remove_memory_from_entity_store(self, memory_id: str, filters: dict[str, Any]) -> None:
-        """There are no entities: they need spaCy, are English, and would be a second collection."""
+        """Do nothing: entities need spaCy, are English only, and would add a second collection."""
 
     def _link_entities_for_memory(self, memory_id: str, text: str, filters: dict[str, Any]) -> None:
-        """There are no entities."""
+        """Do nothing: there are no entities."""
 
     def count(self) -> int:
-        """How many memories there are, of everybody."""
+        """Return the number of memories of all owners."""
         match self._place:
             case Embedded() | QdrantServer():
                 return int(self.vector_store.client.count(COLLECTION, exact=True).count)
@@ -61,12 +64,15 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
                 assert_never(self._place)
 
     def clear(self) -> None:
-        """Remove every memory, and make the collection anew for vectors of today's length."""
+        """Remove all memories and recreate the collection for vectors of the current length."""
         self.vector_store.reset()
         self._index_keys()
 
     def _index_keys(self) -> None:
-        """Mem0 lets a Qdrant server index its own fields only; in strict mode it filters by no other."""
+        """Index the key field on a Qdrant server.
+
+        Mem0 indexes only its own fields, and in strict mode a server filters by indexed fields only.
+        """
         if isinstance(self._place, QdrantServer):
             self.vector_store.client.create_payload_index(COLLECTION, KEY, field_schema="keyword")
 
@@ -94,7 +100,7 @@ def _vector_store(place: Place, dimensions: int) -> Any:
                 client.close()
                 raise
         case Pgvector():
-            # An index of vectors answers with the nearest ones of everybody, among which a person's may be missing.
+            # An approximate index returns the nearest vectors of all owners, among which this person's may be missing.
             address = dict.fromkeys(("dbname", "user", "password", "host", "port"))
             config = {**common, **address, "connection_pool": _pool(place), "hnsw": False, "diskann": False}
             return VectorStoreFactory.create("pgvector", config)
@@ -103,7 +109,7 @@ def _vector_store(place: Place, dimensions: int) -> Any:
 
 
 def _without_keywords(provider: str, config: dict[str, Any]) -> Any:
-    """With fastembed installed, Mem0 would fetch a second model, for English keywords."""
+    """Create a store without Mem0's English keyword model, which it would download if fastembed is installed."""
     store = VectorStoreFactory.create(provider, config)
     store._bm25_encoder = False  # noqa: SLF001  there is no setting for it
     return store
@@ -120,7 +126,7 @@ def _pool(place: Pgvector) -> Any:
 
 
 class _Embeddings:
-    """An embedder in the form in which Mem0 calls one."""
+    """An embedder behind the interface that Mem0 calls."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -130,7 +136,7 @@ class _Embeddings:
 
 
 class _NoHistory:
-    """Mem0's history keeps texts that were changed or forgotten since; ours is in the database."""
+    """Replaces Mem0's history, which keeps changed and deleted texts; the database has its own."""
 
     def add_history(self, *_: object, **__: object) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What Mem0 and the stores below it complain about, as one sentence for a person."""
+"""Translate errors of Mem0 and its stores into one sentence for a person."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 200
 
 
 def explained(error: Exception, place: Place) -> MemoryUnavailable:
-    """The error to raise instead."""
+    """Return the error to raise instead."""
     said = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
     if not isinstance(place, Embedded):
         return MemoryUnavailable(f"The index of constraints cannot be used: {place.words} says: {said}.")

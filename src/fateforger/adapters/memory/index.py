@@ -1,4 +1,4 @@
-"""The memories themselves. Called by one thread only: embedded Qdrant loses what several write at the same time."""
+"""The index itself. Called by one thread only: embedded Qdrant loses concurrent writes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,20 @@ from fateforger.errors import MemoryUnavailable, RebuildNeeded
 from fateforger.ports import MemoryReport, Recollection
 
 FORMAT = 1
-"""To be counted up with any change of what a memory holds."""
+"""Increment with any change to the content of a memory."""
 _MOST = 100_000
-"""Mem0 lists so many memories of one person; as many as that would be an answer that is not known to be whole."""
+"""The most memories of one person that Mem0 lists; an answer of this size may be incomplete."""
 _CANARY, _NOBODY = "canary", "nobody"
-"""Owners in the store that no person can be: theirs begin with ``person-``."""
+"""Owners in the store that cannot be people: those start with ``person-``."""
 _CANARY_WORDS = "A canary sings so that we know the air is good"
 
 
 class Index:
-    """An open index."""
-
     def __init__(self, place: Place, embedder: Embedder) -> None:
         self._place = place
         self._embedder = embedder
         self._engine = Engine(place, embedder)
-        # Nobody else writes to an embedded store, so what is where need not be asked again.
+        # No other program writes to an embedded store, so the ids can be cached.
         self._known: dict[str, dict[str, list[str]]] | None = {} if isinstance(place, Embedded) else None
 
     def put(self, version: Version) -> None:
@@ -60,8 +58,10 @@ class Index:
         return tuple(Recollection(uid, score) for uid, score in found.items())
 
     def look(self) -> MemoryReport:
-        """Write, list and find a memory of nobody's, and see that nothing else comes with it. Raises
-        :class:`RebuildNeeded` when the index was made in another way than it is used now."""
+        """Write, list and find a canary memory, and check that nothing else is returned.
+
+        Raises :class:`RebuildNeeded` when the index was built with another embedder or format.
+        """
         self._check_seal()
         seal = {KEY: _CANARY, "embedder": self._embedder.name, "dimensions": self._embedder.dimensions}
         self._set(_CANARY, _CANARY, _CANARY_WORDS, {**seal, "format": FORMAT})
@@ -109,7 +109,10 @@ class Index:
             ids.pop()
 
     def _ids(self, owner: str, key: str) -> list[str]:
-        """The memories of one constraint: one, unless something went wrong. The list is the remembered one itself."""
+        """Return the ids of one constraint's memories: one, unless a write failed.
+
+        With a cache, the list is the cached one.
+        """
         if self._known is None:
             return [memory["id"] for memory in self._listed({OWNER: owner, KEY: key})]
         if owner not in self._known:

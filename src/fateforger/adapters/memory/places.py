@@ -1,4 +1,4 @@
-"""Where memories are kept."""
+"""The places where memories can be stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Qdrant inside this process, in a folder that nobody else uses. Good for some ten thousand memories."""
+    """Qdrant inside this process, in a folder of its own. Good for some ten thousand memories."""
 
     folder: Path
 
@@ -20,7 +20,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class QdrantServer:
-    """A Qdrant server, by its address; several programs may share it."""
+    """A Qdrant server by its address; several programs may share it."""
 
     url: str
     key: str = field(default="", repr=False)

@@ -1,4 +1,4 @@
-"""What has to be settled before Mem0 is imported for the first time, since it looks then and never again."""
+"""Settings that Mem0 reads only once, when it is imported for the first time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def settle(home: Path) -> None:
-    """Send nothing anywhere, keep its files in ``home``, and write nobody's words into a log."""
+    """Turn telemetry off, keep Mem0's files in ``home``, and keep people's words out of the log."""
     home.mkdir(parents=True, exist_ok=True)
     os.environ["MEM0_TELEMETRY"] = "false"
     os.environ["MEM0_DIR"] = str(home)
-    # Mem0 logs the text of what it writes, and each failure with its trace; failures are errors of ours, told once.
+    # Mem0 logs the text of each write, and each failure with its traceback. Failures are reported once, as our errors.
     for name in ("mem0", "psycopg.pool"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,7 +1,7 @@
-"""A constraint as Mem0 keeps it: words to search, the whole record, and the flat fields beside it (S13).
+"""A constraint as a memory of Mem0: text to search, the whole record, and the flat filter fields (S13).
 
-A store reads ``*`` in a filter as "any", and trims what it is given; so people and constraints are named in it by a
-digest, which no text can turn into anything else.
+Stores read ``*`` in a filter as "any" and trim values. People and constraints are therefore named by a digest, which no
+text can alter.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ OWNER, KEY = "user_id", "key"
 
 
 def owner_of(user_id: str) -> str:
-    """What a person is called in the store."""
+    """Return the name of a person in the store."""
     return f"person-{_digest(user_id)}"
 
 
 def key_of(uid: str) -> str:
-    """What a constraint is called in the store."""
+    """Return the name of a constraint in the store."""
     return _digest(uid)
 
 
 def words_of(record: ConstraintRecord) -> str:
-    """What a search looks at: what it is called, what was said, and what it is about."""
+    """Return the text to search: name, description, topics and aspect."""
     aspect = record.aspect
     about = (aspect.aspect_label, aspect.category) if aspect is not None else ()
     parts = (record.name, record.description, *record.topics, *about)
@@ -36,12 +36,12 @@ def words_of(record: ConstraintRecord) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without what some stores cannot keep: halves of characters, and zero bytes."""
+    """Replace lone surrogates and zero bytes, which some stores cannot keep."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def metadata_of(version: Version) -> dict[str, Any]:
-    """Everything of a version, always all of the keys, since an update leaves in place what it does not name."""
+    """Return the metadata of a version, always with all keys, since an update keeps the keys it does not name."""
     line = write_version(version)
     record = line.pop("constraint_record")
     return {
@@ -53,8 +53,11 @@ def metadata_of(version: Version) -> dict[str, Any]:
 
 
 def read_memory(memory: Mapping[str, Any], user_id: str) -> Version:
-    """The version that a memory shows. Raises :class:`RebuildNeeded` when it cannot be read, is of somebody else, or
-    its fields do not agree with its record."""
+    """Return the version in a memory.
+
+    Raises :class:`RebuildNeeded` when it cannot be read, belongs to another person, or its fields contradict its
+    record.
+    """
     try:
         kept = memory["metadata"]
         line = dict(_read(kept["line"]))
@@ -76,7 +79,7 @@ def _flat(record: ConstraintRecord) -> dict[str, Any]:
 
 
 def _storable(document: dict[str, Any]) -> dict[str, Any] | str:
-    """As it is; as JSON text where it holds what PostgreSQL cannot keep in a document."""
+    """Return the document, or its JSON text if it contains characters that PostgreSQL cannot keep in a document."""
     text = json.dumps(document, ensure_ascii=False)
     return document if text == clean(text) and "\\u0000" not in text else json.dumps(document)
 

@@ -1,4 +1,4 @@
-"""Language models behind :class:`fateforger.ports.Model`: any server that speaks OpenAI's chat completions."""
+"""Language models behind :class:`fateforger.ports.Model`: any server with OpenAI's chat completions API."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A model through AutoGen's client. A request changes nothing at the server, so one that failed on the way is repeated
-as long as its time lasts; what the server refused is not."""
+"""A model through AutoGen's client.
+
+Requests change nothing at the server, so one that fails on the way is repeated while there is time. A refusal is not.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ from fateforger.ports import Completion, Prompt, Role
 
 TRIES = 3
 LONGEST_REQUEST = 180.0
-"""Seconds after which a connection is given up even when nobody else does."""
+"""Seconds after which a request is given up in any case."""
 
 # AutoGen logs every prompt and answer at INFO.
 logging.getLogger("autogen_core.events").setLevel(logging.WARNING)
-# Servers call a model by its dated name; that is no matter for a person's terminal.
+# Servers report a model under its dated name, which is of no interest in a terminal.
 warnings.filterwarnings("ignore", message="Resolved model mismatch")
 
 _INFO = ModelInfo(
@@ -38,10 +40,12 @@ _INFO = ModelInfo(
 
 
 class ChatModel:
-    """Implements :class:`fateforger.ports.Model` over one endpoint. Background work gets a client of its own, so that
-    it never stands before a person's turn in the connection pool (S116). With ``step_down`` a server that cannot be
-    held to JSON as strictly as configured is asked for less, and remembered for it. ``first_pause`` in seconds comes
-    before the second try and is doubled before each further one."""
+    """Implements :class:`fateforger.ports.Model` over one endpoint.
+
+    Background work has a client of its own, so that it never precedes a person's turn in the connection pool (S116).
+    With ``step_down``, a server that cannot enforce JSON as strictly as configured is asked for less from then on.
+    ``first_pause`` is the number of seconds before the second try, doubled before each further one.
+    """
 
     def __init__(self, endpoint: Endpoint, *, step_down: bool = True, first_pause: float = 0.5) -> None:
         self._endpoint = endpoint
@@ -68,7 +72,7 @@ class ChatModel:
             await client.close()
 
     async def _until_answered(self, prompt: Prompt, *, until: float) -> CreateResult:
-        """Try again what failed on the way, when the pause before it still fits in the time."""
+        """Repeat requests that fail on the way, while the pause before the next one fits into the time."""
         for attempt in range(TRIES):
             try:
                 return await self._once(prompt)
@@ -81,7 +85,7 @@ class ChatModel:
         raise AssertionError("the last try returns or raises")
 
     async def _once(self, prompt: Prompt) -> CreateResult:
-        """One request; and once more, asking for less, when the server cannot be held to JSON that strictly."""
+        """Send one request; repeat it with a weaker response format if the server does not support the current one."""
         model = self._endpoint.model_for(prompt.role)
         while True:
             answers = self._answers.get(model, self._endpoint.answers)
@@ -99,7 +103,7 @@ class ChatModel:
         try:
             return await client.create(_messages(prompt), extra_create_args=extra)
         except (IndexError, TypeError, AttributeError, ValueError) as error:
-            # The library reads what came with status 200 without looking; so it finds that it is no completion.
+            # The library does not check a response with status 200, and fails on one that is no completion.
             raise ModelUnreachable(NO_COMPLETION) from error
 
     def _client(self, model: str, *, background: bool) -> OpenAIChatCompletionClient:
@@ -108,7 +112,7 @@ class ChatModel:
             self._clients[key] = OpenAIChatCompletionClient(
                 model=model,
                 base_url=self._endpoint.url,
-                api_key=self._endpoint.key or "none",  # the library insists on one
+                api_key=self._endpoint.key or "none",  # the library requires one
                 model_info=_INFO,
                 max_retries=0,
                 timeout=LONGEST_REQUEST,
@@ -126,12 +130,12 @@ class ChatModel:
 
 
 def open_model(endpoint: Endpoint) -> ChatModel:
-    """A model over an endpoint. Nothing is connected yet."""
+    """Return a model over an endpoint. Nothing is connected yet."""
     return ChatModel(endpoint)
 
 
 def _messages(prompt: Prompt) -> list[LLMMessage]:
-    """The prompt, and each earlier try as the answer it was and what is wrong with it."""
+    """Return the prompt and each earlier try, as its answer and the mistake in it."""
     messages: list[LLMMessage] = [
         SystemMessage(content=prompt.system),
         UserMessage(content=prompt.user, source="user"),
@@ -153,8 +157,10 @@ def _response_format(prompt: Prompt, answers: Answers) -> dict[str, Any]:
 
 
 def _is_closed(schema: Any) -> bool:
-    """Whether every object in a schema names all its fields as required and allows no others: what servers that enforce
-    a schema ask of it."""
+    """Check whether every object in a schema requires all its fields and allows no others.
+
+    Servers that enforce a schema demand this.
+    """
     if isinstance(schema, list):
         return all(_is_closed(part) for part in schema)
     if not isinstance(schema, Mapping):

@@ -1,4 +1,4 @@
-"""Which server, which key, which model for which role."""
+"""The server, key and model for each role."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from fateforger.ports import Role
 
 
 class Answers(StrEnum):
-    """How a server can be held to JSON, from the strictest to none at all."""
+    """Ways to hold a server to JSON, strictest first."""
 
     SCHEMA = "schema"
-    """It makes answers satisfy a JSON schema."""
+    """The server enforces a JSON schema."""
     JSON = "json"
-    """It makes answers be JSON; which JSON is a matter of asking."""
+    """The server enforces JSON; the schema is only requested."""
     TEXT = "text"
-    """It can only be asked."""
+    """The server enforces nothing."""
 
     @property
     def weaker(self) -> Answers | None:
-        """The next less strict one; ``None`` after the last."""
+        """The next less strict way; ``None`` after the last."""
         ladder = list(Answers)
         place = ladder.index(self) + 1
         return ladder[place] if place < len(ladder) else None
@@ -29,7 +29,7 @@ class Answers(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens."""
+    """Price in US dollars per million tokens."""
 
     prompt: float
     completion: float
@@ -37,7 +37,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """``model`` serves every role that ``roles`` does not name. The key is kept out of the repr."""
+    """A model server. ``model`` serves every role that ``roles`` does not name. The key is kept out of the repr."""
 
     url: str
     model: str
@@ -47,11 +47,11 @@ class Endpoint:
     prices: Mapping[str, Price] = field(default_factory=dict)
 
     def model_for(self, role: Role) -> str:
-        """The name of the model that a role is served by."""
+        """Return the name of the model that serves a role."""
         return self.roles.get(role, self.model)
 
     def cost(self, model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """US dollars, when the price of the model is known."""
+        """Return the cost in US dollars, or ``None`` if the model has no known price."""
         price = self.prices.get(model)
         if price is None:
             return None

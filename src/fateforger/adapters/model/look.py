@@ -1,4 +1,4 @@
-"""A look at a model server for ``doctor``: does it answer, how well does it keep to JSON, how fast is it."""
+"""Test a model server for ``doctor``: whether it answers, how well it keeps to JSON, and how fast it is."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ _PROMPT = Prompt(
 
 @dataclass(frozen=True, slots=True)
 class EndpointReport:
-    """``answers`` is the strictest way of keeping to JSON that worked; ``None`` when none did. ``seconds`` is how long
-    one short answer took. ``said`` is what it said instead of a right answer."""
+    """The result of a test.
+
+    ``answers`` is the strictest way of holding the server to JSON that worked; ``None`` when none did. ``seconds`` is
+    the time of one short answer. ``said`` is the text of a wrong answer.
+    """
 
     model: str
     answers: Answers | None
@@ -40,8 +43,10 @@ class EndpointReport:
 
 
 async def look_at_model(endpoint: Endpoint, role: Role) -> EndpointReport:
-    """Ask a role's model a question with one right answer, from the strictest way down. Raises ``ModelError`` when it
-    cannot be reached or refuses the key."""
+    """Ask a role's model a question with one right answer, from the strictest way down.
+
+    Raises ``ModelError`` when the server cannot be reached or refuses the key.
+    """
     model, last, said, seconds = endpoint.model_for(role), None, "", 0.0
     for answers in Answers:
         client = ChatModel(replace(endpoint, answers=answers), step_down=False)

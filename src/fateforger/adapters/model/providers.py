@@ -1,4 +1,4 @@
-"""Where well-known model servers are. Each speaks OpenAI's chat completions at its address."""
+"""Addresses of well-known model servers with OpenAI's chat completions API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """``url`` is the base that ``/chat/completions`` is appended to. Servers on one's own machine need no key."""
+    """A provider; ``/chat/completions`` is appended to ``url``. Local servers need no key."""
 
     name: str
     url: str

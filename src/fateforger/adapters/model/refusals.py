@@ -1,5 +1,7 @@
-"""What a model server's failure means for whoever asked. The server's own words stay out of it: they may hold a part of
-the key or of the prompt."""
+"""Translate failures of a model server into our errors.
+
+The server's own words are left out: they may contain a part of the key or of the prompt.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ NO_COMPLETION = "The language model's server answered with something that is no 
 
 
 def refusal_of(error: openai.OpenAIError, *, model: str) -> ModelError:
-    """The error of ours that an error of the client library stands for."""
+    """Return our error for an error of the client library."""
     match error:
         case openai.APITimeoutError():
             return ModelTimedOut("The language model took too long to answer.")
@@ -39,7 +41,7 @@ def refusal_of(error: openai.OpenAIError, *, model: str) -> ModelError:
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:
-    """Seconds, when the server said so in seconds."""
+    """Return the seconds to wait, if the server gave a number of seconds."""
     try:
         return float(error.response.headers.get("retry-after", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Requests to Notion's API through its client library: patient with limits, clear about refusals, silent in logs."""
+"""Requests to Notion's API through its client library, with retries, translated errors and no log output."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ from fateforger.errors import BadInput, SourceUnavailable
 from fateforger.ports import Clock
 
 API_VERSION = "2026-03-11"
-"""The first version was 2025-09-03 in which a database has data sources."""
+"""2025-09-03 was the first version in which a database has data sources."""
 TRIES = 6
 LONGEST_PAUSE = 120.0
 PAGE = 100
 
 Sleep = Callable[[float], Awaitable[None]]
-# The library writes to the terminal by itself unless it gets a logger, and repeats what a server said.
+# Without a logger of its own the library writes to the terminal, including what the server sent.
 _QUIET = logging.getLogger(f"{__name__}.library")
 _NOTHING = logging.CRITICAL + 1
 
 
 class NotionPages:
-    """What is read of Notion. Each request is repeated when Notion is busy or fails, after as long as it asks for.
-    Where it asks for nothing, ``first_pause`` in seconds comes before the second try and is doubled from then on."""
+    """Read access to Notion.
+
+    A request is repeated when Notion is busy or fails, after the pause it asks for. Without such a pause,
+    ``first_pause`` in seconds comes before the second try and is doubled from then on.
+    """
 
     def __init__(
         self, token: str, *, url: str | None, clock: Clock, sleep: Sleep = asyncio.sleep, first_pause: float = 1.0
@@ -51,22 +54,24 @@ class NotionPages:
         await self._client.aclose()
 
     async def found(self, title: str) -> list[dict[str, Any]]:
-        """The data sources that the integration can see and that have exactly this title."""
+        """Return the data sources with exactly this title that the integration can see."""
         ask = {"query": title, "filter": {"property": "object", "value": "data_source"}, "page_size": PAGE}
         pages = self._paged(lambda cursor: self._client.search(**ask, start_cursor=cursor))
         return [source async for source in pages if _title(source) == title and not in_trash(source)]
 
     async def database(self, object_id: str) -> dict[str, Any] | None:
-        """A database with its data sources; ``None`` when there is none under this id."""
+        """Return a database with its data sources; ``None`` if there is none with this id."""
         return await self._maybe(lambda: self._client.databases.retrieve(object_id))
 
     async def data_source(self, object_id: str) -> dict[str, Any] | None:
-        """A data source with its columns; ``None`` when there is none under this id."""
+        """Return a data source with its columns; ``None`` if there is none with this id."""
         return await self._maybe(lambda: self._client.data_sources.retrieve(object_id))
 
     async def pages(self, source_id: str) -> AsyncIterator[dict[str, Any]]:
-        """Every page of a data source in the order of creation. Notion ends a query after 10,000 results and says so;
-        the next query begins where that one ended."""
+        """Yield every page of a data source in the order of creation.
+
+        Notion ends a query after 10,000 results and reports so; the next query continues where that one ended.
+        """
         since: str | None = None
         seen_last: set[str] = set()
         while True:
@@ -89,7 +94,7 @@ class NotionPages:
             since, seen_last = last, seen | (seen_last if last == since else set())
 
     async def whole(self, page_id: str, property_id: str) -> dict[str, Any]:
-        """A property with everything it holds, in the form in which a page has it."""
+        """Return a property with all its values, in the form it has in a page."""
         ask = self._client.pages.properties.retrieve
         items: list[dict[str, Any]] = []
         about: Mapping[str, Any] = {}
@@ -156,7 +161,7 @@ class NotionPages:
 
 
 def in_trash(thing: Mapping[str, Any]) -> bool:
-    """Whether somebody threw it away."""
+    """Check whether a page or data source is in the trash."""
     return bool(thing.get("in_trash") or thing.get("archived"))
 
 

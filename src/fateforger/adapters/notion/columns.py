@@ -1,4 +1,4 @@
-"""Which column of a Notion database holds what: the titles they were made with, or the ones that somebody names."""
+"""The columns of the Notion databases: their usual titles, or titles given as options."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from fateforger.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A database by its key in options, its title, and its columns by the name of what they hold. The first title of a
-    column is the usual one. ``needed`` says whether the migration can do without it."""
+    """A database: its key in options, its title, and the titles of its columns by field name.
+
+    The first title of a column is the usual one. The migration can do without a table that is not ``needed``.
+    """
 
     key: str
     title: str
@@ -68,11 +70,14 @@ EVENTS = Table(
 TABLES = (CONSTRAINTS, WINDOWS, TOPICS, EVENTS)
 
 Columns = Mapping[str, str]
-"""The title of the column that holds each thing; what has no column is left out."""
+"""The title of the column for each field; fields without a column are left out."""
 
 
 def named_columns(options: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What somebody said about columns, like ``ttl_days=Lives`` or ``windows.kind=Sort``: by table and name."""
+    """Parse options like ``ttl_days=Lives`` or ``windows.kind=Sort`` into titles by table and field.
+
+    Raises ``BadInput``.
+    """
     tables = {table.key: table for table in TABLES}
     found = {}
     for given, title in options:
@@ -88,8 +93,10 @@ def named_columns(options: Iterable[tuple[str, str]]) -> dict[tuple[str, str], s
 
 
 def columns_of(table: Table, schema: Mapping[str, Any], said: Mapping[tuple[str, str], str]) -> Columns:
-    """Where each thing stands in this database. Raises :class:`BadInput` naming what is not there, and the columns that
-    it could be."""
+    """Return the columns of this database.
+
+    Raises :class:`BadInput` with the missing columns, and the ones they could be.
+    """
     by_fold = {title.casefold(): title for title in schema}
     found: dict[str, str] = {}
     missing: list[str] = []

@@ -1,4 +1,4 @@
-"""Finding the databases of constraints in Notion: by their titles, or by what somebody names."""
+"""Find the databases of constraints in Notion, by their titles or by options."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WITHOUT = "none"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A data source, and where each thing stands in it."""
+    """A data source and the columns in it."""
 
     source_id: str
     columns: Columns
 
 
 def named_databases(options: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What somebody said about databases, like ``windows=https://notion.so/...``: ids by key, or ``none``."""
+    """Parse options like ``windows=https://notion.so/...`` into ids by key, or ``none``. Raises ``BadInput``."""
     tables = {table.key: table for table in TABLES}
     found = {}
     for key, given in options:
@@ -42,7 +42,7 @@ def named_databases(options: Iterable[tuple[str, str]]) -> dict[str, str]:
 async def place_of(
     table: Table, pages: NotionPages, databases: Mapping[str, str], columns: Mapping[tuple[str, str], str]
 ) -> Place | None:
-    """Where a table is; ``None`` when there is none and there need not be one."""
+    """Return the place of a table; ``None`` when an optional one is missing. Raises ``BadInput`` for a needed one."""
     given = databases.get(table.key)
     if given == WITHOUT:
         return None
@@ -68,7 +68,10 @@ async def _by_title(table: Table, pages: NotionPages) -> str | None:
 
 
 async def _by_id(table: Table, pages: NotionPages, object_id: str) -> str:
-    """The id of a data source, or that of a database with one of them (or one of that title)."""
+    """Return the id of a data source, from its own id or from that of its database.
+
+    A database with several data sources must have exactly one with the table's title.
+    """
     database = await pages.database(object_id)
     if database is None:
         return object_id

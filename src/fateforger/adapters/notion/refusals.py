@@ -1,4 +1,4 @@
-"""What Notion refuses, and what goes wrong on the way, as sentences of ours."""
+"""Translate refusals and failures of Notion into our sentences."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from fateforger.errors import BadInput, SourceUnavailable
 from fateforger.ports import Clock
 
 TROUBLE = (HTTPResponseError, RequestTimeoutError, InvalidPathParameterError, httpx.HTTPError, ValueError)
-"""What the client library raises; a ``ValueError`` is an answer that is no JSON."""
+"""Errors of the client library; a ``ValueError`` is an answer that is not JSON."""
 _NOT_THERE, _CONFLICT, _LIMITED, _FAILED = 404, 409, 429, 500
 
 
 def is_missing(error: BaseException | None) -> bool:
-    """Whether there is nothing under the id that was asked for, or it is not shared with the integration."""
+    """Check whether the id does not exist, or is not shared with the integration."""
     return isinstance(error, HTTPResponseError) and error.status == _NOT_THERE
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the same request may do better later."""
+    """Check whether the same request may succeed later."""
     if isinstance(error, HTTPResponseError):
         return error.status in {_CONFLICT, _LIMITED} or error.status >= _FAILED
     return isinstance(error, RequestTimeoutError | httpx.TransportError)
 
 
 def refusal_of(error: Exception, clock: Clock) -> BadInput | SourceUnavailable:
-    """What Notion meant, in a sentence of ours: its own texts may repeat what they were sent."""
+    """Return our error for an error of Notion, without Notion's own text, which may repeat what it was sent."""
     if not isinstance(error, HTTPResponseError):
         if isinstance(error, httpx.TransportError | RequestTimeoutError):
             return SourceUnavailable("I cannot reach Notion just now. What was moved stays; run it again to go on.")
@@ -51,7 +51,7 @@ def refusal_of(error: Exception, clock: Clock) -> BadInput | SourceUnavailable:
 
 
 def _wait(error: HTTPResponseError, clock: Clock) -> float | None:
-    """The seconds that ``Retry-After`` asks for, as a number or as a date."""
+    """Return the seconds that ``Retry-After`` asks for, given as a number or as a date."""
     said = error.headers.get("retry-after", "")
     with contextlib.suppress(ValueError):
         return max(0.0, float(said))

@@ -1,4 +1,4 @@
-"""Constraints that an earlier planner kept in Notion: one page each, with pages of windows and topics beside them."""
+"""Constraints that an earlier planner kept in Notion: one page each, with related pages for windows and topics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS = ("duration_min", "duration_max", "contiguity")
 
 @dataclass(slots=True)
 class _Page:
-    """What one page says: values by name, and what is amiss with it."""
+    """The values of one page by name, and its problems."""
 
     page_id: str
     created: str
@@ -29,7 +29,7 @@ class _Page:
 
     @property
     def uid(self) -> str:
-        """What it was called, or a name that stays the same however the page is edited."""
+        """The stored uid, or one that stays the same however the page is edited."""
         return str(self.values.get("uid") or f"notion_{_hex(self.page_id)}")
 
     @property
@@ -38,8 +38,10 @@ class _Page:
 
 
 class NotionConstraints:
-    """Implements :class:`fateforger.ports.ConstraintSource`. ``databases`` and ``columns`` are what somebody said about
-    them (:func:`named_databases`, :func:`named_columns`)."""
+    """Implements :class:`fateforger.ports.ConstraintSource`.
+
+    ``databases`` and ``columns`` come from the options (:func:`named_databases`, :func:`named_columns`).
+    """
 
     name = "Notion"
 
@@ -52,8 +54,10 @@ class NotionConstraints:
         self._left_out: list[str] = []
 
     async def rows(self) -> AsyncIterator[StoredRow]:
-        """See :meth:`fateforger.ports.ConstraintSource.rows`: in the order of creation. All of them are read before the
-        first is given, because links may lead to later ones."""
+        """Yield the rows in the order of creation. See :meth:`fateforger.ports.ConstraintSource.rows`.
+
+        All pages are read before the first row is yielded, because links may point to later ones.
+        """
         self._left_out = []
         places = {
             table.key: await place_of(table, self._pages, self._databases, self._columns)
@@ -80,7 +84,7 @@ class NotionConstraints:
         await self._pages.aclose()
 
     async def _read(self, place: Place | None, what: str) -> AsyncIterator[_Page]:
-        """The pages of a data source, each cut down to what is asked for as soon as it is there."""
+        """Yield the pages of a data source, each reduced to the known columns as soon as it arrives."""
         if place is None:
             return
         thrown_away = 0
@@ -111,8 +115,10 @@ class NotionConstraints:
             page.values["range_end"] = end
 
     async def _words(self) -> dict[str, str]:
-        """What people said when a constraint was written down the last time, by its uid. It explains; nothing follows
-        from it, so that a broken log stops nobody."""
+        """Return the person's words behind the latest version of each constraint, by uid.
+
+        They are explanatory only, so a broken log does not stop the migration.
+        """
         try:
             place = await place_of(EVENTS, self._pages, self._databases, self._columns)
             found = [page async for page in self._read(place, "events")]
@@ -163,7 +169,7 @@ def _stored(
 
 
 def _windows(windows: Iterable[_Page], troubles: list[str]) -> list[dict[str, Any]]:
-    """A constraint with a window missing would reach further, so each has to be whole."""
+    """Return the windows of a constraint; each must be complete, since a constraint without one would reach further."""
     found = []
     for window in windows:
         start, end = window.values.get("start"), window.values.get("end")
@@ -177,7 +183,7 @@ def _windows(windows: Iterable[_Page], troubles: list[str]) -> list[dict[str, An
 
 
 def _end(values: Mapping[str, Any], troubles: list[str]) -> str | None:
-    """The last day; a start date that is a range has one, too."""
+    """Return the last day, from its own column or from a start date that is a range."""
     end, range_end = values.get("end_date"), values.get("range_end")
     if end and range_end and str(end)[:10] != str(range_end)[:10]:
         troubles.append(f"It has two last days, {str(range_end)[:10]} and {str(end)[:10]}.")

@@ -1,4 +1,4 @@
-"""Properties of Notion pages as plain values, whichever type a column has."""
+"""Properties of Notion pages as plain values, for any type of column."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 
 _AS_THEY_ARE = frozenset({"string", "boolean", "number", "checkbox", "url", "created_time", "last_edited_time"})
 RUNS = 25
-"""How much of a long property comes with a page; the rest has to be asked for."""
+"""The number of values of a long property that come with a page; the rest must be requested."""
 
 
 def is_whole(prop: Mapping[str, Any]) -> bool:
-    """Whether a property came whole with its page. A relation says so; of a text and a rollup only its length does."""
+    """Check whether a property came complete with its page.
+
+    A relation says so; for a text or a rollup only its length tells.
+    """
     value = prop.get(str(prop.get("type")))
     if prop.get("has_more"):
         return False
@@ -21,8 +24,10 @@ def is_whole(prop: Mapping[str, Any]) -> bool:
 
 
 def plain(prop: Mapping[str, Any]) -> Any:
-    """The value: text, number, bool, the names of options, the ids of pages; ``None`` when empty. A date is its start;
-    its end, when it has one, is asked for with :func:`end_of`."""
+    """Return the value: text, number, bool, names of options, ids of pages; ``None`` when empty.
+
+    A date gives its start; :func:`end_of` returns its end.
+    """
     kind = str(prop.get("type"))
     value = prop.get(kind)
     match kind:
@@ -47,7 +52,7 @@ def plain(prop: Mapping[str, Any]) -> Any:
 
 
 def end_of(prop: Mapping[str, Any]) -> str | None:
-    """The end of a date that is a range."""
+    """Return the end of a date that is a range."""
     value = prop.get("date") if prop.get("type") == "date" else None
     return value.get("end") if value else None
 
@@ -57,7 +62,7 @@ def _text(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _rolled_up(value: Mapping[str, Any]) -> Any:
-    """A rollup of several pages: their values side by side, or the only one there is."""
+    """Return the values of a rollup of several pages as a list, or the only one."""
     if value.get("type") != "array":
         return plain(value) if value.get("type") in {"number", "date"} else None
     found: list[Any] = []
@@ -68,14 +73,14 @@ def _rolled_up(value: Mapping[str, Any]) -> Any:
 
 
 def listed(value: Any) -> list[Any]:
-    """A value for a field that holds several: a text may hold them with commas between."""
+    """Return a value for a field with several entries; a text is split at commas."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def single(value: Any) -> Any:
-    """A value for a field that holds one: the only one of several."""
+    """Return a value for a field with one entry. Raises ``ValueError`` for several."""
     if not isinstance(value, list):
         return value
     if len(value) > 1:

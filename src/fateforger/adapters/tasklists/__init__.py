@@ -1,8 +1,8 @@
-"""Lists of tasks that a person keeps elsewhere, over MCP: read, never written to.
+"""A person's task lists in other services, over MCP: read, never written to.
 
-ticktick.py   the port: one look, bounded in time and size     choosing.py  which of a server's tools lists tasks
-answers.py    what a tool answered -> the entries in it        entries.py   an entry -> a task, cleaned
-client.py     the HTTP client, with the token and a limit of bytes
+ticktick.py   the port: one read, bounded in time and size     choosing.py  selects the tool that lists tasks
+answers.py    a tool's answer -> the entries in it             entries.py   an entry -> a cleaned task
+client.py     the HTTP client, with the token and a byte limit
 """
 
 from fateforger.adapters.tasklists.ticktick import LOOK_SECONDS, TickTick

@@ -1,4 +1,7 @@
-"""The entries in what a tool answered: structured content, or JSON as text; a list, or an object around one."""
+"""Extract the entries from a tool's answer.
+
+The answer is structured content, or JSON as text; a list, or an object around one.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 AROUND = ("tasks", "items", "data", "result")
-"""What an object calls the list in it."""
+"""The names under which an object may hold the list."""
 DEEPEST = 4
-"""Objects, and texts that are JSON, around one list."""
+"""The deepest nesting of objects, and texts that are JSON, around a list."""
 
 
 def entries(structured: object, texts: Sequence[str]) -> list[Any]:
-    """The list in an answer, its entries as they are. Raises ``ValueError`` when there is none in it."""
+    """Return the entries of the list in an answer, unchanged. Raises ``ValueError`` when it contains no list."""
     if structured is not None and (found := _list_in(structured)) is not None:
         return found
     if not texts and structured is None:
-        return []  # an empty list, each entry of which would have been a text of its own
+        return []  # an empty list, each entry of which would have been a separate text
     parsed = [_parsed(text) for text in texts]
     if len(parsed) == 1 and (found := _list_in(parsed[0])) is not None:
         return found

@@ -1,4 +1,7 @@
-"""Which tool of a server lists tasks. Servers for TickTick name theirs differently; all of these only read."""
+"""Select the tool of a server that lists tasks.
+
+Servers for TickTick differ in the name; all of these tools only read.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ KNOWN = (
     "filter_tasks",
     "get_tasks_due_today",
 )
-"""The first that a server has is asked."""
+"""The first one that a server has is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool as its server declares it. ``writes``: it says itself that it does more than read."""
+    """A tool as its server declares it. ``writes``: it declares that it does more than read."""
 
     name: str
     needs: frozenset[str] = frozenset()
@@ -27,8 +30,10 @@ class OfferedTool:
 
 
 def choose(tools: Sequence[OfferedTool], wanted: str | None) -> str:
-    """The tool to ask: the ``wanted`` one, else the first known. Raises ``ValueError`` with the reason when there is
-    none that can be called without arguments and only reads."""
+    """Return the tool to call: the ``wanted`` one, otherwise the first known.
+
+    Raises ``ValueError`` with the reason when there is none that only reads and needs no arguments.
+    """
     if wanted is not None:
         tool = next((tool for tool in tools if tool.name == wanted), None)
         if tool is None:

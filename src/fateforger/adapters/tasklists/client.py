@@ -1,4 +1,4 @@
-"""The HTTP client for a server that is not ours: with the token, and a limit of what is read."""
+"""The HTTP client for an external server: with the token, and a limit on the size of answers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, AsyncClient, Response
 
 MOST_BYTES = 4 * 1024 * 1024
-"""Of one answer."""
+"""The most bytes of one answer."""
 _REFUSED = (401, 403)
 
 
 class TooLong(Exception):
-    """An answer was not read to its end."""
+    """An answer exceeded the limit and was not read to its end."""
 
 
 def http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncClient:
-    """To be closed by whoever asks for it. An answer longer than ``MOST_BYTES`` breaks off with :class:`TooLong`; the
-    status of one that refuses the login is added to ``refused``, since the protocol's client does not tell it."""
+    """Return a client, which the caller closes.
+
+    An answer longer than ``MOST_BYTES`` raises :class:`TooLong`. The status of a refused login is added to ``refused``,
+    since the protocol's client does not expose it.
+    """
     import httpx2  # noqa: PLC0415  heavy, and not needed before the first look
 
-    # Both write addresses, or what was answered, to the log; an address may hold a secret.
+    # Both log addresses or answers; an address may hold a secret.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     logging.getLogger("mcp.client.streamable_http").setLevel(logging.CRITICAL)
 
@@ -48,6 +51,6 @@ def http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncC
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = Bounded(response.stream)
 
-    # Unpacked, a short answer could be a long one.
+    # Compressed, a short answer could expand into a long one.
     headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {token}"} if token else {})
     return httpx2.AsyncClient(headers=headers, timeout=seconds, event_hooks={"response": [bounded]})

@@ -1,4 +1,4 @@
-"""An entry of somebody else's list as a task of ours: cleaned, cut, and without what looks like a secret."""
+"""Convert an entry of an external list to a task: cleaned, truncated, and without apparent secrets."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from fateforger.plan import zone
 from fateforger.tasks.outside import OutsideTask
 
 MOST = 300
-"""Entries that are looked at."""
+"""The most entries that are read."""
 TITLE = 300
 NOTES = 500
-"""Characters: looking for secrets in long texts takes its time, and there are many."""
+"""Characters of notes: searching long texts for secrets takes time, and there are many."""
 _ENDED = frozenset({"completed", "complete", "done", "closed", "archived", "abandoned", "won't do", "wont do"})
 _SLACK = 100
-"""Characters beyond the limit that are looked at, so that no secret is cut in two and missed."""
+"""Characters to search beyond the limit, so that no secret is cut in two and missed."""
 _JOINS = "\n\u200c\u200d"
-"""Line ends, and what joins letters and pictures that are written together."""
+"""Line ends, and the characters that join letters and emoji."""
 _PRIORITIES = {"low": 1, "medium": 3, "high": 5}
 
 
 def tasks_in(entries: Sequence[Any], tz: str) -> tuple[OutsideTask, ...]:
-    """The open tasks among entries, each once. ``tz`` is the person's zone, in which a due instant becomes a day.
-    Raises ``ValueError`` when there are entries and none of them is a task."""
+    """Return the open tasks among entries, each once.
+
+    ``tz`` is the person's zone, in which a due instant becomes a day. Raises ``ValueError`` when there are entries and
+    none of them is a task.
+    """
     seen = [each for each in entries[:MOST] if isinstance(each, Mapping) and _line(each.get("title"))]
     if entries and not seen:
         raise ValueError("what it lists are no tasks")
@@ -48,7 +51,7 @@ def _task(entry: Mapping[str, Any], tz: str) -> OutsideTask:
 
 
 def _open(entry: Mapping[str, Any]) -> bool:
-    """TickTick: 0 is open, 2 completed, -1 will not be done."""
+    """Check whether an entry is open. TickTick: 0 is open, 2 completed, -1 will not be done."""
     status = entry.get("status", 0)
     if isinstance(status, str):
         bare = status.strip().lower()
@@ -75,7 +78,7 @@ def _day(value: object, tz: str) -> date | None:
 
 
 def _line(value: object) -> str:
-    """A title: one line."""
+    """Return a title as one line."""
     return " ".join(_clean(value, TITLE).split())
 
 

@@ -1,4 +1,4 @@
-"""TickTick's open tasks, through any MCP server for it that can list them over streamable HTTP."""
+"""TickTick's open tasks, through any MCP server that can list them over streamable HTTP."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
 LOOK_SECONDS = 2.0
-"""For all of a look: connecting, listing the tools, asking one."""
+"""Seconds for a whole read: connecting, listing the tools, calling one."""
 CLOSE_SECONDS = 1.0
 SENTENCE = "I could not read your TickTick list just now."
 
 
 class TickTick:
-    """Implements :class:`fateforger.ports.OpenTasks`. Each look is a connection of its own, so nothing is held open.
-    ``token`` is sent as a bearer token and said nowhere; ``tool`` names the tool to ask, else a known one is taken;
-    ``tz`` is the person's zone, in which a due instant becomes a day."""
+    """Implements :class:`fateforger.ports.OpenTasks`. Each read opens a connection of its own, and closes it.
+
+    ``token`` is sent as a bearer token and never logged. ``tool`` names the tool to call; without it a known one is
+    used. ``tz`` is the person's zone, in which a due instant becomes a day.
+    """
 
     def __init__(
         self, url: str, *, tz: str, token: str | None = None, tool: str | None = None, seconds: float = LOOK_SECONDS
@@ -38,9 +40,9 @@ class TickTick:
         self._seconds = seconds
 
     async def open_tasks(self) -> tuple[OutsideTask, ...]:
-        """See :meth:`OpenTasks.open_tasks`."""
-        # A task of its own: the client's scopes end the task in which a connection breaks.
-        await asyncio.to_thread(import_module, "mcp.client.streamable_http")  # heavy, and no part of the look
+        """See :meth:`fateforger.ports.OpenTasks.open_tasks`."""
+        # A separate task: the client's scopes end the task in which a connection breaks.
+        await asyncio.to_thread(import_module, "mcp.client.streamable_http")  # heavy, and not part of the time limit
         refused: list[int] = []
         look = asyncio.create_task(self._look(refused), name="look at TickTick")
         try:
@@ -57,7 +59,7 @@ class TickTick:
             raise cause
         if isinstance(cause, TooLong):
             raise TasksUnavailable(SENTENCE, reason=f"{cause}")
-        # Of which kind, not in its own words, which may quote the address, or the answer.
+        # Only the type of error: its text may quote the address or the answer.
         why = f"HTTP {refused[-1]}: the login was refused" if refused else f"no connection ({type(cause).__name__})"
         raise TasksUnavailable(SENTENCE, reason=why) from None
 
@@ -76,7 +78,7 @@ class TickTick:
         try:
             tool = choose([_offered(tool) for tool in listed.tools], self._tool)
             answer = await client.call_tool(tool, {})
-            # In a thread, since what it holds may be long.
+            # In a thread, since the answer may be long.
             return await asyncio.to_thread(_read, answer, self._tz)
         except ValueError as error:
             raise TasksUnavailable(SENTENCE, reason=f"{error}") from None
