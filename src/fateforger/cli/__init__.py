@@ -1,4 +1,4 @@
-"""The doors a person or a program types: ``fateforger COMMAND``."""
+"""The command line: ``fateforger COMMAND``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and exit with its status (3 when something it needs is not installed)."""
+    """Run a command and exit with its status (3 when a required package is not installed)."""
     lacking = missing()
     if lacking:
         as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
         print(refusal(lacking, as_json=as_json), file=sys.stdout if as_json else sys.stderr)
         sys.exit(3)
-    from fateforger.cli.command_line import main as run  # noqa: PLC0415  only now is all there that it imports
+    from fateforger.cli.command_line import main as run  # noqa: PLC0415  imports the packages checked above
 
     run(arguments)

@@ -1,7 +1,7 @@
-"""The command tree, and the one place where an error becomes words and an exit status.
+"""The command tree, and the one place where errors become messages and an exit status.
 
-Exit status: 0 done, 2 the input cannot be used, 3 the world failed (calendar, database, network). With ``--json``
-one JSON document goes to stdout and nothing else; errors are ``{"error": {"kind", "message", "where"}}``.
+Exit status: 0 done, 2 invalid input, 3 an external failure (calendar, database, network). With ``--json`` one JSON
+document goes to stdout and nothing else; errors are ``{"error": {"kind", "message", "where"}}``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _COMMANDS = {
 
 
 class _Doors(click.Group):
-    """Loads a command's module when it is called, so that each door starts fast."""
+    """A group that imports a command's module only when the command is called, so that each starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(_COMMANDS)

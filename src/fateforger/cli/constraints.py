@@ -1,4 +1,4 @@
-"""``fateforger constraints``: what people told the planner once: written down, asked for, put away, taken along."""
+"""``fateforger constraints``: write, list, query, archive, import and export people's constraints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fateforger.cli.constraints_writing import add_door, archive_door, supersede
 
 @click.group("constraints")
 def command() -> None:
-    """What people told the planner once, and which of it applies."""
+    """Manage people's constraints, and list those that apply on a day."""
 
 
 for door in (

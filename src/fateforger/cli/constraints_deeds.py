@@ -1,4 +1,4 @@
-"""What the doors do to the constraints of one person: written down, put away, put in the place of another one."""
+"""Write, archive and supersede the constraints of one person, for the commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fateforger.session.knowledge import Memory, Taken
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody's constraints, by uid each in its newest version, and the names of those that cannot be read."""
+    """A person's constraints by uid, each in its newest version, and the names of those that cannot be read."""
 
     opened: Opened
     user_id: str
@@ -25,20 +25,20 @@ class Person:
     unreadable: Mapping[str, str]
 
     def existing(self, uid: str) -> Version:
-        """The constraint as it is. Raises ``BadInput`` when there is none."""
+        """Return the newest version. Raises ``BadInput`` when there is none."""
         if uid not in self.newest:
             sentence = f"{self.user_id} has no constraint {uid}; constraints list shows those that are there."
             raise BadInput(sentence, where="uid")
         return self.newest[uid]
 
     def next(self, record: ConstraintRecord, session_id: str | None) -> Version:
-        """What would be written of a constraint now."""
+        """Return the version that would be written now."""
         uid = record.lifecycle.uid or uid_for(record, self.user_id, session_id)
         event = Event(action=Action.UPDATE if uid in self.newest else Action.UPSERT)
         return self.taken(session_id=session_id).memory.next(uid, record, event)
 
     def taken(self, *, session_id: str | None) -> Taken:
-        """Where a deed begins, as it would in a thread."""
+        """Return the starting point of a change, as in a thread."""
         opened = self.opened
         return Taken(
             Memory(
@@ -52,14 +52,14 @@ class Person:
         )
 
     async def write(self, *versions: Version) -> Sequence[Version]:
-        """Write them as one, unless something else was written since. What cannot be read is not asked about."""
+        """Write versions as one commit, unless others were written since. Unreadable ones are not compared."""
         seen = {v.uid: self.newest[v.uid].seq if v.uid in self.newest else 0 for v in versions}
         expected = {uid: seq for uid, seq in seen.items() if uid not in self.unreadable}
         return await self.opened.constraints.write(versions, cause=f"door-{uuid4().hex}", expected=expected)
 
 
 async def person(opened: Opened, user_id: str) -> Person:
-    """Everything that is known of somebody. Raises ``BadInput``, ``StoreUnavailable``."""
+    """Return everything known about a person. Raises ``BadInput``, ``StoreUnavailable``."""
     unreadable: Mapping[str, str] = {}
     try:
         versions = await opened.constraints.of(user_id)
@@ -71,8 +71,11 @@ async def person(opened: Opened, user_id: str) -> Person:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What a door did: whether anything was written, the constraint as it is now, and the one that it was put in the
-    place of. ``lines`` say what it did to others, ``questions`` what only the person can decide."""
+    """The result of a command.
+
+    ``old`` is the constraint that was replaced. ``lines`` describe effects on other constraints, ``questions`` ask what
+    only the person can decide.
+    """
 
     written: bool
     version: Version
@@ -82,7 +85,7 @@ class Deed:
 
 
 async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id: str | None) -> Deed:
-    """Write it down, unless it was there already. What it contradicts gives way as it does in a thread."""
+    """Write a constraint, unless it is there already. Conflicting ones give way as they do in a thread."""
     them = await person(opened, user_id)
     version = them.next(record, session_id)
     before = them.newest.get(version.uid)
@@ -92,9 +95,9 @@ async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id
 
 
 async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) -> Deed:
-    """Put it away, unless it is out of force already; what it took the place of counts again. Raises ``BadInput``.
+    """Archive a constraint, unless it is out of force; the one it had replaced counts again. Raises ``BadInput``.
 
-    Of one that cannot be read nothing but its name is left; that is put away, and the rest can be read again.
+    Of an unreadable one only the name is left; that is archived, and the others can be read again.
     """
     them = await person(opened, user_id)
     if uid in them.unreadable:
@@ -111,7 +114,7 @@ async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) ->
 
 
 async def supersede(opened: Opened, user_id: str, uid: str, record: ConstraintRecord, session_id: str | None) -> Deed:
-    """Write a new one that takes the place of the old one. Raises ``BadInput``."""
+    """Write a new constraint in place of an old one. Raises ``BadInput``."""
     them = await person(opened, user_id)
     old = them.existing(uid)
     new = them.next(replacing(record, old), session_id)

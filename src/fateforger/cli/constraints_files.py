@@ -1,4 +1,4 @@
-"""``fateforger constraints import|export``: every version of constraints as JSON lines, in and out without loss."""
+"""``fateforger constraints import|export``: every version of constraints as JSON lines, without loss."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from fateforger.ports import Constraints
 
 BATCH = 200
-"""How many lines are written as one commit."""
+"""Lines written in one commit."""
 
 
 @dataclass(slots=True)
 class Count:
-    """What became of the lines of a file: written, there already, or not usable, each of those with its mistake."""
+    """The outcome of the lines of a file: written, already there, or bad, with the mistake of each."""
 
     written: int = 0
     already: int = 0
@@ -78,8 +78,11 @@ def export_door(ctx: click.Context, user_id: str | None, target: str, as_json: b
 
 
 async def _import(opened: Opened, source: str) -> Count:
-    """One commit for many lines of a person, so a kill in between leaves at most as many to be written again; what is
-    there already is known by what it says."""
+    """Write the lines of a file, many of a person in one commit.
+
+    After a kill, at most one commit of lines per person has to be repeated; existing lines are recognized by their
+    content.
+    """
     importing = _Importing(opened.constraints, Bar())
     try:
         for number, version, cause in _versions(source, importing.count):
@@ -97,7 +100,7 @@ async def _import(opened: Opened, source: str) -> Count:
 
 
 class _Importing:
-    """What is to be written, person by person in the order of the lines."""
+    """Lines to write, grouped by person in the order of the file."""
 
     def __init__(self, constraints: Constraints, bar: Bar) -> None:
         self.count = Count()
@@ -107,7 +110,7 @@ class _Importing:
         self._waiting: dict[str, list[tuple[Version, str]]] = {}
 
     async def take(self, version: Version, cause: str) -> None:
-        """One line more. Raises ``BadInput`` for one that no store could keep."""
+        """Add a line. Raises ``BadInput`` for one that no store can keep."""
         from fateforger.constraints import check_version  # noqa: PLC0415  the help text needs none of it
 
         check_version(version)
@@ -123,7 +126,7 @@ class _Importing:
             await self._write(person)
 
     async def finish(self) -> None:
-        """Write what is left."""
+        """Write the remaining lines."""
         for person in tuple(self._waiting):
             await self._write(person)
 
@@ -137,7 +140,7 @@ class _Importing:
 
 
 def _versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
-    """The lines that can be used, each with its number and what it is as a cause; ``count`` learns of the others."""
+    """Yield the usable lines with their numbers and causes; add the others to ``count``."""
     from fateforger.constraints import read_version  # noqa: PLC0415  the help text needs none of it
     from fateforger.constraints.credentials import (  # noqa: PLC0415  the help text needs none of it
         REFUSED,
@@ -168,8 +171,10 @@ def _mistake(number: int, error: BadInput, where: str) -> dict[str, Any]:
 
 
 def _cause(version: Version) -> str:
-    """The same for the same line, whichever file it stands in, and for the version that it became. What wrote them is
-    named after those of its lines."""
+    """Return a digest of a version, the same for its line in any file.
+
+    The cause of a commit is built from its lines' digests.
+    """
     from fateforger.constraints import write_version  # noqa: PLC0415  the help text needs none of it
 
     text = json.dumps(write_version(version), sort_keys=True)
@@ -177,7 +182,7 @@ def _cause(version: Version) -> str:
 
 
 async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int, int, ConstraintUnreadable | None]:
-    """How many people and lines; and what cannot be read, once all that can be is written."""
+    """Write all readable versions; return the number of people and of lines, and an error for the unreadable ones."""
     from fateforger.constraints import write_version  # noqa: PLC0415  the help text needs none of it
 
     people = await opened.constraints.people() if user_id is None else (user_id,)

@@ -1,4 +1,4 @@
-"""``fateforger constraints reindex``: the search index, made anew from what is written down."""
+"""``fateforger constraints reindex``: rebuild the search index from the store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reindex_door(ctx: click.Context, user_id: str | None, as_json: bool, **where
 
 
 def _reindexed(settings: Settings, user_id: str | None, *, quiet: bool) -> tuple[int, bool]:
-    """How many constraints, and whether they are indexed already; a bar shows how far it is."""
+    """Reindex with a progress bar; return the number of constraints and whether they are indexed already."""
     from fateforger.bootstrap.memory import make_anew  # noqa: PLC0415  heavy
 
     counted: list[int] = []

@@ -1,4 +1,4 @@
-"""``fateforger constraints list``: what is written down."""
+"""``fateforger constraints list``: list the stored constraints."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _chosen(versions: Sequence[Version], user_id: str, uid: str | None, *, every
 async def _about(
     text: str, versions: Sequence[Version], opened: Opened, settings: Settings, user_id: str
 ) -> tuple[Sequence[Version], str | None]:
-    """What the index finds, as it is written down now; everything, and why, when it cannot be asked."""
+    """Return the current constraints that the index finds; all of them, with a reason, when it is unavailable."""
     from fateforger.bootstrap.memory import found_by_words  # noqa: PLC0415  heavy
     from fateforger.constraints.asked import NO_INDEX, as_they_stand  # noqa: PLC0415  the help text needs none of it
 

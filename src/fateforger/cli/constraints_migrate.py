@@ -1,4 +1,4 @@
-"""``fateforger constraints migrate``: constraints that an earlier planner kept in Notion or SQLite, moved here."""
+"""``fateforger constraints migrate``: move constraints here that an earlier planner kept in Notion or SQLite."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _opened(
 
 
 def _sqlite_file(given: str, settings: Settings) -> Path:
-    """A path, or a database address of the earlier planner (``sqlite+aiosqlite:///data/planner.db``)."""
+    """Return a path, from a path or a database URL of the earlier planner (``sqlite+aiosqlite:///data/planner.db``)."""
     scheme, sign, path = given.partition("://")
     if not given:
         return settings.data_dir / "fateforger.db"

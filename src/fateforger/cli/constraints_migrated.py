@@ -1,4 +1,4 @@
-"""What a migration came to, in words and as a document; and how far it is while it goes on."""
+"""The result of a migration, as text and as a document, and its progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def document(report: Report) -> dict[str, Any]:
-    """For programs: counts, and each row with what becomes of it and the version that is written."""
+    """Return the result for programs: counts, and each row with its outcome and the version written."""
     from fateforger.constraints import write_version  # noqa: PLC0415  heavy
 
     rows = [
@@ -47,7 +47,7 @@ def _counts(report: Report) -> dict[str, int]:
 
 
 def tell(report: Report) -> None:
-    """For people: a table of what is written, what is amiss with where and why, and the sum."""
+    """Print the result for people: a table of the written rows, the problems with place and reason, and the sum."""
     click.echo(f"From {report.source}, constraints of {report.user_id}:")
     shown = [row for row in report.rows if row.outcome.written and row.version is not None]
     if shown:
@@ -69,7 +69,7 @@ def tell(report: Report) -> None:
 
 
 def tell_taken_back(versions: Sequence[Version], stay: int, *, applied: bool) -> None:
-    """What was put away again, or would be."""
+    """Print the constraints that were put away again, or would be."""
     for version in versions:
         click.echo(f"{'put away' if version.retired else 'as before':<10}{version.record.name}  [{version.uid}]")
     done = "taken back" if applied else "would be taken back"
@@ -80,7 +80,7 @@ def tell_taken_back(versions: Sequence[Version], stay: int, *, applied: bool) ->
 
 def _line(row: Moved) -> str:
     version = row.version
-    assert version is not None  # noqa: S101  asked of rows with a version only
+    assert version is not None  # noqa: S101  only called for rows with a version
     record = version.record
     columns = f"{row.outcome.value:<9}{record.necessity.value:<8}{record.status.value:<10}{record.scope.value:<10}"
     return f"{columns}{version.updated_at:%Y-%m-%d}  {record.name}  [{version.uid}]"
@@ -101,7 +101,7 @@ def _summary(report: Report) -> str:
 
 
 class Bar:
-    """How far it is, on a terminal only."""
+    """A progress line, on a terminal only."""
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()

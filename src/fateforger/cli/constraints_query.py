@@ -1,7 +1,7 @@
-"""``fateforger constraints query``: which constraints of a person apply, and why the others do not.
+"""``fateforger constraints query``: the constraints of a person that apply, and why the others do not.
 
-They are those of the store, or of a FILE with versions, one a line (JSON lines), as an export writes them. A context a
-line asks with ``--batch``.
+They come from the store, or from a FILE of versions, one per line (JSON lines), as an export writes them. With
+``--batch``, each line is a context.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Versions = Callable[[str], Awaitable[Sequence["Version"]]]
-"""The versions of somebody's constraints."""
+"""Return the versions of a person's constraints."""
 
 
 @click.command("query")
@@ -96,7 +96,7 @@ async def _in_store(settings: Settings, answer: Callable[[Versions], Awaitable[N
 
 
 def _versions(source: str) -> dict[str, list[Version]]:
-    """By person, in the order of their instants, so that of versions of one instant the later line is the newer one."""
+    """Read versions by person, in the order of their instants; of one instant, the later line is newer."""
     from fateforger.constraints import read_version  # noqa: PLC0415  the help text needs none of it
 
     found: dict[str, list[Version]] = {}
@@ -110,7 +110,7 @@ def _versions(source: str) -> dict[str, list[Version]]:
 
 
 async def _each_line(versions: Versions, batch: str, clock: datetime | None, *, explain: bool) -> None:
-    """A bad line gets its error document in its place, so that line n of the output answers line n of the input."""
+    """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
     from fateforger.constraints import applicability, write_answer  # noqa: PLC0415  the help text needs none of it
 
     for line, where in read_lines(batch):
@@ -130,12 +130,15 @@ def _context(document: Any, clock: datetime | None) -> Context:
 
 
 AT_ONE_INSTANT = timedelta(microseconds=999)
-"""A clock that was set stands still, and what is written meanwhile counts up by microseconds: all of it is known."""
+"""A set clock does not advance, and writes under it count up by microseconds; this covers all of them."""
 
 
 def _dated(document: Any, clock: datetime | None) -> Any:
-    """A context that names no instant has the clock's, where the clock was set. Otherwise it knows all versions, and is
-    about today when it names no day either."""
+    """Add an instant to a context that has none.
+
+    It is that of the clock, if the clock was set. Otherwise the context sees all versions, and is about today if it
+    names no day either.
+    """
     if not isinstance(document, dict) or document.get("now") is not None:
         return document
     if clock is None and document.get("as_of") is not None:

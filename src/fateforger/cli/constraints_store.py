@@ -1,4 +1,4 @@
-"""The store behind the doors of constraints: opened for one command, with its clock and the day it is there."""
+"""Open the store for one ``constraints`` command, with its clock and current day."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The constraints, the instant of the command, and what day that is in FATEFORGER_TIME_ZONE, which is ``tz``."""
+    """The constraints, the instant of the command, and the day it is in FATEFORGER_TIME_ZONE, which is ``tz``."""
 
     constraints: Constraints
     now: datetime
@@ -31,19 +31,19 @@ class Opened:
 
 
 def in_store(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that every door to the store shares."""
+    """Add the options that every command on the store shares."""
     return placed(as_json(click.pass_context(function)))
 
 
 def checked_person(_: click.Context, __: click.Parameter, user_id: str | None) -> str | None:
-    """The id of a person, refused where it cannot be one before anything else is done."""
+    """Validate the id of a person before anything else is done. Raises ``BadInput``."""
     from fateforger.constraints import check_person  # noqa: PLC0415  the help text needs none of it
 
     return None if user_id is None else check_person(user_id)
 
 
 def of_person(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Whose constraints; for doors that are about one person."""
+    """Add the required option ``--user``, for commands about one person."""
     whose = click.option(
         "--user", "user_id", metavar="ID", required=True, callback=checked_person, help="Whose constraints."
     )
@@ -53,7 +53,7 @@ def of_person(function: Callable[..., Any]) -> Callable[..., Any]:
 def with_constraints(
     ctx: click.Context, where: Mapping[str, str | None], work: Callable[[Opened], Awaitable[_R]]
 ) -> _R:
-    """What ``work`` makes of the store. ``where`` holds ``now`` and ``data_dir`` as the command line gave them."""
+    """Run ``work`` on the store. ``where`` holds ``now`` and ``data_dir`` from the command line."""
     return asyncio.run(_opened(settings_from(ctx, **where), work))
 
 
@@ -70,7 +70,7 @@ async def _opened(settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -
 
 
 def line_with_uid(version: Version) -> dict[str, Any]:
-    """A version as the doors show it: the line of an export, and its uid in front."""
+    """Return a version for output: the line of an export, preceded by its uid."""
     from fateforger.constraints import write_version  # noqa: PLC0415  the help text needs none of it
 
     return {"uid": version.uid, **write_version(version)}

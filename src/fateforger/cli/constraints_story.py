@@ -1,4 +1,4 @@
-"""``fateforger constraints story``: what became of each constraint in one conversation."""
+"""``fateforger constraints story``: the history of each constraint in one conversation."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _WORDS = {
 @click.argument("session", metavar="SESSION")
 @in_store
 def story_door(ctx: click.Context, session: str, as_json: bool, **where: str | None) -> None:
-    """What was selected, extracted, stored and applied in the conversation SESSION, constraint by constraint. Its id is
-    in each line of the log about it."""
+    """List what was selected, extracted, stored and applied in the conversation SESSION, constraint by constraint. Its
+    id is in each line of the log about it."""
     chapters = asyncio.run(_read(settings_from(ctx, **where), session))
     if as_json:
         write_json({"session": session, "constraints": [_shown(chapter) for chapter in chapters]})
@@ -48,7 +48,7 @@ def _shown(chapter: Chapter) -> dict[str, Any]:
 
 
 async def _read(settings: Settings, session_id: str) -> tuple[Chapter, ...]:
-    """Raises ``BadInput`` for a session that is not there."""
+    """Return the history of a session. Raises ``BadInput`` if it does not exist."""
     from fateforger.bootstrap.ground import open_state  # noqa: PLC0415  heavy
     from fateforger.session.story import story  # noqa: PLC0415  heavy
 

@@ -1,4 +1,4 @@
-"""``fateforger constraints add|archive|supersede``: one constraint written, put away or replaced."""
+"""``fateforger constraints add|archive|supersede``: write, archive or replace one constraint."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def supersede_door(
 
 
 def _record(document: Any, session_id: str | None) -> ConstraintRecord:
-    """The record, and how far it reaches where it does not say so. Raises ``BadInput``."""
+    """Validate a record and fill in its scope. Raises ``BadInput``."""
     from fateforger.constraints import read_record  # noqa: PLC0415  the help text needs none of it
     from fateforger.constraints.credentials import REFUSED, holds_credentials  # noqa: PLC0415  the help text needs none
     from fateforger.constraints.kinds import Scope, Status  # noqa: PLC0415  the help text needs none of it
@@ -125,7 +125,7 @@ def _record(document: Any, session_id: str | None) -> ConstraintRecord:
 
 
 def _document(deed: Deed) -> dict[str, Any]:
-    """For programs; ``lines`` and ``questions`` are there when it did something to others."""
+    """Return the result for programs; ``lines`` and ``questions`` are present if other constraints were affected."""
     said = {"lines": list(deed.lines), "questions": list(deed.questions)}
     told = {name: sentences for name, sentences in said.items() if sentences}
     return {"written": deed.written, "constraint": line_with_uid(deed.version), **told}

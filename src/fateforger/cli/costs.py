@@ -1,4 +1,4 @@
-"""``fateforger costs``: what language models were asked and what that cost, by day and role."""
+"""``fateforger costs``: the use and cost of language models, by day and role."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="How many days, with today.")
 @click.pass_context
 def command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool, days: int) -> None:
-    """What language models were asked and what that cost, by day and role. Days end at midnight in
+    """Show the use and cost of language models, by day and role. Days end at midnight in
     FATEFORGER_TIME_ZONE; costs follow from FATEFORGER_MODEL_PRICES."""
     spent = asyncio.run(_spent(settings_from(ctx, now=now, data_dir=data_dir), days))
     if as_json:

@@ -1,4 +1,4 @@
-"""``fateforger doctor``: what is real, what is local, what is missing, each with its fix."""
+"""``fateforger doctor``: list what is real, local or missing, each with its fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading input documents (a file, or ``-`` for stdin) and writing results."""
+"""Read input documents (a file, or ``-`` for stdin) and write results."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fateforger.errors import BadInput, StoreUnavailable
 
 MAX_BYTES = 16 * 1024 * 1024
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-"""What JSON may hold as it is, and some readers of lines split at."""
+"""Characters that JSON may contain unescaped, but at which some readers split lines."""
 
 
 def read_text(source: str) -> str:
-    """The text of a file, or of stdin for ``-``. Raises :class:`BadInput`."""
+    """Return the text of a file, or of stdin for ``-``. Raises :class:`BadInput`."""
     try:
         data = sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else _read_file(Path(source))
     except OSError as error:
@@ -38,7 +38,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def parse_json(text: str, source: str) -> Any:
-    """The JSON document in a text. Raises :class:`BadInput` with line and column."""
+    """Parse a JSON document. Raises :class:`BadInput` with line and column."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -49,12 +49,12 @@ def parse_json(text: str, source: str) -> Any:
 
 
 def read_document(source: str) -> Any:
-    """The JSON document in a file or on stdin."""
+    """Return the JSON document in a file or on stdin. Raises :class:`BadInput`."""
     return parse_json(read_text(source), source)
 
 
 def read_lines(source: str) -> Iterator[tuple[str, str]]:
-    """Each non-empty line with where it stands, one by one however long the file is. Raises :class:`BadInput`."""
+    """Yield each non-empty line with its position, one by one however long the file is. Raises :class:`BadInput`."""
     for number, data in raw_lines(source):
         line = line_text(data, where := f"{source}, line {number}")
         if line.strip():
@@ -62,10 +62,11 @@ def read_lines(source: str) -> Iterator[tuple[str, str]]:
 
 
 def raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
-    """Each line with its number, from 1; of one that is too long only the beginning, as much as :func:`line_text` needs
-    to say so. Raises :class:`BadInput`.
+    """Yield each line with its number, from 1.
 
-    A line ends at a line feed and nowhere else: JSON text may hold other characters that some call line ends.
+    Only the beginning of a line that is too long is returned, as much as :func:`line_text` needs to refuse it. A line
+    ends at a line feed and nowhere else: JSON text may contain other characters that some treat as line ends. Raises
+    :class:`BadInput`.
     """
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb") as stream:
@@ -79,7 +80,7 @@ def raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
 
 
 def line_text(data: bytes, where: str) -> str:
-    """The text of a line. Raises :class:`BadInput`."""
+    """Decode a line. Raises :class:`BadInput`."""
     if len(data) > MAX_BYTES:
         raise BadInput("This line is longer than 16 MiB, which no document is.", where=where)
     try:
@@ -89,19 +90,21 @@ def line_text(data: bytes, where: str) -> str:
 
 
 def json_line(document: Any) -> str:
-    """A JSON document on one line, whatever a reader takes for the end of a line."""
+    """Return a JSON document on one line, with every character escaped that a reader may treat as a line end."""
     return json.dumps(document, ensure_ascii=False).translate(_LINE_ENDS)
 
 
 def write_json(document: Any) -> None:
-    """One JSON document on stdout, on one line."""
+    """Print one JSON document on one line."""
     click.echo(json_line(document))
 
 
 @contextlib.contextmanager
 def written(target: str) -> Iterator[Callable[[str], object]]:
-    """How to write a line: to a file that only its owner can read, there as a whole or not at all; or to stdout. Raises
-    ``StoreUnavailable``."""
+    """Yield a function that writes a line to stdout, or to a file that only its owner can read.
+
+    The file is written completely or not at all. Raises ``StoreUnavailable``.
+    """
     if target == "-":
         yield click.echo
         return

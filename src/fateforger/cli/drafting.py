@@ -1,4 +1,4 @@
-"""The door that drafts: an instance in, a draft out, for people and for programs."""
+"""The command ``plan draft``: an instance in, a draft out, for people and for programs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from fateforger.plan import resolve
 
 
 def drafted(document: Any, days: int | None, steps: int | None, budget: int | None) -> dict[str, Any]:
-    """The document of ``plan draft``. ``budget`` is in milliseconds; without it only ``steps`` end the search."""
+    """Return the document of ``plan draft``.
+
+    ``budget`` is in milliseconds; without it only ``steps`` end the search.
+    """
     return write_draft(_draft(document, days, steps, budget))
 
 
 def tell(document: Any, days: int | None, steps: int | None, budget: int | None) -> None:
-    """The same for people."""
+    """Print the draft for people."""
     draft = _draft(document, days, steps, budget, bar=sys.stderr.isatty())
     for plan in (draft.plan, *draft.later):
         click.echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")
@@ -42,7 +45,7 @@ def tell(document: Any, days: int | None, steps: int | None, budget: int | None)
 
 
 def _named(left: Left, draft: Draft) -> str:
-    """Its title; with the day, where each of several days asks for the like of it."""
+    """Return a task's title, with the day if several days ask for similar tasks."""
     days = [plan.date for plan in (draft.plan, *draft.later)]
     day = next((day for day in days if left.id.endswith(f"-{day.isoformat()}")), None)
     return left.title if day is None or len(days) == 1 else f"{left.title} on {day:%A}"
@@ -59,7 +62,7 @@ def _draft(document: Any, days: int | None, steps: int | None, budget: int | Non
 
 @contextmanager
 def _bar(days: int, steps: int) -> Iterator[Callable[[int], None]]:
-    """How far the search is, while it goes on; one day is there before anybody could read it."""
+    """Show the progress of the search. A single day takes no time worth showing."""
     with click.progressbar(length=steps, label=f"Drafting {days} days", file=sys.stderr) as bar:
         yield lambda done: bar.update(done - bar.pos)
         bar.update(steps - bar.pos)

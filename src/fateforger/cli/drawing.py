@@ -1,4 +1,4 @@
-"""``plan draw``: what is drawn, and where it goes."""
+"""``plan draw``: read the plans and write the picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fateforger.plan import read_plan
 
 
 def read_view(plan: str, before: str | None, now: str | None) -> DayView:
-    """The day of a plan, with the plan before a change where one is given. Raises ``UserError``."""
+    """Return the day of a plan, with the plan before a change if given. Raises ``UserError``."""
     if plan == before == "-":
         raise BadInput("Only one of the two plans can come from stdin.")
     day = read_plan(read_document(plan))
@@ -34,7 +34,7 @@ def read_view(plan: str, before: str | None, now: str | None) -> DayView:
 
 
 def written(view: DayView, out: str | None) -> dict[str, Any]:
-    """``{"svg", "text"}``, or ``{"path", "text"}`` once the picture is in a file."""
+    """Return ``{"svg", "text"}``, or write the picture to ``out`` and return ``{"path", "text"}``."""
     svg, text = draw(view), describe(view)
     if out is None:
         return {"svg": svg, "text": text}

@@ -1,4 +1,4 @@
-"""``fateforger feedback``: what people think of the cards that a language model had a part in."""
+"""``fateforger feedback``: people's ratings of the cards that a language model took part in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fateforger health``: whether the program that runs here is well. For a container's healthcheck."""
+"""``fateforger health``: check that the running program is healthy. For a container's healthcheck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block as one line for people."""
+"""Format a block as one line for people."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from fateforger.plan import Resolved
 
 
 def block_line(block: Resolved) -> str:
-    """``09:00–10:30  Write report  (deep work, 90 min)``; an end on another day is marked, and where the clock
-    changes in between each end says by which it is meant."""
+    """Return ``09:00–10:30  Write report  (deep work, 90 min)``.
+
+    An end on another day is marked. If the clock changes in between, each end names its zone.
+    """
     clocks = f"{block.start:%H:%M}", f"{block.end:%H:%M}"
     if block.start.utcoffset() != block.end.utcoffset():
         clocks = f"{clocks[0]} {block.start:%Z}", f"{clocks[1]} {block.end:%Z}"

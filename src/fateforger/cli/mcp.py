@@ -1,4 +1,4 @@
-"""``fateforger mcp``: a door for other agents."""
+"""``fateforger mcp``: an MCP server for other agents."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from fateforger.cli.options import placed, settings_from
 def command(
     ctx: click.Context, now: str | None, data_dir: str | None, over_http: bool, host: str, port: int | None
 ) -> None:
-    """A door for other agents, over the Model Context Protocol: on stdin and stdout with the token in
-    FATEFORGER_MCP_TOKEN, or with --http at an address. It stands beside the running program, on the same data."""
+    """Serve other agents over the Model Context Protocol: on stdin and stdout with the token in
+    FATEFORGER_MCP_TOKEN, or with --http at an address. It runs next to the main program, on the same data."""
     given = {name: value for name, value in (("now", now), ("data_dir", data_dir)) if value is not None}
     if ctx.invoked_subcommand is not None:
         ctx.obj = {**(ctx.find_root().obj or {}), **given}
         ctx.find_root().obj = ctx.obj
         return
     settings = settings_from(ctx, **given)
-    # On a pipe stdout belongs to the protocol; logging writes to stderr.
+    # On a pipe, stdout belongs to the protocol; logging writes to stderr.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if not over_http:
         if port is not None:

@@ -1,4 +1,4 @@
-"""``fateforger mcp client|audit``: who may ask, and what was asked."""
+"""``fateforger mcp client|audit``: manage agents' access, and list their calls."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def add_door(
 @client_door.command("list")
 @in_store
 def list_door(ctx: click.Context, as_json: bool, **where: str | None) -> None:
-    """Every agent that was ever let in, and whether it still is."""
+    """List every agent that was ever let in, and whether it still is."""
     settings = settings_from(ctx, **where)
     clients, now = asyncio.run(_clients(settings))
     if as_json:
@@ -85,7 +85,7 @@ def revoke_door(ctx: click.Context, name: str, as_json: bool, **where: str | Non
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many calls.")
 @in_store
 def audit_door(ctx: click.Context, name: str | None, limit: int, as_json: bool, **where: str | None) -> None:
-    """What agents asked and what came of it, the newest first."""
+    """List the calls of agents and their outcomes, the newest first."""
     calls = asyncio.run(_calls(settings_from(ctx, **where), name, limit))
     if as_json:
         write_json({"calls": [call.model_dump(mode="json") for call in calls]})

@@ -1,4 +1,4 @@
-"""Options that several doors share, and the settings that follow from them."""
+"""Options that several commands share, and the settings that follow from them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _data_dir = click.option("--data-dir", metavar="DIR", help="Where everything dur
 
 
 def placed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--now`` and ``--data-dir`` on the command itself as well as before it."""
+    """Add ``--now`` and ``--data-dir`` to a command, in addition to those before it."""
     return _now(_data_dir(function))
 
 
 def settings_from(ctx: click.Context, **given: object) -> Settings:
-    """The settings; what stands on the command wins over what stands before it, and both over the environment."""
-    from fateforger.config import read_settings  # noqa: PLC0415  slow to import, and not every door needs it
+    """Return the settings. Options of the command override those before it, and both override the environment."""
+    from fateforger.config import read_settings  # noqa: PLC0415  slow to import, and not every command needs it
 
     before = ctx.find_root().obj or {}
     merged = {**before, **{name: value for name, value in given.items() if value is not None}}

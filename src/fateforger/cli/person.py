@@ -1,4 +1,4 @@
-"""``fateforger person``: what is held about somebody, to see it and to have it erased."""
+"""``fateforger person``: export or erase the data about a person."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group("person")
 def command() -> None:
-    """What is held about a person: all of it as one document, or gone."""
+    """Export what is held about a person as one document, or erase it."""
 
 
 @command.command("export")

@@ -27,7 +27,7 @@ from fateforger.plan import (
 from fateforger.plan.resolve import overlap_sentence
 
 LONGEST_DAY = timedelta(hours=36)
-"""What a frame can hold."""
+"""The longest frame of a day."""
 
 
 @click.group("plan")
@@ -40,7 +40,7 @@ def command() -> None:
 @click.option("--batch", metavar="FILE", help="One plan a line (JSON lines); one result document a line.")
 @as_json
 def resolve_door(plan: str | None, batch: str | None, as_json: bool) -> None:
-    """When each block of PLAN happens, as instants."""
+    """Show when each block of PLAN happens, as instants."""
     if (plan is None) == (batch is None):
         raise click.UsageError("Give a PLAN file (or - for stdin), or --batch FILE.")
     if batch is not None:
@@ -82,8 +82,8 @@ def patch_door(plan: str, patch: str, as_json: bool) -> None:
 @click.option("--now", metavar="INSTANT", help="Draw a line at this instant (RFC 3339).")
 @as_json
 def draw_door(plan: str, out: str | None, before: str | None, now: str | None, as_json: bool) -> None:
-    """PLAN as a picture of the day, and in words."""
-    from fateforger.cli.drawing import read_view, written  # noqa: PLC0415  only this door needs it
+    """Draw PLAN as a picture of the day, and describe it in words."""
+    from fateforger.cli.drawing import read_view, written  # noqa: PLC0415  only this command needs it
 
     view = read_view(plan, before, now)
     document = written(view, out)
@@ -99,7 +99,7 @@ def draw_door(plan: str, out: str | None, before: str | None, now: str | None, a
 @click.option("--exit-code", is_flag=True, help="Exit with status 1 when the plan is not ok.")
 @as_json
 def check_door(plan: str, constraints: str | None, exit_code: bool, as_json: bool) -> None:
-    """Whether PLAN holds together, keeps what was said, and how good it is."""
+    """Check whether PLAN holds together, keeps what was said, and how good it is."""
     if plan == constraints == "-":
         raise BadInput("Only one of plan and constraints can come from stdin.")
     said = None if constraints is None else read_document(constraints)
@@ -120,10 +120,10 @@ def check_door(plan: str, constraints: str | None, exit_code: bool, as_json: boo
 
 
 def check(document: Any, said: Any = None) -> dict[str, Any]:
-    """``{"ok","errors":[{"message","events"}],"findings":[..],"quality":{"level","label","next_step"}}``.
+    """Return ``{"ok","errors":[{"message","events"}],"findings":[..],"quality":{"level","label","next_step"}}``.
 
-    Mistakes inside a block are errors of the plan, and so is a must of ``said`` that it does not keep; any other
-    constraint that it does not keep is a finding. A document that is no plan at all raises ``PlanInvalid``.
+    Mistakes inside a block are errors, and so is a violated must of ``said``; any other violated constraint is a
+    finding. Raises ``PlanInvalid`` for a document that is not a plan.
     """
     if isinstance(document, dict) and "frame" in document:
         raise BadInput("This is an instance, which plan draft takes; plan check takes a plan.", where="frame")
@@ -160,7 +160,7 @@ def draft_door(
     instance: str | None, batch: str | None, days: int | None, steps: int | None, budget: int | None, as_json: bool
 ) -> None:
     """Draft a day from INSTANCE (its schema: docs/instance.schema.json): what fits where, and what does not fit."""
-    from fateforger.cli.drafting import drafted, tell  # noqa: PLC0415  only this door needs it
+    from fateforger.cli.drafting import drafted, tell  # noqa: PLC0415  only this command needs it
 
     if (instance is None) == (batch is None):
         raise click.UsageError("Give an INSTANCE file (or - for stdin), or --batch FILE.")
@@ -176,11 +176,14 @@ def draft_door(
 
 
 def _judged(day: TBPlan | None, resolved: Sequence[Resolved], said: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Advice on a plan that can be put on the time line, and its level. Without a day's frame, its own blocks say when
-    the day is. What is said elsewhere, overlaps and constraints, is not said again."""
-    from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this door needs it
-    from fateforger.drafting.keeping import records_of  # noqa: PLC0415  only this door needs it
-    from fateforger.quality import LABELS, Criterion, graded  # noqa: PLC0415  only this door needs it
+    """Return the advice on a plan without errors, and its level.
+
+    Without a day's frame, the plan's own blocks define the day. Overlaps and constraints are omitted, since they are
+    reported elsewhere.
+    """
+    from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this command needs it
+    from fateforger.drafting.keeping import records_of  # noqa: PLC0415  only this command needs it
+    from fateforger.quality import LABELS, Criterion, graded  # noqa: PLC0415  only this command needs it
 
     if day is None:
         return [], {"level": 0, "label": LABELS[0], "next_step": "Mend the errors first."}
@@ -190,7 +193,7 @@ def _judged(day: TBPlan | None, resolved: Sequence[Resolved], said: Any) -> tupl
         end = min((max((b.end for b in resolved), key=_instant), begin + LONGEST_DAY), key=_instant)
     frame = {"start": begin.isoformat(), "end": end.isoformat()}
     records = [] if said is None else records_of(said)
-    # A plan names no tasks, so nobody can say here which of them is the one thing.
+    # A plan names no tasks, so the one thing is unknown here.
     document = {"date": day.date.isoformat(), "tz": day.tz, "frame": frame, "constraints": records}
     instance = read_instance({**document, "policy": {"one_thing_early": False}})
     quality = graded(instance, day)
@@ -217,7 +220,7 @@ def _resolved_document(document: Any) -> dict[str, Any]:
 
 
 def _each_line(source: str, answer: Callable[[Any], dict[str, Any]]) -> None:
-    """A bad line gets its error document in its place, so that line n of the output answers line n of the input."""
+    """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
     for line, where in read_lines(source):
         try:
             write_json(answer(parse_json(line, where)))

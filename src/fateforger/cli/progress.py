@@ -1,4 +1,4 @@
-"""How far a command is that writes to a calendar, on standard error, so that what it prints stays one document."""
+"""Progress of a command that writes to a calendar, on standard error, so that stdout stays one document."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     from fateforger.commit.outside import Wait
 
 QUIET_SECONDS = 1.0
-"""A command that takes no longer says nothing, and no line follows another one sooner."""
+"""A command that takes no longer prints nothing, and lines are at least this far apart."""
 PATIENCE_SECONDS = 90.0
-"""How long a command that only reads waits for its turn."""
+"""Seconds a command that only reads waits for its turn."""
 
 T = TypeVar("T")
 
 
 class ProgressLines:
-    """Hears how far a write is (see :class:`fateforger.commit.outside.Told`), and says it: each wait when it begins,
-    and the count about once a second when it takes longer than that."""
+    """Progress callback of a write (see :class:`fateforger.commit.outside.Told`) that prints lines.
+
+    It prints each wait when it begins, and the count about once a second.
+    """
 
     def __init__(self, say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
         self._say = say
@@ -48,7 +50,7 @@ class ProgressLines:
             self._line("Reading your calendar.")
 
     async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Read; when the calendar says how long to wait, wait and read again."""
+        """Read; while the calendar gives a time to wait, wait and read again."""
         from fateforger.commit.waiting import read_patiently  # noqa: PLC0415  heavy
 
         async def wait(pause: Wait) -> None:
@@ -58,7 +60,7 @@ class ProgressLines:
         return await read_patiently(read, wait, seconds=PATIENCE_SECONDS)
 
     def _announce(self, counted: str, seconds: float, reason: str) -> None:
-        """Say a wait once, though several writes make it together."""
+        """Announce a wait once, even if several writes share it."""
         until = self._now() + seconds
         if seconds < QUIET_SECONDS or until < self._waits_until + QUIET_SECONDS:
             return
@@ -73,7 +75,7 @@ class ProgressLines:
 
 @asynccontextmanager
 async def progress_lines() -> AsyncIterator[ProgressLines]:
-    """Say on standard error how far the block is, once it waits or takes longer than a second."""
+    """Print progress on standard error once the block waits or takes longer than a second."""
     lines = ProgressLines(lambda text: click.echo(text, err=True))
     timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, lines.reading)
     try:

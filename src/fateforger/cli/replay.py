@@ -1,4 +1,4 @@
-"""``fateforger replay``: recorded turns run again, offline, with what is different now."""
+"""``fateforger replay``: run recorded turns again, offline, and list the differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fateforger.turn.recording.differences import Difference
 
 _WIDEST = 60
-"""Characters of a value on one line."""
+"""The most characters of a value on one line."""
 
 
 @click.command("replay")
@@ -52,7 +52,7 @@ def command(sources: tuple[str, ...], as_json: bool) -> None:
 
 
 def _files(sources: Iterable[str]) -> Iterator[str]:
-    """The files themselves, and those of each directory in the order of their names."""
+    """Yield the files, and those of each directory in the order of their names."""
     for source in sources:
         if not Path(source).is_dir():
             yield source
@@ -70,7 +70,7 @@ def _counted(found: tuple[Difference, ...]) -> str:
 
 
 def _lines(difference: Difference) -> Iterator[str]:
-    """One line; texts of several lines as what was taken out and put in."""
+    """Yield one line, or a diff for texts of several lines."""
     was, now = difference.was, difference.now
     if isinstance(was, str) and isinstance(now, str) and ("\n" in was or "\n" in now):
         yield f"{difference.part} {difference.where}"

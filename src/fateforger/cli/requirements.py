@@ -1,4 +1,4 @@
-"""What has to be installed for anything to run, looked at before anything of it is imported (S222)."""
+"""Check for required packages before any of them is imported (S222)."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ NEEDED = {
     "uvicorn": "uvicorn",
     "websockets": "websockets",
 }
-"""The packages of ``pyproject.toml``, each with the module that it is imported as."""
+"""The packages of ``pyproject.toml``, each with the name of its module."""
 
 
 def missing(find: Callable[[str], object | None] = find_spec) -> tuple[str, ...]:
-    """The packages that are not installed, by the names that an installer knows. Nothing is imported for it."""
+    """Return the packages that are not installed, by distribution name, without importing any."""
     return tuple(package for package, module in NEEDED.items() if find(module) is None)
 
 
 def refusal(packages: tuple[str, ...], *, as_json: bool = False) -> str:
-    """All of them at once, and what to do; for people, or as the one JSON document that a program reads."""
+    """Return the message about missing packages and how to install them; with ``as_json`` as a JSON document."""
     count = "a package that is" if len(packages) == 1 else f"{len(packages)} packages that are"
     message = (
         f"fateforger needs {count} not installed here: {', '.join(packages)}."

@@ -1,5 +1,7 @@
-"""What a command that writes leaves behind until its answer was shown, so that the same command, typed again after a
-crash or Ctrl-C, goes on with what it began instead of doing something more."""
+"""Remember a writing command until its answer was shown.
+
+The same command, typed again after a crash or Ctrl-C, then continues what it began instead of starting over.
+"""
 
 from __future__ import annotations
 
@@ -16,38 +18,40 @@ if TYPE_CHECKING:
     from fateforger.commit import CalendarSubmitter
 
 NEWEST = ""
-"""What an undo names that names nothing."""
+"""The ``what`` of an undo that names no transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A command: what it was asked to do, to a plan (by its digest) or a transaction."""
+    """A command and its object: a plan (by its digest) or a transaction."""
 
     kind: Literal["apply", "undo"]
     what: str
     force: bool = False
 
     def repeats(self, earlier: Request) -> bool:
-        """Check whether it asks for the same as an earlier one. An undo that names nothing repeats any undo."""
+        """Check whether it asks for the same as an earlier one. An undo that names no transaction repeats any undo."""
         what = earlier.what if (self.kind, self.what) == ("undo", NEWEST) else self.what
         return (self.kind, what, self.force) == (earlier.kind, earlier.what, earlier.force)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A command under way, kept in a file. ``cause`` is what the journal knows it by."""
+    """A running command, kept in a file. ``cause`` identifies it in the journal."""
 
     path: Path
     cause: str
 
     def close(self) -> None:
-        """Forget it: its person has the answer."""
+        """Forget the command: its person has the answer."""
         self.path.unlink(missing_ok=True)
 
 
 async def begin(data_dir: Path, submitter: CalendarSubmitter, request: Request) -> Attempt:
-    """Begin a command, or go on with the same one if nobody saw its answer and nothing was written since. The caller
-    holds the lock of the data directory. Raises ``StoreUnavailable``."""
+    """Begin a command, or continue the same one if its answer was never shown and nothing was written since.
+
+    The caller holds the lock of the data directory. Raises ``StoreUnavailable``.
+    """
     name = hashlib.sha256(submitter.calendar_key.encode()).hexdigest()[:32]
     path = data_dir / "commands" / f"{name}.json"
     try:
@@ -70,5 +74,5 @@ async def begin(data_dir: Path, submitter: CalendarSubmitter, request: Request) 
 
 
 def digest(document: str) -> str:
-    """Return what a plan is recognized by."""
+    """Return the digest that identifies a plan."""
     return hashlib.sha256(document.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""``fateforger sync``: the difference between a plan and a calendar; apply it, take it back, look back.
+"""``fateforger sync``: show, apply, undo and list differences between a plan and a calendar.
 
 PLAN is a file in the wire form, or ``-``. The calendar is the configured one, or the MCP endpoint of
 ``--calendar-url``; without either the embedded one.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def on_a_calendar(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Which calendar, and the options every door shares."""
+    """Add the options that name the calendar, and those that every command shares."""
     url = click.option("--calendar-url", metavar="URL", help="MCP endpoint of a calendar server.")
     calendar = click.option("--calendar-id", metavar="ID", help="Which of its calendars; by default the primary one.")
     account = click.option("--account", metavar="NAME", help="Which login of that server, when it has several.")
@@ -52,7 +52,7 @@ _keeping = click.option(
 @_keeping
 @on_a_calendar
 def diff_door(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **where: str | None) -> None:
-    """What would change on the calendar for PLAN. Writes nothing."""
+    """Show what would change on the calendar for PLAN. Writes nothing."""
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
     from fateforger.plan import read_plan  # noqa: PLC0415  heavy
     from fateforger.sync.sentences import plan_words  # noqa: PLC0415  heavy
@@ -83,7 +83,7 @@ def diff_door(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **
 @on_a_calendar
 def apply_door(ctx: click.Context, plan: str, yes: bool, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Make the calendar show PLAN. Your own changes on the calendar stay."""
-    from fateforger.errors import ConfirmationNeeded  # noqa: PLC0415  only this door needs it
+    from fateforger.errors import ConfirmationNeeded  # noqa: PLC0415  only this command needs it
     from fateforger.plan import read_plan  # noqa: PLC0415  heavy
     from fateforger.sync.model import BrakeKind  # noqa: PLC0415  heavy
 
@@ -123,7 +123,7 @@ def undo_door(ctx: click.Context, transaction: str | None, force: bool, as_json:
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many, newest first.")
 @on_a_calendar
 def history_door(ctx: click.Context, limit: int, as_json: bool, **where: str | None) -> None:
-    """What was written to the calendar, newest first."""
+    """List what was written to the calendar, newest first."""
     from fateforger.bootstrap.ground import open_journal  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> tuple[Transaction, ...]:
@@ -160,8 +160,11 @@ def _write(
     *,
     as_json: bool,
 ) -> None:
-    """Carry out a command that writes, and show its result. Until then it is kept, to be finished when it is repeated:
-    so it is when it paused or could not reach the calendar."""
+    """Carry out a writing command and show its result.
+
+    The command is remembered until then, so that a repetition finishes it. It is also remembered when it paused or
+    could not reach the calendar.
+    """
     from fateforger.bootstrap.ground import open_ground  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> tuple[SyncResult, Attempt]:
@@ -244,7 +247,7 @@ def _show(document: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _history(transactions: Sequence[Transaction]) -> list[dict[str, Any]]:
-    """Newest first, each day with the words that the thread uses. A submit that only noted something has none."""
+    """Return the history, newest first, in the words the thread uses. A submit that changed no event has no row."""
     from fateforger.journal.rows import rows_of  # noqa: PLC0415  heavy
 
     days = {t.day for t in transactions}

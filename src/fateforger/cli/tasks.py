@@ -1,4 +1,4 @@
-"""``fateforger tasks``: the queue of a person's work, looked at, reordered, and worked off."""
+"""``fateforger tasks``: view, reorder and work off a person's queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fateforger tasks add``: a task put into the queue from the command line."""
+"""``fateforger tasks add``: add a task to the queue."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def add_door(
 
 
 def _spec(said: dict[str, Any]) -> TaskSpec:
-    """What was said as a value. Raises ``BadInput``."""
+    """Return the options as a task specification. Raises ``BadInput``."""
     from pydantic import ValidationError  # noqa: PLC0415  the help text needs none of it
 
     from fateforger.plan.mistakes import first_mistake  # noqa: PLC0415  the help text needs none of it
@@ -94,8 +94,8 @@ def _known_workflow(name: str) -> None:
 
 
 def _words(task: QueuedTask) -> str:
-    """What came of it (S155)."""
-    from fateforger.cli.tasks_looking import rules  # noqa: PLC0415  beside its only use
+    """Return the confirmation (S155)."""
+    from fateforger.cli.tasks_looking import rules  # noqa: PLC0415  only needed here
     from fateforger.tasks import quoted, spoken_priority  # noqa: PLC0415  the help text needs none of it
 
     lines = [f"Added {task.id} {quoted(task)}.", f"Priority: {spoken_priority(task.spec.priority)}"]

@@ -1,4 +1,4 @@
-"""``fateforger tasks move``, ``pause`` and so on: deeds that are refused with a sentence where they make no sense."""
+"""``fateforger tasks move``, ``pause`` and so on: actions, each refused with a sentence where it makes no sense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fateforger tasks list`` and ``show``: what is in the queue, and one task in full."""
+"""``fateforger tasks list`` and ``show``: list the queue, and show one task in full."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def show_door(ctx: click.Context, task_id: str, user_id: str | None, as_json: bo
 
 
 def line(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
-    """A task on one line."""
+    """Return a task as one line."""
     from fateforger.tasks import STATES, blockers, spoken_priority  # noqa: PLC0415  the help text needs none of it
 
     first = blockers(task, tasks)
@@ -63,7 +63,7 @@ def line(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
 
 
 def told(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Iterator[str]:
-    """A task in full, line by line; what it does not say is left out."""
+    """Yield the lines of a task in full, without its empty fields."""
     spec = task.spec
     yield line(task, tasks)
     for label, text in (
@@ -85,7 +85,7 @@ def told(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Iterator[str]:
 
 
 def rules(task: QueuedTask) -> Iterator[str]:
-    """The rules of its workflow, as they are written."""
+    """Yield the texts of the rules of a task's workflow."""
     from fateforger.workflow import shipped, shipped_names  # noqa: PLC0415  the help text needs none of it
 
     if task.spec.workflow in shipped_names():

@@ -1,4 +1,4 @@
-"""``fateforger tasks pull`` and ``done``: what is next, taken in hand; and that it is done, checked by its rules."""
+"""``fateforger tasks pull`` and ``done``: take the next task, and complete it, checked by its rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fateforger.tasks import QueuedTask
 
 LEASE_SECONDS = 60.0
-"""More than enough to write down that it waits for the person."""
+"""More than enough to record that the task waits for the person."""
 
 
 @click.command("pull")
@@ -43,7 +43,7 @@ def pull_door(ctx: click.Context, task_id: str | None, user_id: str | None, as_j
 
 
 async def _pulled(queue: Queue, task_id: str | None) -> QueuedTask:
-    """The task, waiting for the person. Raises ``BadInput`` when there is none to be had."""
+    """Claim a task and let it wait for the person. Raises ``BadInput`` when there is none available."""
     claimed = await queue.tasks.claim(
         queue.user_id, f"door-{uuid4().hex}", now=queue.now, lease_seconds=LEASE_SECONDS, task_id=task_id
     )
@@ -62,7 +62,7 @@ async def _pulled(queue: Queue, task_id: str | None) -> QueuedTask:
 
 
 def _in_hand(task: QueuedTask) -> QueuedTask:
-    """Waiting for the person if it is theirs to do; else back in the queue, for whoever can carry it out."""
+    """Return the task waiting for the person if it is theirs to do, or back in the queue otherwise."""
     from fateforger.tasks import Do, ReviewParts, TaskState  # noqa: PLC0415  the help text needs none of it
 
     if not isinstance(task.spec.work, Do | ReviewParts):
@@ -71,7 +71,7 @@ def _in_hand(task: QueuedTask) -> QueuedTask:
 
 
 async def _nothing(queue: Queue, task_id: str | None) -> BadInput:
-    """Why nothing could be pulled (S160)."""
+    """Return the reason nothing could be pulled (S160)."""
     from fateforger.tasks import STATES, blockers, quoted  # noqa: PLC0415  the help text needs none of it
 
     tasks = await queue.tasks.of(queue.user_id, ended=True)
@@ -127,7 +127,7 @@ def done_door(
 def _ended(
     task: QueuedTask, command_id: str, queue: Queue, met: Sequence[int], did: tuple[str, ...], *, all_met: bool
 ) -> QueuedTask:
-    """The task after the same word as in Slack. Raises ``BadInput`` with what is missing."""
+    """Return the task after the same command as in Slack. Raises ``BadInput`` with what is missing."""
     from fateforger.coordinator.executor.settling import settled  # noqa: PLC0415  heavy
     from fateforger.session.commands.queue import SettleTask  # noqa: PLC0415  heavy
     from fateforger.tasks import ReviewParts  # noqa: PLC0415  the help text needs none of it

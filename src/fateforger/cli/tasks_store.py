@@ -1,4 +1,4 @@
-"""The queue behind the doors of tasks: opened for one command, with its clock and the person it is about."""
+"""Open the queue for one ``tasks`` command, with its clock and its person."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Queue:
     now: datetime
 
     async def task(self, task_id: str) -> QueuedTask:
-        """The task of that id. Raises ``BadInput``."""
+        """Return the task with that id. Raises ``BadInput``."""
         task = await self.tasks.get(self.user_id, task_id)
         if task is None:
             raise not_there(task_id)
@@ -41,17 +41,17 @@ class Queue:
 
 
 def not_there(task_id: str) -> BadInput:
-    """What to say of an id that is nobody's."""
+    """Return the error for an unknown id."""
     return BadInput(f"There is no task {task_id} in this queue; tasks list shows those that are there.", where="id")
 
 
 def read_id(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """An id as it was typed. Raises ``BadInput`` for what cannot be one."""
+    """Parse a typed id. Raises ``BadInput`` for an impossible one."""
     return None if text is None else _read(text)
 
 
 def read_ids(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
-    """As :func:`read_id`, each of several."""
+    """Parse several typed ids. See :func:`read_id`."""
     return tuple(map(_read, texts))
 
 
@@ -65,13 +65,13 @@ def _read(text: str) -> str:
 
 
 def in_queue(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that every door to the queue shares."""
+    """Add the options that every command on the queue shares."""
     whose = click.option("--user", "user_id", metavar="ID", callback=checked_person, help="Whose queue.")
     return whose(placed(as_json(click.pass_context(function))))
 
 
 def of_task(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Which task; for doors that are about one."""
+    """Add the argument TASK, for commands about one task."""
     return click.argument("task_id", metavar="TASK", callback=read_id)(function)
 
 
@@ -81,7 +81,7 @@ def with_queue(
     where: Mapping[str, str | None],
     work: Callable[[Queue], Awaitable[_R]],
 ) -> _R:
-    """What ``work`` makes of the queue. ``where`` holds ``now`` and ``data_dir`` as the command line gave them."""
+    """Run ``work`` on the queue. ``where`` holds ``now`` and ``data_dir`` from the command line."""
     return asyncio.run(_opened(settings_from(ctx, **where), user_id, work))
 
 
@@ -111,14 +111,14 @@ async def _owner(settings: Settings, store: Store) -> str:
 
 
 def document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:
-    """A task as the doors show it; ``waits_for`` are those of ``tasks`` (all of the person's) that come first."""
+    """Return a task for output; ``waits_for`` are those of ``tasks`` (all of the person's) that come first."""
     from fateforger.tasks import blockers  # noqa: PLC0415  the help text needs none of it
 
     return {**task.model_dump(mode="json"), "waits_for": [first.id for first in blockers(task, tasks)]}
 
 
 def tell(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *, as_json: bool) -> None:
-    """The answer of a door that changed a task."""
+    """Print the answer of a command that changed a task."""
     if as_json:
         write_json({"message": sentence, "task": document(task, tasks)})
     else:

@@ -1,6 +1,6 @@
-"""``fateforger workflow``: whether a trace keeps the rules of a workflow.
+"""``fateforger workflow``: check a trace against the rules of a workflow.
 
-FILE is a workflow in YAML, or the name of one that comes with the program. TRACE holds steps, one a line (JSON lines):
+FILE is a workflow in YAML, or the name of a bundled one. TRACE holds steps, one per line (JSON lines):
 ``{"do":[actions],"true":[states],"unknown":[states]}``; a state that is neither true nor unknown does not hold. Steps
 are counted from 0.
 """
@@ -52,7 +52,7 @@ def check_door(
     exit_code: bool,
     as_json: bool,
 ) -> None:
-    """Which rules of FILE a trace keeps, which it breaks, at which steps, and what to do about it.
+    """Check which rules of FILE a trace keeps, which it breaks, at which steps, and what to do about it.
 
     With --evaluate the states of FILE are looked up now: in what is --known, {"session":{FACT:bool},
     "task":{FIELD:value},"stated":[KIND]}, and in the files and commands that the file FATEFORGER_FACTS allows."""
@@ -94,7 +94,7 @@ def _workflow(source: str) -> Workflow:
 
 
 def _beside(source: str) -> Callable[[str], str | None]:
-    """What a workflow extends lies beside its file, or comes with the program."""
+    """Return a reader of parent workflows, which lie in the folder of the file or are bundled."""
     from fateforger.workflow import shipped_text  # noqa: PLC0415  the help text needs none of it
 
     def parent(name: str) -> str | None:
@@ -107,7 +107,7 @@ def _beside(source: str) -> Callable[[str], str | None]:
 def _now(
     ctx: click.Context, workflow: Workflow, known: str | None, do: tuple[str, ...]
 ) -> tuple[tuple[Evaluated, ...], tuple[Step]]:
-    """The states as they are now, and the step at hand."""
+    """Return the current states, and the current step."""
     from fateforger.cli.workflow_states import states_now, step_now  # noqa: PLC0415  heavy
 
     states = states_now(workflow, known, settings_from(ctx))
@@ -140,7 +140,7 @@ def _tell_states(states: tuple[Evaluated, ...] | None) -> None:
 
 
 def _each_line(batch: str) -> None:
-    """A bad line gets its error document in its place, so that line n of the output answers line n of the input."""
+    """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
     from fateforger.workflow import check_case  # noqa: PLC0415  the help text needs none of it
 
     for line, where in read_lines(batch):

@@ -1,4 +1,4 @@
-"""The states of a workflow as they are now, for ``workflow check --evaluate``."""
+"""The current states of a workflow, for ``workflow check --evaluate``."""
 
 from __future__ import annotations
 
@@ -30,14 +30,17 @@ class _Known(BaseModel):
 
 
 def states_now(workflow: Workflow, known: str | None, settings: Settings) -> tuple[Evaluated, ...]:
-    """Each state that the workflow declares, by name. ``known`` is a file, or ``-``. Raises :class:`BadInput`."""
+    """Evaluate each state that the workflow declares, by name.
+
+    ``known`` is a file, or ``-``. Raises :class:`BadInput`.
+    """
     given = Known() if known is None else _read(read_document(known), known)
     predicates = [workflow.predicates[name] for name in sorted(workflow.predicates)]
     return asyncio.run(evaluate(predicates, given, configured_facts(settings)))
 
 
 def step_now(workflow: Workflow, states: Sequence[Evaluated], do: Sequence[str]) -> Step:
-    """The step at hand. Raises :class:`BadInput` for an action that is not declared."""
+    """Return the current step. Raises :class:`BadInput` for an action that is not declared."""
     for name in do:
         if workflow.vocabulary.kind_of(name) is not AtomKind.ACTION:
             near = workflow.vocabulary.near(name)
@@ -47,12 +50,12 @@ def step_now(workflow: Workflow, states: Sequence[Evaluated], do: Sequence[str])
 
 
 def write_states(states: Sequence[Evaluated]) -> list[Mapping[str, Any]]:
-    """``[{"state","holds","why"}]``; ``holds`` is null where it cannot be told."""
+    """Return ``[{"state","holds","why"}]``; ``holds`` is null where it is unknown."""
     return [{"state": each.name, "holds": each.holds, "why": list(each.why)} for each in states]
 
 
 def tell_states(states: Sequence[Evaluated]) -> None:
-    """The same for people."""
+    """Print the states for people."""
     for each in states:
         click.echo(f"{_SIGNS[each.holds]} {each.name}: {' '.join(each.why)}")
 
