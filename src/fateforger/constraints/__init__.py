@@ -1,4 +1,4 @@
-"""What a person told the planner once: the record, when it applies, what comes first, and what contradicts what."""
+"""A person's constraints: the record, applicability, ranking and contradiction."""
 
 from fateforger.constraints.applicability import Answer, applicability
 from fateforger.constraints.consolidation import consolidation

@@ -1,6 +1,7 @@
-"""Which constraints apply: one function of the person's versions and a context, with a reason for each exclusion.
+"""Decide which constraints apply: one function of the person's versions and a context, with a reason per exclusion.
 
-The same function serves retrieval, the memory card and the explanation. Exact filters only: no similarity decides.
+The same function serves retrieval, the memory card and the explanation. All filters are exact; similarity decides
+nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ARCHIVING = frozenset({Action.ARCHIVE, Action.SUPERSEDE})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What applies, best first, and what does not, by uid. ``excluded`` names each other constraint of the person."""
+    """The constraints that apply, best first, and all others of the person with a reason, by uid."""
 
     context: Context
     applicable: tuple[Applicable, ...]
@@ -32,15 +33,15 @@ class Answer:
 
     @property
     def cut(self) -> tuple[Excluded, ...]:
-        """What would apply, had there been room."""
+        """The constraints that would apply if there were room."""
         return tuple(item for item in self.excluded if item.why is Why.CUT)
 
 
 def applicability(versions: Iterable[Version], context: Context) -> Answer:
-    """The constraints of ``context.user_id`` that apply on the context's day, ranked and within its budget.
+    """Return the constraints of ``context.user_id`` that apply on the context's day, ranked and within its budget.
 
-    ``versions`` may hold any rows in any order: older versions, those of other people and of other sessions. The newest
-    version of a uid is picked first and filtered after.
+    ``versions`` may hold any rows in any order, including older versions and those of other people and sessions. The
+    newest version of a uid is selected first and filtered afterwards.
     """
     mine = newest(versions, context.user_id, context.now)
     replaced = _replaced(mine, context)
@@ -67,8 +68,11 @@ def applicability(versions: Iterable[Version], context: Context) -> Answer:
 
 
 def _replaced(mine: Mapping[str, Version], context: Context) -> dict[str, Version]:
-    """By uid, the newest constraint that takes its place on the day. Of the replacement only the dates count: one for
-    Tuesdays leaves nothing of the old one on the other days. One of a session replaces only under that session."""
+    """Return, by uid, the newest constraint that replaces it on the day.
+
+    Only the dates of the replacement count: one for Tuesdays leaves nothing of the old one on other days. A constraint
+    of a session replaces only within that session.
+    """
     replaced: dict[str, Version] = {}
     named = successors(mine)
     for uid, ones in named.items():
@@ -91,7 +95,7 @@ def _other_session(version: Version, context: Context) -> bool:
 
 
 def _why_not(version: Version, context: Context, replaced: Mapping[str, Version]) -> Why | None:
-    """The first reason why a constraint does not apply, apart from what others have to do with it."""
+    """Return the first reason a constraint does not apply, other constraints' effects aside."""
     flat = version.flat
     if flat.declined and version.uid in replaced and version.event.reason == superseded_by(replaced[version.uid].uid):
         return Why.SUPERSEDED
@@ -122,7 +126,10 @@ def _wrong_day(version: Version, flat: Flat, context: Context) -> Why | None:
 
 
 def _expired(version: Version, days: int, context: Context) -> bool:
-    """A local day is at most one away from that of UTC, so the zone has to be asked only when it is that close."""
+    """Check whether a constraint has outlived its days.
+
+    A local day differs from that of UTC by at most one, so the zone matters only when the end is that close.
+    """
     left = version.updated_at.toordinal() + days - context.day.toordinal()
     if abs(left) > 1:
         return left < 0

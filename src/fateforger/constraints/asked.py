@@ -1,5 +1,7 @@
-"""What is known about something: what an index of words found, as it stands in the store (S95). The index only says
-where to look, so nothing that it still shows and that is over, or another's, gets to anybody."""
+"""Answer questions with the constraints that a word index finds, as the store has them (S95).
+
+The index only supplies uids, so entries of it that are over, or another person's, are never returned.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from fateforger.constraints.versions import Version, newest
 
 MOST_QUERIES = 8
 NEAREST = 8
-"""Constraints that one query finds at most."""
+"""The most constraints that one query finds."""
 NO_INDEX = "I cannot search by words just now, so this is everything."
 
 
 def as_they_stand(uids: Iterable[str], versions: Sequence[Version], user_id: str) -> tuple[Version, ...]:
-    """The constraints of one person in force that were found, each once, in its newest version and in that order."""
+    """Return a person's constraints in force among ``uids``, each once, newest version, in that order."""
     mine = newest(versions, user_id)
     found = (mine[uid] for uid in dict.fromkeys(uids) if uid in mine)
     return tuple(version for version in found if not version.retired)

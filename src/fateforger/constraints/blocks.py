@@ -1,4 +1,7 @@
-"""How a constraint stands to the blocks of a day: which break it, and which it explains. By typed fields only."""
+"""Relate a constraint to the blocks of a day: find the blocks that break it, and those it explains.
+
+Typed fields only.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,23 @@ from fateforger.constraints.sections import reminder_of
 from fateforger.plan import ET, Resolved, instant_of, zone
 
 NEAR = timedelta(minutes=30)
-"""A block that begins or ends this close to a time that is to be avoided stands there because of it."""
+"""The distance to an avoided time within which the constraint explains a block."""
 _NIGHT = timedelta(hours=6)
-"""How long after a bedtime nothing is planned, when the constraint does not say."""
+"""The time after a bedtime without plans, when the constraint gives no end."""
 _WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 Span = tuple[datetime, datetime]
 
 
 class Stand(StrEnum):
-    """The ways in which a constraint can concern a block, the most telling first."""
+    """The ways a constraint can concern a block, most important first."""
 
     BROKEN = "broken"
     WANTED = "wanted"
-    """It lies within a time that is wanted for it."""
+    """The block lies within a time that is wanted for it."""
     CLEAR = "clear"
-    """It keeps clear of a time that is to be avoided, and is next to it."""
+    """The block keeps clear of an avoided time, and is next to it."""
     ABOUT = "about"
-    """The constraint names its type."""
+    """The constraint names the block's type."""
 
 
 _OPENINGS = {
@@ -43,7 +46,7 @@ _OPENINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a block is where it is, as a sentence for a person. ``uid`` names the constraint behind it, if one is."""
+    """A sentence for a person that explains the place of a block. ``uid`` names the constraint behind it, if any."""
 
     sentence: str
     uid: str | None = None
@@ -52,8 +55,11 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A constraint that blocks of a plan break, by their keys. Of a rule over the order of the day also which
-    ``meetings`` break it, what the ``rule`` says in plain words, the blocks by name, and what to do about them."""
+    """A constraint and the keys of the blocks that break it.
+
+    For a rule over the order of the day, also the ``meetings`` that break it, the ``rule`` in plain words, the blocks
+    by name, and a remedy.
+    """
 
     item: Applicable
     keys: tuple[str, ...]
@@ -64,13 +70,12 @@ class Breach:
 
     @property
     def places(self) -> frozenset[str]:
-        """Where it is broken, so that two breaches of one rule can be compared."""
+        """The keys and meetings involved, to compare two violations of one rule."""
         return frozenset((*self.keys, *self.meetings))
 
     @property
     def sentence(self) -> str:
-        """In the person's own words, with the date they were said; and which blocks are against it, where that does not
-        go without saying."""
+        """The person's own words with their date, and the blocks against the rule unless they are obvious."""
         reminder = reminder_of(self.item)
         if not self.rule:
             return reminder.sentence
@@ -79,13 +84,13 @@ class Breach:
 
 
 def breaches(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Breach, ...]:
-    """What of the constraints the blocks break, in their order. What only a text says cannot be broken here."""
+    """Return the constraints that the blocks break, in order. Free text never counts as broken."""
     found = ((item, _breaking(item, blocks)) for item in items)
     return tuple(Breach(item, tuple(block.key for block in broken)) for item, broken in found if broken)
 
 
 def reasons_for(block: Resolved, items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Reason, ...]:
-    """Which constraints concern a block of the plan, the most telling first."""
+    """Return the constraints that concern a block of the plan, most important first."""
     found = [(stand, item) for item in items if (stand := _stand(block, item, blocks)) is not None]
     found.sort(key=lambda each: tuple(Stand).index(each[0]))
     return tuple(Reason(f"{_OPENINGS[stand]} {reminder_of(item).sentence}", item.uid, stand) for stand, item in found)
@@ -114,7 +119,7 @@ def _breaking(item: Applicable, blocks: Sequence[Resolved]) -> tuple[Resolved, .
 
 
 def _avoided(item: Applicable) -> Iterator[Span]:
-    """The times of the day at which nothing that it is about may be."""
+    """Yield the times of the day that the constraint keeps free."""
     yield from _windows(item, WindowKind.AVOID)
     if item.record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
         yield from _nights(item)
@@ -130,7 +135,7 @@ def _nights(item: Applicable) -> Iterator[Span]:
 
 
 def _too_much(record: ConstraintRecord, mine: Sequence[Resolved]) -> tuple[Resolved, ...]:
-    """The blocks from the one on with which there are more minutes than there may be."""
+    """Return the blocks from the one on at which the total minutes exceed the maximum."""
     most = record.payload.scalar_params.duration_max
     if record.payload.rule_kind is not RuleKind.CAPACITY or most is None:
         return ()
@@ -143,15 +148,20 @@ def _too_much(record: ConstraintRecord, mine: Sequence[Resolved]) -> tuple[Resol
 
 
 def _concerns(record: ConstraintRecord, kind: ET) -> bool:
-    """No types means every one but what lies in the background. A bedtime is about all that would keep one awake."""
+    """Check whether a constraint is about a type of block.
+
+    Without types it is about all but background blocks. A bedtime is about everything that would keep a person awake.
+    """
     if record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
         return kind not in {ET.REGENERATION, ET.BACKGROUND}
     return kind in record.applies_event_types if record.applies_event_types else kind is not ET.BACKGROUND
 
 
 def _windows(item: Applicable, kind: WindowKind) -> Iterator[Span]:
-    """The windows of one kind on the planned day and, as far as it holds there, the day after, into which a plan
-    reaches. One over midnight is also there in the early morning."""
+    """Yield the windows of one kind on the planned day, and on the next day if the constraint holds there.
+
+    A plan reaches into the next day. A window over midnight also covers the early morning.
+    """
     days = [item.context.day]
     if _holds_tomorrow(item):
         days.append(days[0] + timedelta(days=1))

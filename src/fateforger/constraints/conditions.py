@@ -1,4 +1,4 @@
-"""Constraints that depend on what else is part of the day: only with X, only without X, and what rules out Y."""
+"""Constraints that depend on the rest of the day: only with X, only without X, and rules that exclude Y."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from fateforger.constraints.versions import Version
 
 
 def unmet(in_order: Sequence[Version], context: Context) -> dict[str, Version]:
-    """Those whose condition does not hold. Part of the day is what the context says, and the aspect of each constraint
-    that applies without a condition; of anything else it is not known that it is there, so it counts as absent."""
+    """Return the constraints whose condition does not hold.
+
+    The day contains what the context says, and the aspect of each unconditional constraint that applies. Anything else
+    counts as absent.
+    """
     conditional = [version for version in in_order if version.record.aspect and version.record.aspect.depends]
     if not conditional:
         return {}
@@ -30,8 +33,10 @@ def _holds(version: Version, present: frozenset[str]) -> bool:
 
 
 def ruled_out(in_order: Sequence[Version]) -> dict[str, Version]:
-    """By uid, those that another one rules out, with that one. Nothing rules out what is more binding than itself.
-    Of two that rule out each other, the one that comes first in the order stays."""
+    """Return, by uid, the constraints that another one excludes, with that one.
+
+    A constraint never excludes a more binding one. If two exclude each other, the first in order stays.
+    """
     excluding = [version for version in in_order if version.record.aspect and version.record.aspect.excludes_aspect_ids]
     out: dict[str, Version] = {}
     for strong in excluding:

@@ -1,6 +1,6 @@
-"""Keeping what is active small: exact duplicates, what is over, what nobody ever confirmed. A must never fades.
+"""Find what can be tidied up: exact duplicates, expired constraints, unconfirmed assumptions. A must never fades.
 
-Each finding is at most an archive event, which can be taken back; nothing is deleted and nothing is merged.
+Each finding causes at most an archive event, which can be undone; nothing is deleted and nothing is merged.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from fateforger.constraints.wording import day_words, quoted
 
 HALF_LIFE_DAYS = 90
 FORGOTTEN = 0.2
-"""An assumption is put away when this little is left of it."""
+"""The retention at which an assumption is put away."""
 
 
 def consolidation(versions: Iterable[Version], context: Context) -> tuple[Finding, ...]:
-    """What can be tidied up among the constraints of ``context.user_id`` on its day, each constraint at most once."""
+    """Return what can be tidied up for ``context.user_id`` on its day, each constraint at most once."""
     mine = newest(versions, context.user_id, context.now)
     live = sorted((version for version in mine.values() if not version.retired), key=lambda version: version.uid)
     found = [finding for version in live if (finding := _over(version, context)) is not None]
@@ -38,8 +38,11 @@ def consolidation(versions: Iterable[Version], context: Context) -> tuple[Findin
 
 
 def retention(version: Version, now: datetime) -> float:
-    """How much is left of a constraint: all of it when it is confirmed or a must; of an assumption its confidence,
-    halved each 90 days that nobody confirms it."""
+    """Return the retention of a constraint, 0 to 1.
+
+    It is 1 for a confirmed one or a must. For an assumption it is the confidence, halved for each 90 days without
+    confirmation.
+    """
     record = version.record
     if record.status is Status.LOCKED or record.necessity is Necessity.MUST:
         return 1.0
@@ -49,7 +52,10 @@ def retention(version: Version, now: datetime) -> float:
 
 
 def _over(version: Version, context: Context) -> Finding | None:
-    """Past its dates or its time to live. What still takes the place of another one stays, or that would rise again."""
+    """Find a constraint past its dates or its time to live.
+
+    One that replaces another stays beyond its time to live, because archiving it would revive the other one.
+    """
     end, last = version.record.applicability.end_date, last_day(version, context)
     if end is not None and end < context.day:
         ended = end
@@ -72,7 +78,7 @@ def _faded(version: Version, context: Context) -> Finding | None:
 
 
 def _duplicates(versions: Sequence[Version]) -> list[Finding]:
-    """The same in the same words: the confirmed one stays, then the one that was there first."""
+    """Find constraints with the same content: the confirmed one stays, otherwise the oldest."""
     alike: dict[tuple[str, str | None], list[Version]] = {}
     for version in versions:
         place = version.session_id if version.flat.session_only else None
@@ -95,7 +101,7 @@ def _worth(version: Version) -> tuple[bool, bool, datetime, str]:
 
 
 def _near_duplicates(versions: Sequence[Version]) -> list[Finding]:
-    """The same rule under two names, or in other words. Offered to the person, never merged."""
+    """Find the same rule under two names, or in other words. The person is asked; nothing is merged."""
     alike: dict[str, list[Version]] = {}
     for version in versions:
         payload = version.record.payload
@@ -114,7 +120,7 @@ def _asked(one: Version, other: Version) -> str:
 
 
 def _circles(versions: Sequence[Version]) -> list[Finding]:
-    """Two that replace each other: then neither applies."""
+    """Find pairs that replace each other: neither of them applies."""
     found = []
     for one, other in combinations([v for v in versions if v.record.lifecycle.supersedes_uids], 2):
         if one.uid in other.record.lifecycle.supersedes_uids and other.uid in one.record.lifecycle.supersedes_uids:

@@ -1,4 +1,4 @@
-"""The question: whose constraints, for which day, at which point of planning."""
+"""The context of a query: the person, the day, and the point of planning."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _empty_if_null(value: object) -> object:
 
 
 class Context(BaseModel):
-    """What is known when constraints are asked for. What is left out does not select anything.
+    """The known facts when constraints are queried. A field left out does not filter.
 
-    ``as_of`` is the planned day; without it, it is the day at ``now`` in ``timezone``. Nothing written after ``now``
-    exists yet. ``k`` is how many constraints there is room for. ``situation`` names what is part of the day (aspects,
-    event types) for conditional constraints; as a sentence it is for people only and selects nothing. ``topics`` only
-    rank. ``suppressed_uids`` are those the person set aside for this session.
+    ``as_of`` is the planned day; without it, it is the day at ``now`` in ``timezone``. Versions written after ``now``
+    do not exist yet. ``k`` is the number of constraints there is room for. ``situation`` names parts of the day
+    (aspects, event types) for conditional constraints; a sentence is for people only and filters nothing. ``topics``
+    only affect the rank. ``suppressed_uids`` are those the person set aside for this session.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,15 +62,15 @@ class Context(BaseModel):
 
     @cached_property
     def asked_types(self) -> frozenset[str]:
-        """The event types asked about; none means that nothing is routed by them."""
+        """The event types asked about; if empty, they do not filter."""
         return frozenset(kind.value for kind in self.event_types)
 
     @property
     def present(self) -> frozenset[str]:
-        """What is known to be part of the day."""
+        """The labels known to be part of the day."""
         labels = () if self.situation is None or isinstance(self.situation, str) else self.situation
         return self.asked_types.union(labels)
 
     def local_day(self, instant: datetime) -> Date:
-        """The calendar day of an instant where the person is."""
+        """Return the calendar day of an instant in the person's zone."""
         return instant.astimezone(zone(self.timezone)).date()

@@ -1,7 +1,7 @@
-"""Constraints of one person that cannot both be followed, and what follows from it.
+"""Constraints of one person that cannot both be followed, and the consequences.
 
-Finding them is a matter of judgement, so it looks at typed fields only. What follows is deterministic and can be taken
-back: the newer one takes the older one's place if it is at least as binding; otherwise the person is asked.
+Detection is a matter of judgment, so it uses typed fields only. The consequences are deterministic and reversible: the
+newer constraint replaces the older one if it is at least as binding; otherwise the person is asked.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
 def contradictions(
     versions: Iterable[Version], user_id: str, *, about: str | None = None, repeated: bool = False
 ) -> tuple[Finding, ...]:
-    """Each pair of constraints in force that contradict each other and of which none replaces the other yet; only those
-    with the constraint ``about`` when one is given. With ``repeated`` also two that say the same of a thing that one
-    has one of: then only one of them needs to be in force."""
+    """Return the contradictions among a person's constraints in force, where neither replaces the other yet.
+
+    With ``about``, only those that involve that constraint. With ``repeated``, also two that say the same of something
+    unique, of which one is enough.
+    """
     mine = [version for version in newest(versions, user_id).values() if not version.retired]
     in_order = sorted(mine, key=lambda version: (version.updated_at, version.seq, version.uid))
     pairs = combinations(in_order, 2) if about is None else _pairs_with(about, in_order)
@@ -47,7 +49,7 @@ def _pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Version
 
 
 def slot_of(record: ConstraintRecord) -> str | None:
-    """What a person has one of at a time, like a bedtime, an end of work, a lunch; ``None`` for anything else."""
+    """Return the thing a person has one of at a time, like a bedtime, an end of work, a lunch; ``None`` otherwise."""
     if record.payload.rule_kind in _SINGLE:
         return _SINGLE[record.payload.rule_kind]
     return None if record.aspect is None else record.aspect.frame_slot
@@ -71,7 +73,7 @@ def _between(older: Version, newer: Version, *, repeated: bool) -> Finding | Non
 
 
 def _comparable(one: ConstraintRecord, other: ConstraintRecord) -> bool:
-    """Cheap, and rules out nearly all pairs. What depends on the day's circumstances may never meet."""
+    """Check cheaply whether a pair can contradict, which rules out most pairs. Conditional ones may never meet."""
     if (one.aspect and one.aspect.depends) or (other.aspect and other.aspect.depends):
         return False
     slot = slot_of(one)
@@ -91,7 +93,7 @@ def _value(record: ConstraintRecord) -> tuple[Any, ...]:
 
 
 def _windows_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
-    """Whether all the time that one wants is what the other does not want."""
+    """Check whether one avoids all the time that the other wants."""
     if not comparable_clocks(one, other):
         return False
     for wants, avoids in ((one, other), (other, one)):
@@ -102,7 +104,7 @@ def _windows_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
 
 
 def _bounds_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
-    """Whether one asks for at least more than the other allows at most."""
+    """Check whether one's minimum exceeds the other's maximum."""
     if one.payload.rule_kind is None or one.payload.rule_kind is not other.payload.rule_kind:
         return False
     for low, high in ((one, other), (other, one)):
@@ -129,17 +131,17 @@ def _effect(older: Version, newer: Version, *, single: bool) -> Finding:
 
 
 def narrowed_by(uid: str) -> str:
-    """The reason of the event that lets a constraint go on for what the one with that uid is not about."""
+    """Return the reason of the event that narrows a constraint to what the one with that uid is not about."""
     return f"{_NARROWED} {uid}"
 
 
 def is_narrowing(reason: str | None) -> bool:
-    """Whether that is the reason of such an event."""
+    """Check whether this is the reason of a narrowing."""
     return (reason or "").startswith(f"{_NARROWED} ")
 
 
 def _narrowed(older: Version, newer: Version, days: AbstractSet[int], types: tuple[ET, ...]) -> Finding:
-    """The older one goes on for what the newer one is not about."""
+    """Narrow the older constraint to what the newer one is not about."""
     name = quoted(older.record.name)
     if days:
         left = tuple(day for place, day in enumerate(WEEK) if place in days)
@@ -155,14 +157,14 @@ def _narrowed(older: Version, newer: Version, days: AbstractSet[int], types: tup
 
 
 def _types_left(older: Version, newer: Version) -> tuple[ET, ...]:
-    """The event types that only the older one is about."""
+    """Return the event types that only the older one is about."""
     taken = newer.record.applies_event_types
     mine = older.record.applies_event_types or tuple(ET)
     return tuple(kind for kind in mine if kind not in taken) if taken else ()
 
 
 def _outlasts(newer: Version, older: Version) -> bool:
-    """Whether what the older one is narrowed by is there from now on and for as long as it is."""
+    """Check whether the newer one covers the older one from now on to its end."""
     first, second = newer.flat, older.flat
     begun = first.start <= max(second.start, newer.updated_at.date())
     return begun and first.end >= second.end and first.ttl_days is None and first.recurrence is None

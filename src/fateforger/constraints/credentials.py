@@ -1,6 +1,6 @@
-"""Keys, tokens and passwords in a text, by the fixed forms that they have: they are never remembered.
+"""Keys, tokens and passwords in a text, recognized by their fixed forms: they are never remembered.
 
-A password in plain words has no form; whether a message holds one is for whoever understands its language.
+A password in plain words has no form; recognizing it takes a reader who understands the language.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from string import ascii_letters, digits
 from fateforger.constraints.record import ConstraintRecord
 
 WITHHELD = "[withheld]"
-"""What stands in the place of one."""
+"""The replacement text."""
 LEFT_OUT = "I left out what looks like a password or a key, and remember nothing of that message."
 TOO_LONG = "That is longer than I can read. Please send it in parts of at most 40,000 characters."
 REFUSED = "That looks as if it held a password or a key, so I don't keep any of it."
 
 LONGEST = 40_000
-"""Characters that are looked through, as many as a Slack message has at most; what comes after them is withheld."""
+"""The most characters that are searched, as many as a Slack message can have; the rest is withheld."""
 
 _KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY-----")
 _KEY_ENDS = re.compile(r"-----END[ A-Z]{0,40}PRIVATE KEY-----")
-# Every repetition without an upper bound ends its alternative, so that none is gone through twice: the time that a
-# text takes grows with its length, whatever is in it.
+# Every unbounded repetition ends its alternative, so that no text is scanned twice: time grows linearly with length,
+# whatever the text contains.
 _KNOWN = re.compile(
     r"""
       \b(?:sk|rk|pk)[-_](?:proj-|ant-|or-|live_|test_)?[A-Za-z0-9_-]{16,}
@@ -40,16 +40,16 @@ _KNOWN = re.compile(
     re.VERBOSE,
 )
 _LOGIN = re.compile(r"(?<=://)[^\s/:@]{1,256}:[^\s/@]{1,1024}(?=@)")
-"""A name and a password in an address."""
+"""A name and a password in a URL."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+")
 _RUN = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
 _SWITCHES = 0.4
-"""Random characters change between capitals, small letters and digits more often than any written word."""
+"""Random characters change between capitals, small letters and digits more often than words do."""
 _KINDS = str.maketrans(ascii_letters + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 
 def without_credentials(text: str) -> str:
-    """Return the text with each key, token or password of a known form taken out, and what is beyond ``LONGEST``."""
+    """Return the text without keys, tokens and passwords of known form, and without anything beyond ``LONGEST``."""
     is_cut = len(text) > LONGEST
     shown = _without_keys(text[:LONGEST], is_cut=is_cut)
     shown = _KNOWN.sub(WITHHELD, _LOGIN.sub(WITHHELD, shown))
@@ -66,14 +66,17 @@ def without_credentials(text: str) -> str:
 
 
 def taken_out(text: str) -> tuple[str, bool]:
-    """Return the text without them, and whether there were any."""
+    """Return the text without credentials, and whether there were any."""
     harmless = without_credentials(text)
     return harmless, harmless != text
 
 
 def _without_keys(text: str, *, is_cut: bool) -> str:
-    """Return the text without private keys. Of a key whose end is missing only the first line is taken out here, for
-    the others look random enough; all of it where the text was cut."""
+    """Return the text without private keys.
+
+    Of a key without an end marker only the first line is removed here, since the other lines look random enough. If the
+    text was cut, everything after the first line is removed as well.
+    """
     kept, at = [], 0
     ends = [match.span() for match in _KEY_ENDS.finditer(text)]
     upcoming = 0
@@ -94,7 +97,7 @@ def _whole_words(text: str) -> str:
 
 
 def holds_credentials(record: ConstraintRecord) -> bool:
-    """Whether anything that a person can write in a record has such a form."""
+    """Check whether any text field of a record contains credentials."""
     return any(taken_out(text)[1] for text in _texts(record.model_dump(mode="json")))
 
 

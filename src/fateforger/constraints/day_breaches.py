@@ -1,4 +1,4 @@
-"""Which rules over the order of a day its blocks break. Meetings of others count, and are never the plan's to move."""
+"""Find the rules over the order of a day that its blocks break. Meetings count as well, but a plan never moves them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ MOST_NAMED = 3
 
 
 def day_breaches(items: Iterable[Applicable], plan: TBPlan, meetings: Sequence[DayBlock] = ()) -> tuple[Breach, ...]:
-    """What of the constraints the order of the day breaks, in their order. Raises :class:`PlanInvalid` when the plan
-    has blocks without a time."""
+    """Return the order rules that the day breaks, in their order.
+
+    Raises :class:`PlanInvalid` when the plan has blocks without a time.
+    """
     by_uid = {item.uid: item for item in items if item.record.payload.day_rule is not None}
     if not by_uid:
         return ()

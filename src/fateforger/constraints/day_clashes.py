@@ -1,4 +1,4 @@
-"""Rules over the order of the day that cannot be kept together. Which of them counts is for the person to say."""
+"""Find rules over the order of the day that contradict each other. The person decides which one counts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from fateforger.workflow.days import read_day_rule
 
 
 def day_clashes(in_order: Sequence[Version], about: str | None = None) -> tuple[Finding, ...]:
-    """What clashes among constraints in force, the oldest first; only with the constraint ``about`` when one is given.
-    Of a circle of more than two, the newest and the one before it are asked about, and all are named."""
+    """Return the contradictions among constraints in force, the oldest first.
+
+    With ``about``, only those that involve that constraint. For a cycle of more than two, all are named and the newest
+    two are the ones to choose from.
+    """
     return tuple(map(_finding, clashing(in_order, about)))
 
 
 def clashing(in_order: Sequence[Version], about: str | None = None) -> tuple[tuple[Version, ...], ...]:
-    """As :func:`day_clashes`: the constraints of each clash, in their order."""
+    """Return the constraints of each contradiction, in order. See :func:`day_clashes`."""
     ruled = [version for version in in_order if _counts(version.record)]
     if about is not None and about not in {version.uid for version in ruled}:
         return ()
@@ -30,7 +33,7 @@ def clashing(in_order: Sequence[Version], about: str | None = None) -> tuple[tup
 
 
 def _counts(record: ConstraintRecord) -> bool:
-    """What depends on the day's circumstances may never meet."""
+    """Check whether a record has an unconditional order rule. Conditional ones may never meet."""
     return record.payload.day_rule is not None and not (record.aspect and record.aspect.depends)
 
 

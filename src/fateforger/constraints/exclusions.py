@@ -1,4 +1,4 @@
-"""Why a constraint does not apply, each reason with its sentence."""
+"""The reasons a constraint does not apply, each with its sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fateforger.constraints.wording import day_words, listed, quoted
 
 
 class Why(StrEnum):
-    """What keeps a constraint from applying; the first that is true is the one that is named."""
+    """A reason that keeps a constraint from applying; the first one that holds is reported."""
 
     DECLINED = "declined"
     ARCHIVED = "archived"
@@ -35,7 +35,7 @@ class Why(StrEnum):
 
 
 class Excluded(NamedTuple):
-    """A constraint that does not apply. ``by`` is the constraint that takes its place or rules it out."""
+    """A constraint that does not apply. ``by`` is the constraint that replaces or excludes it."""
 
     version: Version
     why: Why
@@ -67,7 +67,7 @@ def _condition(excluded: Excluded) -> str:
 
 
 def last_day(version: Version, context: Context) -> date | None:
-    """The last day of its time to live, or ``None`` when it lives on."""
+    """Return the last day of its time to live, or ``None`` if it has none."""
     days = version.record.lifecycle.ttl_days
     if days is None:
         return None

@@ -1,4 +1,4 @@
-"""What looking through a person's constraints brings up, each with the event that would follow, if one would."""
+"""Findings about a person's constraints, each with the event to write, if any."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fateforger.constraints.versions import Event, Instant, Version
 
 
 class Kind(StrEnum):
-    """What was found. Of ``CONTRADICTION``, ``NEAR_DUPLICATE`` and ``CIRCLE`` nothing follows: the person decides."""
+    """The kind of a finding. ``CONTRADICTION``, ``NEAR_DUPLICATE`` and ``CIRCLE`` have no event: the person decides."""
 
     REPLACED = "replaced"
     NARROWED = "narrowed"
@@ -25,14 +25,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A version to be written: of which constraint, as what, by which event."""
+    """A version to write: the constraint, its new record, and the event."""
 
     version: Version
     record: ConstraintRecord
     event: Event
 
     def at(self, instant: Instant, seq: int = 0) -> Version:
-        """The new version, written at ``instant``."""
+        """Return the new version, written at ``instant``."""
         new = {"record": self.record, "event": self.event, "updated_at": instant, "seq": seq}
         kept = {"user_id", "created_at", "session_id"}
         return Version.model_validate({**{name: getattr(self.version, name) for name in kept}, **new})
@@ -40,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something found about one constraint (``uids[0]``) or about two; ``sentence`` is for the person."""
+    """A finding about one constraint (``uids[0]``) or two; ``sentence`` is for the person."""
 
     kind: Kind
     uids: tuple[str, ...]
@@ -49,13 +49,16 @@ class Finding:
 
 
 def archived(version: Version, reason: str) -> Change:
-    """Put away, row kept."""
+    """Return the change that archives a constraint; its row is kept."""
     record = version.record.model_copy(update={"status": Status.DECLINED})
     return Change(version, record, Event(action=Action.ARCHIVE, reason=reason))
 
 
 def superseding(version: Version, old: Version) -> Change:
-    """``version`` takes the place of ``old`` on the days of its dates; taking this back brings the old one back."""
+    """Return the change by which ``version`` replaces ``old`` on the days of its dates.
+
+    Undoing it restores the old one.
+    """
     life = version.record.lifecycle
     uids = (*life.supersedes_uids, old.uid)
     record = version.record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})

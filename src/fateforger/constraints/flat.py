@@ -1,4 +1,4 @@
-"""The fields that filters look at, side by side: a projection of the record, so that the two always agree (S13)."""
+"""The fields that filters use, as a flat projection of the record, so that the two always agree (S13)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _EVERY_DAY = frozenset(range(7))
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """What decides whether a record applies. Unbounded dates are the first and the last day there is; ``weekdays`` are
-    those of ``date.weekday()``; no stages or event types means every one."""
+    """The fields that decide whether a record applies.
+
+    Unbounded dates are ``date.min`` and ``date.max``. ``weekdays`` are those of ``date.weekday()``. Empty stages or
+    event types mean all.
+    """
 
     declined: bool
     session_only: bool
@@ -29,11 +32,11 @@ class Flat:
     type_id: str
     supersedes: tuple[str, ...]
     merit: tuple[int, bool, float]
-    """Necessity, status and confidence, smaller is better; an unknown confidence is worse than any that is known."""
+    """Necessity, status and confidence, smaller is better; an unknown confidence is worse than any known one."""
 
 
 def flatten(record: ConstraintRecord) -> Flat:
-    """The projection."""
+    """Return the projection of a record."""
     when = record.applicability
     return Flat(
         declined=record.status is Status.DECLINED,
@@ -56,7 +59,10 @@ def flatten(record: ConstraintRecord) -> Flat:
 
 
 def filter_fields(record: ConstraintRecord) -> dict[str, Any]:
-    """The same as scalars that any store compares alike: dates as numbers, sets as ``|MO|TU|``, nothing null."""
+    """Return the filter fields as scalars that any store compares alike.
+
+    Dates are numbers, sets read ``|MO|TU|``, and nothing is null.
+    """
     flat = flatten(record)
     return {
         "uid": record.uid,

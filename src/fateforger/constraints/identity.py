@@ -1,4 +1,4 @@
-"""Which constraint is which: the uid recipe, and what makes two of them the same."""
+"""The identity of constraints: the uid recipe, and when two of them are the same."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from fateforger.constraints.record import Aspect, ConstraintRecord
 _TYPED = frozenset(
     {RuleKind.AVOID_WINDOW, RuleKind.FIXED_BEDTIME, RuleKind.MIN_SLEEP, RuleKind.BUFFER, RuleKind.CAPACITY}
 )
-"""Kinds that say everything in times, minutes and event types. What is wanted at a time is only in the words."""
+"""Kinds that are fully described by times, minutes and event types. The others also depend on their words."""
 
 
 def uid_for(record: ConstraintRecord, user_id: str, session_id: str | None = None) -> str:
-    """The uid of a constraint that has none yet: ``tb_`` and 40 hexadecimal digits.
+    """Return the uid of a constraint that has none yet: ``tb_`` and 40 hexadecimal digits.
 
     Another person, rule, window, date range, weekday or zone gives another uid; another description, necessity, status,
-    confidence or routing does not. One of a session also depends on that session.
+    confidence or routing does not. The uid of a constraint of one session also depends on that session.
     """
     place = session_id if record.scope is Scope.SESSION else None
     return f"tb_{_digest({'user': user_id, 'session': place, **_rule(record)})[:40]}"
 
 
 def content_key(record: ConstraintRecord) -> str:
-    """Equal for two records that say the same in the same words, whatever their uid, status, confidence and past."""
+    """Return a key that is equal for records with the same content and words, whatever their uid, status or history."""
     said = {
         "description": _folded(record.description),
         "necessity": record.necessity,
@@ -40,13 +40,16 @@ def content_key(record: ConstraintRecord) -> str:
 
 
 def rule_key(record: ConstraintRecord) -> str:
-    """Equal for two records that ask for the same, whatever they are called."""
+    """Return a key that is equal for records that ask for the same, whatever their names."""
     return _digest({name: value for name, value in _rule(record).items() if name not in {"name", "scope"}})
 
 
 def means_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
-    """Whether two records are one constraint in other words, or another language: all that they ask for is in their
-    typed fields, and these are equal. Of rules whose meaning is in their words nobody can say so but the person."""
+    """Check whether two records are one constraint in other words, or in another language.
+
+    They are if both are fully described by their typed fields, and these are equal. For rules whose meaning is in their
+    words, only the person can tell.
+    """
     if not (_is_typed(one) and _is_typed(other)) or one.scope is not other.scope:
         return False
     alike = set(one.applies_event_types) == set(other.applies_event_types) and one.necessity is other.necessity
@@ -76,7 +79,7 @@ def _rule(record: ConstraintRecord) -> dict[str, Any]:
         "recurrence": when.recurrence,
         "zone": when.timezone,
         "condition": None if aspect is None or not aspect.depends else _condition(aspect),
-        # Left out where there is none: the uids of all others were made without it.
+        # Left out if absent: existing uids were computed without it.
         **({} if payload.day_rule is None else {"day_rule": payload.day_rule}),
     }
 

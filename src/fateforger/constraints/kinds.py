@@ -83,7 +83,7 @@ class Weekday(StrEnum):
 
     @property
     def words(self) -> str:
-        """The day as a person reads it."""
+        """The English name of the day."""
         return _DAY_WORDS[self]
 
 
@@ -131,8 +131,11 @@ class Domain(StrEnum):
 
 
 class Action(StrEnum):
-    """What a version records. ``ARCHIVE`` and ``DECLINE`` keep the row, with the status declined; ``SUPERSEDE`` is what
-    happens to a constraint when another one takes its place."""
+    """The event behind a version.
+
+    ``ARCHIVE`` and ``DECLINE`` keep the row, with the status declined. ``SUPERSEDE`` marks a constraint that another
+    one replaced.
+    """
 
     UPSERT = "upsert"
     UPDATE = "update"
@@ -156,7 +159,7 @@ _STAGE_NAMES = {
 
 @lru_cache(maxsize=256)
 def stage_key(name: str) -> str:
-    """The stage that a name stands for: ``REFINE``, ``Refine`` and ``CollectConstraints`` are all in use.
+    """Return the canonical name of a stage: ``REFINE``, ``Refine`` and ``CollectConstraints`` are all in use.
 
     Raises ``ValueError`` with a sentence for a person.
     """

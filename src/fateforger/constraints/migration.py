@@ -1,7 +1,7 @@
-"""Moving constraints here from where they were kept before: which of its rows are new, and which cannot be moved.
+"""Decide which rows of another store can be moved here, and which of them are new.
 
-Time stamps, lifecycle and links stay as they were. A row that cannot be read keeps back its older versions and what it
-takes the place of, for without it they would be in force again.
+Time stamps, lifecycle and links stay as they were. A row that cannot be read also holds back its older versions and the
+constraints it replaces, since they would be in force again without it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ REFUSED_THERE = "It looks as if it held a password or a key, which is never kept
 
 
 def migration(rows: Iterable[StoredRow], known: Sequence[Version], user_id: str, source: str) -> Migration:
-    """What becomes of each row, given the person's versions that are here already. ``source`` names where the rows
-    come from; it is written into the event of each version, together with the place of its row."""
+    """Return the outcome of each row, given the person's existing versions.
+
+    ``source`` names the other store; it is written into the event of each version, together with the place of its row.
+    """
     others, mine = 0, []
     for row in rows:
         if row.owner is not None and row.owner != user_id:
@@ -54,7 +56,7 @@ def _read(row: StoredRow, user_id: str, source: str) -> Moved:
 
 
 def _bad(row: StoredRow, why: str) -> Moved:
-    """What is said of it may be on a screen or in a file, so no secret of the row is in it."""
+    """Return the outcome of an unusable row, without secrets, since it may appear on a screen or in a file."""
     name, why, *notes = (without_credentials(text) for text in (row.name, why, *row.notes))
     return Moved(row.where, name, Outcome.BAD, why=why, notes=tuple(notes))
 
@@ -68,8 +70,10 @@ def _with_extras(record: ConstraintRecord, extras: Mapping[str, Any]) -> Constra
 
 
 def _with_events(rows: Sequence[Moved]) -> list[Moved]:
-    """What was declined says how: another one took its place, or the person did not want it. It matters to what it
-    replaced itself."""
+    """Set the event of declined versions: replaced by another one, or declined by the person.
+
+    This affects the constraints they replaced themselves.
+    """
     named = {uid for row in rows if row.version for uid in row.version.flat.supersedes if uid != row.version.uid}
     return [replace(row, version=_retired(row.version, named)) if row.version else row for row in rows]
 
@@ -103,8 +107,11 @@ def _compared(rows: Sequence[Moved], known: Sequence[Version], user_id: str) -> 
 
 
 def _outcome(version: Version, head: Version, older: Sequence[Version]) -> Outcome:
-    """``older`` may hold it, too, when it is not the last of the source. A source may know instants to the minute only,
-    so that of two versions of one instant the one that it has now counts."""
+    """Compare a version with those here.
+
+    ``older`` may contain it as well, if it is not the last version of the source. A source may store instants to the
+    minute only, so of two versions of one instant the source's current one counts.
+    """
     if any(_same(version, each) for each in (head, *older)):
         return Outcome.SAME
     if head.updated_at > version.updated_at or (head.updated_at == version.updated_at and not was_moved(head)):
@@ -118,8 +125,10 @@ def _same(one: Version, other: Version) -> bool:
 
 
 def _kept_back(rows: Sequence[Moved], concerns: Mapping[str, tuple[str, ...]]) -> Iterator[Moved]:
-    """What a row that is not moved speaks of waits for it, and so on along the chain. ``concerns`` says it of the rows
-    that cannot be read."""
+    """Hold back the versions that an unmoved row refers to, and so on along the chain.
+
+    ``concerns`` gives the uids in rows that cannot be read.
+    """
     by_uid: dict[str, list[Moved]] = {}
     for row in rows:
         if row.version is not None and row.outcome.written:

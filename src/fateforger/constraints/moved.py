@@ -1,4 +1,4 @@
-"""Constraints on their way here from another store: its rows as values, and what becomes of each."""
+"""Constraints that are moved here from another store: its rows as values, and their outcomes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ _ONCE_SUPERSEDED = f"{SUPERSEDED}; "
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A row of another store. ``where`` finds it there, ``fields`` is what :func:`read_row` reads, ``owner`` whose it
-    is, where the store knows. ``extras`` are kept as they are. ``trouble`` says why it cannot be used at all."""
+    """A row of another store.
+
+    ``where`` locates it there. ``fields`` is the input of :func:`read_row`. ``owner`` is its person, if the store
+    knows. ``extras`` are kept unchanged. ``trouble`` says why the row is unusable.
+    """
 
     where: str
     name: str
@@ -29,8 +32,11 @@ class StoredRow:
 
 
 class Outcome(StrEnum):
-    """What becomes of a row: written as a new constraint or as a newer version of one; or not, since it is here
-    already, was changed here since, cannot be read, or waits for one that cannot be read."""
+    """The outcome of a row: written as a new constraint or a newer version, or not written.
+
+    A row is not written if it is here already, was changed here since, cannot be read, or waits for one that cannot be
+    read.
+    """
 
     NEW = "new"
     CHANGED = "changed"
@@ -41,18 +47,18 @@ class Outcome(StrEnum):
 
     @property
     def written(self) -> bool:
-        """Whether something has to be written."""
+        """Check whether a version has to be written."""
         return self in {Outcome.NEW, Outcome.CHANGED}
 
     @property
     def amiss(self) -> bool:
-        """Whether somebody has to mend something before the row can be moved."""
+        """Check whether the row needs a correction before it can be moved."""
         return self in {Outcome.BAD, Outcome.WAITING}
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A row with what becomes of it. ``why`` says what is amiss; ``version`` is there when the row could be read."""
+    """A row with its outcome. ``why`` describes the problem; ``version`` is present if the row could be read."""
 
     where: str
     name: str
@@ -64,30 +70,33 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """Every row of one person in the order of the source. ``others`` counts the rows of other people, left alone."""
+    """Every row of one person in the order of the source.
+
+    ``others`` counts the rows of other people, which are skipped.
+    """
 
     rows: tuple[Moved, ...]
     others: int
 
     @property
     def versions(self) -> tuple[Version, ...]:
-        """What is to be written: by constraint, and of one constraint the oldest first."""
+        """The versions to write: by constraint, and of one constraint the oldest first."""
         found = (row.version for row in self.rows if row.outcome.written and row.version is not None)
         return tuple(sorted(found, key=lambda version: (version.uid, version.updated_at)))
 
 
 def reason_for(row: StoredRow, source: str) -> str:
-    """Why a version of this row is written: where it comes from, and what was said then."""
+    """Return the reason of a version: its source, and the words said at the time."""
     said = f": {row.rationale.strip()}" if row.rationale and row.rationale.strip() else ""
     return f"{_MOVED}{source}, {row.where}{said}"
 
 
 def superseded_reason(reason: str | None) -> str:
-    """The same for one whose place another one took."""
+    """Return the reason of a version that another constraint replaced."""
     return f"{_ONCE_SUPERSEDED}{reason or ''}"
 
 
 def was_moved(version: Version, source: str = "") -> bool:
-    """Whether a version is as it came from ``source``, or from anywhere."""
+    """Check whether a version is unchanged since it was moved from ``source``, or from any source."""
     reason = (version.event.reason or "").removeprefix(_ONCE_SUPERSEDED)
     return reason.startswith(f"{_MOVED}{source}, " if source else _MOVED)

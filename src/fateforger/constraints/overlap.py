@@ -1,4 +1,4 @@
-"""Whether two constraints can meet: on the same days, about the same things, at the same time of day."""
+"""Check whether two constraints can meet: on the same days, about the same things, at the same time of day."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Span = tuple[int, int]
 
 
 def can_meet(one: Version, other: Version) -> bool:
-    """Whether there may be a day, a session and an event type that both are about."""
+    """Check whether a day, a session and an event type can exist that both are about."""
     first, second = one.flat, other.flat
     same_place = one.record.scope is other.record.scope is Scope.SESSION and one.session_id == other.session_id
     lasting = not first.session_only and not second.session_only
@@ -25,7 +25,7 @@ def can_meet(one: Version, other: Version) -> bool:
 
 
 def weekdays(version: Version) -> frozenset[int]:
-    """The weekdays on which a constraint can hold, as in ``date.weekday()``."""
+    """Return the weekdays on which a constraint can hold, as in ``date.weekday()``."""
     rule = version.flat.recurrence
     if rule is None:
         return version.flat.weekdays
@@ -33,18 +33,18 @@ def weekdays(version: Version) -> frozenset[int]:
 
 
 def comparable_clocks(one: ConstraintRecord, other: ConstraintRecord) -> bool:
-    """Whether their clock times are of one zone; one without a zone is of the planned day's, wherever that is."""
+    """Check whether their clock times share a zone. One without a zone uses the planned day's, whatever that is."""
     zones = {one.applicability.timezone, other.applicability.timezone} - {None}
     return len(zones) < 2
 
 
 def spans(record: ConstraintRecord, kind: WindowKind) -> list[Span]:
-    """The windows of one kind as minutes of the day; one over midnight is two."""
+    """Return the windows of one kind as minutes of the day; one over midnight becomes two."""
     return [span for window in record.payload.windows if window.kind is kind for span in _spans(window)]
 
 
 def covered(wanted: Iterable[Span], by: Iterable[Span]) -> bool:
-    """Whether nothing is left of ``wanted`` outside of ``by``."""
+    """Check whether ``by`` covers all of ``wanted``."""
     minutes = {minute for begin, end in by for minute in range(begin, end)}
     return all(minute in minutes for begin, end in wanted for minute in range(begin, end))
 

@@ -1,4 +1,4 @@
-"""Precedence among constraints that apply, and what there is room for.
+"""Rank the constraints that apply, and cut them to a budget.
 
 Relevance is ranked, applicability is computed: nothing here decides whether a constraint applies.
 """
@@ -14,8 +14,11 @@ from fateforger.constraints.versions import Version
 
 
 def ranked(versions: Iterable[Version], context: Context) -> list[Version]:
-    """Best first: necessity, whether it names one of the event types (then of the topics) asked about, confirmed before
-    proposed, confidence. Recency only breaks ties, and the uid what is left, so the order of the rows never matters."""
+    """Sort constraints, best first.
+
+    The criteria are necessity, a match with the event types and then the topics asked about, confirmed before proposed,
+    and confidence. Ties are broken by recency, then by uid, so the order of the rows never matters.
+    """
     topics = frozenset(context.topics)
 
     def precedence(version: Version) -> tuple[int, bool, bool, bool, float, float, str]:
@@ -34,7 +37,7 @@ def _off_topic(record: ConstraintRecord, topics: frozenset[str]) -> bool:
 
 
 def within_budget(in_order: Sequence[Version], k: int | None) -> tuple[list[Version], list[Version]]:
-    """What there is room for, and what is cut. A must is never cut, however little room there is."""
+    """Return the constraints there is room for, and the others. A must is never cut."""
     if k is None:
         return list(in_order), []
     musts = sum(version.record.necessity is Necessity.MUST for version in in_order)

@@ -1,4 +1,4 @@
-"""The documents of the doors: versions a line, contexts a line; each mistake gets one clear sentence."""
+"""Read and write the JSON documents of the command line, with one sentence per mistake."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class _Line(BaseModel):
 
 
 def read_version(document: object, *, seq: int = 0) -> Version:
-    """A version from its line: user_id, constraint_record, created_at, updated_at, event {action, reason}, session_id.
+    """Parse a version: user_id, constraint_record, created_at, updated_at, event {action, reason}, session_id.
 
-    What an event archives or declines is declined, whatever its record says. A record without a uid gets the one that
-    follows from it. Raises :class:`BadInput` with the first mistake and where it is.
+    A record that its event archives or declines gets the status declined. A record without a uid gets the computed one.
+    Raises :class:`BadInput` with the first mistake and its place.
     """
     if not isinstance(document, Mapping):
         raise BadInput("A constraint is a JSON object with user_id, constraint_record and updated_at.")
@@ -57,9 +57,11 @@ def read_version(document: object, *, seq: int = 0) -> Version:
 
 
 def write_version(version: Version) -> dict[str, Any]:
-    """The line that :func:`read_version` turns back into the same version, ready for ``json.dumps``. A ``supersede`` is
-    told in the words that every reader knows: archived because superseded, or, where it stays in force on the days
-    that the other one leaves it, updated."""
+    """Return a line that :func:`read_version` turns back into the same version, ready for ``json.dumps``.
+
+    A ``supersede`` is written in the actions that every reader knows: archived because superseded, or updated if it
+    stays in force on other days.
+    """
     return {
         "user_id": version.user_id,
         "constraint_record": write_record(version.record),
@@ -80,7 +82,7 @@ def _write_event(version: Version) -> dict[str, str | None]:
 
 
 def read_record(document: object) -> ConstraintRecord:
-    """A record from its JSON. Raises :class:`BadInput` with the first mistake and where it is."""
+    """Parse a record. Raises :class:`BadInput` with the first mistake and its place."""
     if not isinstance(document, Mapping):
         raise BadInput("A constraint_record is a JSON object with at least a name.")
     try:
@@ -90,12 +92,12 @@ def read_record(document: object) -> ConstraintRecord:
 
 
 def write_record(record: ConstraintRecord) -> dict[str, Any]:
-    """The record as JSON: what was said and nothing that was not, so that it comes back without loss."""
+    """Return the record as JSON with only the fields that were set, so that it comes back without loss."""
     return record.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def read_context(document: object) -> Context:
-    """A context from its JSON. Raises :class:`BadInput` with the first mistake and where it is."""
+    """Parse a context. Raises :class:`BadInput` with the first mistake and its place."""
     if not isinstance(document, Mapping):
         raise BadInput("A context is a JSON object with at least user_id, and as_of or now.")
     try:
@@ -105,8 +107,10 @@ def read_context(document: object) -> Context:
 
 
 def write_answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
-    """``{"constraints":[{"uid","constraint_record","reasons"}],"excluded":[{"uid","reason","why"}]}``, the latter
-    only when it is to be explained."""
+    """Return ``{"constraints":[{"uid","constraint_record","reasons"}],"excluded":[{"uid","reason","why"}]}``.
+
+    ``excluded`` is present only with ``explain``.
+    """
     document: dict[str, Any] = {
         "constraints": [
             {"uid": item.uid, "constraint_record": write_record(item.record), "reasons": list(item.reasons)}

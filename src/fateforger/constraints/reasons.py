@@ -1,4 +1,4 @@
-"""A constraint that applies, and why."""
+"""A constraint that applies, with its reasons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Applicable:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it applies and why it stands where it does, as sentences for a person."""
+        """The reasons it applies and ranks where it does, as sentences for a person."""
         return (self._binding(), self._days(), *self._routing(), *self._life())
 
     def _binding(self) -> str:

@@ -1,8 +1,8 @@
-"""A constraint as it is written down: the ``constraint_record``, frozen, as JSON and back without loss.
+"""The stored form of a constraint: the ``constraint_record``, frozen, as JSON and back without loss.
 
-Five groups: what it is (core), when it applies, what it asks for (payload), what it replaces and how long it lives
-(lifecycle), and whom it concerns (routing). ``aspect_classification`` says which part of life it is about and whether
-it depends on others. Dates are calendar days of the planned day; clock times belong to ``applicability.timezone``.
+It has five groups: core, applicability (when), payload (what it asks for), lifecycle (what it replaces and how long it
+lives), and routing. ``aspect_classification`` gives its part of life and its dependence on others. Dates are calendar
+days of the planned day; clock times are in ``applicability.timezone``.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Applicability(BaseModel):
         return self
 
     def within_dates(self, day: Date) -> bool:
-        """Whether ``day`` lies between the two dates."""
+        """Check whether ``day`` lies between the two dates."""
         if self.start_date is not None and day < self.start_date:
             return False
         return self.end_date is None or day <= self.end_date
@@ -193,7 +193,7 @@ class Aspect(BaseModel):
 
     @property
     def depends(self) -> bool:
-        """Whether it applies on some days only because of what else is part of them."""
+        """Check whether it depends on what else is part of the day."""
         return bool(self.conditional_on_absent or self.conditional_on_present)
 
 
@@ -219,7 +219,7 @@ class ConstraintRecord(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _routing_may_be_a_group(cls, document: object) -> object:
-        """The two routing fields stand beside the groups; a ``routing`` group of them is understood as well."""
+        """Accept the two routing fields also as a ``routing`` group."""
         if not isinstance(document, Mapping) or not isinstance(document.get("routing"), Mapping):
             return document
         return {**{name: value for name, value in document.items() if name != "routing"}, **document["routing"]}
@@ -238,9 +238,9 @@ class ConstraintRecord(BaseModel):
 
     @property
     def words(self) -> str:
-        """What the person said, as far as it is known."""
+        """The person's words, or the name if they are unknown."""
         return self.description.strip() or self.name.strip()
 
     def with_uid(self, uid: str) -> ConstraintRecord:
-        """The same record under that uid."""
+        """Return the same record with that uid."""
         return self.model_copy(update={"lifecycle": self.lifecycle.model_copy(update={"uid": uid})})

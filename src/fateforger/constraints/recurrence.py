@@ -1,4 +1,4 @@
-"""On which days a recurrence rule falls: RFC 5545 by ``dateutil``, on calendar days without a clock or a zone."""
+"""The days of a recurrence rule: RFC 5545 by ``dateutil``, on calendar days without a clock or a zone."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PARTS = {
 _FREQUENCIES = {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}
 MAX_COUNT = 10_000
 _NO_START = date(1970, 1, 5)
-"""A Monday long ago: where a rule begins that has no start date. It matters only to rules that lean on their start."""
+"""A Monday long ago: the start of a rule without a start date. It matters only to rules that depend on their start."""
 
 
 class _Rule:
-    """A rule taken apart. Raises ``ValueError`` with a sentence for a person."""
+    """A parsed rule. Raises ``ValueError`` with a sentence for a person."""
 
     def __init__(self, text: str) -> None:
         body = text.strip().upper().removeprefix("RRULE:")
@@ -34,7 +34,7 @@ class _Rule:
         if self.parts.get("FREQ") not in _FREQUENCIES:
             raise ValueError("a recurrence says how often: FREQ=DAILY, WEEKLY, MONTHLY or YEARLY")
         if "UNTIL" in self.parts:
-            self.parts["UNTIL"] = self.parts["UNTIL"][:8]  # days have no clock, so neither has their end
+            self.parts["UNTIL"] = self.parts["UNTIL"][:8]  # days have no clock, so their end has none either
         self.count = self._number("COUNT", MAX_COUNT)
         self.interval = self._number("INTERVAL", 1_000) or 1
 
@@ -48,22 +48,24 @@ class _Rule:
 
     @property
     def leans_on_start(self) -> bool:
-        """Whether another start gives other days, apart from those before it."""
+        """Check whether another start gives other days, apart from the days before it."""
         chosen = {"DAILY": {"FREQ"}, "WEEKLY": {"BYDAY"}}.get(
             self.parts["FREQ"], {"BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO"}
         )
         return self.interval > 1 or self.count is not None or not chosen & self.parts.keys()
 
     def from_start(self, start: date) -> rrule:
-        """The rule as ``dateutil`` knows it."""
+        """Return the rule as an ``rrule`` of ``dateutil``."""
         body = ";".join(f"{name}={value}" for name, value in {"WKST": "MO", **self.parts}.items())
         rule = rrulestr(body, dtstart=datetime(start.year, start.month, start.day))  # noqa: DTZ001  a day has no zone
-        assert isinstance(rule, rrule)  # noqa: S101  a set comes only of texts with several lines
+        assert isinstance(rule, rrule)  # noqa: S101  only texts with several lines give a set
         return rule
 
     def nearer(self, start: date, month: date) -> tuple[_Rule, date]:
-        """The same rule with a start as late as possible that gives the same days from ``month`` on, so that nobody has
-        to count through the years in between."""
+        """Return an equivalent rule with the latest start that gives the same days from ``month`` on.
+
+        This avoids counting through the years in between.
+        """
         by_week = self.parts["FREQ"] == "WEEKLY"
         if self.count is not None or start >= month or (by_week and "BYSETPOS" in self.parts):
             return self, start
@@ -80,7 +82,7 @@ class _Rule:
                 return self._spelled_out(start), date(start.year + _whole(month.year - start.year, self.interval), 1, 1)
 
     def _spelled_out(self, start: date) -> _Rule:
-        """With the parts that ``start`` only implies, so that a start on the first of a month gives the same days."""
+        """Add the parts that ``start`` implies, so that a start on the first of a month gives the same days."""
         if self.parts.keys() & {"BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO"}:
             return self
         yearly = self.parts["FREQ"] == "YEARLY" and "BYMONTH" not in self.parts
@@ -93,7 +95,7 @@ def _whole(length: int, step: int) -> int:
 
 
 def check_rule(text: str) -> None:
-    """Raises ``ValueError`` with a sentence for a person when ``text`` is no rule that :func:`occurs` understands."""
+    """Raise ``ValueError`` with a sentence for a person if ``text`` is not a rule that :func:`occurs` understands."""
     try:
         _Rule(text).from_start(_NO_START)
     except ValueError as error:
@@ -103,13 +105,15 @@ def check_rule(text: str) -> None:
 
 
 def leans_on_start(text: str) -> bool:
-    """Whether the rule says nothing definite without a start date, like every second week."""
+    """Check whether the rule is ambiguous without a start date, like every second week."""
     return _Rule(text).leans_on_start
 
 
 def occurs(text: str, start: date | None, day: date) -> bool:
-    """Whether ``day`` is an occurrence of the rule with DTSTART ``start``; weeks start on Monday unless the rule says
-    otherwise. Without a start the rule has always been going on."""
+    """Check whether ``day`` is an occurrence of the rule with DTSTART ``start``.
+
+    Weeks start on Monday unless the rule says otherwise. A rule without a start has no beginning.
+    """
     begin = start or _NO_START
     return day >= begin and day in _days(text, begin, day.year, day.month)
 
@@ -123,7 +127,7 @@ def _days(text: str, start: date, year: int, month: int) -> frozenset[date]:
 
 
 def weekdays_of(text: str) -> frozenset[str]:
-    """The weekdays a weekly rule can fall on; all of them for any other rule."""
+    """Return the weekdays a weekly rule can fall on; all of them for any other rule."""
     parts = _Rule(text).parts
     if parts["FREQ"] != "WEEKLY" or "BYDAY" not in parts:
         return frozenset(WEEK)

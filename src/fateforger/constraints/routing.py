@@ -1,4 +1,4 @@
-"""Which constraints a stage of planning asks for, worked out from typed facts of the day; no text is compared."""
+"""Select the constraints that a stage of planning needs, from typed facts of the day; no text is compared."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from fateforger.plan import ET
 MAX_TYPES = 12
 MAX_CONSTRAINTS = 50
 STARTUP = "startup_prefetch"
-"""The topic of what is wanted before the person has said anything."""
+"""The topic of constraints needed before the person has said anything."""
 _WORKING = frozenset({"CAPTURE", "SKELETON", "REFINE", "REVIEW"})
 _PLANNING = frozenset({"SKELETON", "REFINE", "REVIEW"})
 
 
 class DayFacts(BaseModel):
-    """What is known of the day, from its immovables, its blocks and its frame."""
+    """The known facts of the day, from its immovables, its blocks and its frame."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     meetings: bool = False
@@ -33,13 +33,13 @@ class DayFacts(BaseModel):
     sleep: bool = False
     habits: bool = False
     gaps: bool = False
-    """There is time between things that is not planned yet."""
+    """The day has unplanned time between its blocks."""
     blocks: tuple[ET, ...] = ()
     """The event types of the blocks in the plan."""
 
 
 def event_types_for(stage: str, facts: DayFacts) -> tuple[ET, ...]:
-    """The event types that constraints may be about at that stage, in the order of :class:`ET` (S15)."""
+    """Return the event types that constraints may be about at that stage, in the order of :class:`ET` (S15)."""
     key = stage_key(stage)
     found = set(facts.blocks)
     for there, types in (
@@ -56,7 +56,7 @@ def event_types_for(stage: str, facts: DayFacts) -> tuple[ET, ...]:
 
 
 class ConstraintQuery(BaseModel):
-    """Exact filters, all of which have to hold; an empty one selects nothing (S17)."""
+    """Exact filters that all have to hold; an empty one filters nothing (S17)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     as_of: Date
@@ -73,8 +73,10 @@ class ConstraintQuery(BaseModel):
 def queries_for(
     stage: str, day: Date, event_types: tuple[ET, ...] = (), type_ids: tuple[str, ...] = ()
 ) -> tuple[ConstraintQuery, ...]:
-    """What to ask, one after another until something is found (S14, S18). Stage 1 asks for what was marked for the
-    start, routed by no event type; then, once, for anything that lasts."""
+    """Return the queries to try one after another until one finds something (S14, S18).
+
+    Stage 1 asks for constraints marked for the start, of any event type; then, once, for all lasting ones.
+    """
     if stage_key(stage) != "COLLECT":
         return (ConstraintQuery(as_of=day, stage=stage, event_types_any=event_types, type_ids=type_ids),)
     lasting = ConstraintQuery(as_of=day, stage=stage, scopes_any=(Scope.PROFILE, Scope.DATESPAN))
@@ -82,7 +84,10 @@ def queries_for(
 
 
 def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...]:
-    """The type ids of what applies, those with a must first, then the most frequent; 12 at most (S16)."""
+    """Return the type ids of the constraints that apply, at most 12 (S16).
+
+    Those with a must come first, then the most frequent.
+    """
     found: dict[str, list[ConstraintRecord]] = {}
     for item in applicability(versions, context.model_copy(update={"type_ids": (), "k": None})).applicable:
         found.setdefault(item.record.type_id, []).append(item.record)
@@ -94,8 +99,10 @@ def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...
 
 
 def retrieve(versions: Iterable[Version], context: Context, queries: tuple[ConstraintQuery, ...]) -> Answer:
-    """The answer to the first query that finds anything, or to the last one. ``context`` says who asks, where and when;
-    the day and the filters are the query's. A must is never cut."""
+    """Return the answer to the first query that finds anything, or to the last one.
+
+    ``context`` gives the person, place and time; the day and the filters are the query's. A must is never cut.
+    """
     rows = tuple(versions)
     answer = _answer(rows, context, queries[0])
     for query in queries[1:]:

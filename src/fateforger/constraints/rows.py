@@ -1,6 +1,6 @@
-"""Rows as other stores hold them (Mem0 metadata, Notion and SQLite exports): read with tolerance, written strictly.
+"""Rows of other stores (Mem0 metadata, Notion and SQLite exports): read tolerantly, written strictly.
 
-Nothing is guessed that would make a constraint reach further than it did: what cannot be read is an error.
+Nothing is guessed that would extend a constraint: unreadable input is an error.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _DATES = {"start_date", "end_date"}
 
 
 def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0) -> Version:
-    """A version from a stored row: a memory with ``metadata``, metadata with a ``constraint_record``, or flat fields.
+    """Parse a stored row: a memory with ``metadata``, metadata with a ``constraint_record``, or flat fields.
 
-    Understands JSON inside text, ``ConstraintStatus.LOCKED``, weekday names, date-times in place of dates, and instants
-    without an offset (read as UTC). ``user_id`` is whose store it was found in; a row of somebody else is refused.
-    Raises :class:`BadInput` with one sentence.
+    Accepts JSON inside text, ``ConstraintStatus.LOCKED``, weekday names, date-times in place of dates, and instants
+    without an offset (read as UTC). ``user_id`` is the owner of the store; a row of another person is refused. Raises
+    :class:`BadInput` with one sentence.
     """
     outer = {name: _json(value) for name, value in row.items()}
     if isinstance(outer.get("metadata"), Mapping):
@@ -59,7 +59,7 @@ def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0
 
 
 def uids_in(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The constraints that a row speaks of, itself and those it takes the place of, also when it cannot be read."""
+    """Return the uids in a row, its own and those it replaces, even if the row cannot be read."""
     outer = {name: _json(value) for name, value in row.items()}
     inner = outer.get("constraint_record")
     fields = _fields(inner if isinstance(inner, Mapping) else outer)
@@ -69,7 +69,7 @@ def uids_in(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """All fields side by side, whichever group they stood in; empty ones are left out."""
+    """Return all non-empty fields, from any group."""
     known = {*_CORE, *(name for names in _GROUPS.values() for name in names)}
     found: dict[str, Any] = {}
     parts = [record, *(_json(record.get(group)) for group in (*_GROUPS, "routing", "hints", "selector"))]
@@ -107,7 +107,10 @@ def _date(value: Any) -> Any:
 
 
 def _weekdays(value: Any) -> Any:
-    """``Monday``, ``DOW.MO`` and ``mo`` are all Mondays; what is none stays, to be refused."""
+    """Return weekday codes: ``Monday``, ``DOW.MO`` and ``mo`` are all Mondays.
+
+    Other values stay, to be refused later.
+    """
     if not isinstance(value, list | tuple):
         return value
     codes = {day.words.upper(): day.value for day in WEEK} | {day.value: day.value for day in WEEK}
@@ -123,7 +126,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def _json(value: Any) -> Any:
-    """The value of JSON inside text; any other text is itself."""
+    """Return the value of JSON inside text; any other value is returned as it is."""
     if not isinstance(value, str) or value.strip()[:1] not in {"{", "["}:
         return value
     try:

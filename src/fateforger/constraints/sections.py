@@ -1,6 +1,7 @@
-"""What applies, as reminders in the person's own words, under *Must follow* and *Consider* (S174, S195, S196).
+"""The constraints that apply, as reminders in the person's words (S174, S195, S196).
 
-Values only: a prompt shows the rows as a table, a card shows the sentences.
+They are grouped under *Must follow* and *Consider*. Values only: a prompt shows the rows as a table, a card shows the
+sentences.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """A constraint as it is recalled. ``said_on`` is a local day; ``when`` and ``times`` are empty if it is always."""
+    """A constraint to show. ``said_on`` is a local day; ``when`` and ``times`` are empty if it always holds."""
 
     uid: str
     name: str
@@ -59,7 +60,7 @@ class Reminder:
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """Both sections in the order of precedence; ``left_out`` is how many there was no room for."""
+    """Both sections in the order of precedence; ``left_out`` counts the ones there was no room for."""
 
     must_follow: tuple[Reminder, ...]
     consider: tuple[Reminder, ...]
@@ -67,7 +68,7 @@ class Sections:
 
 
 def sections(answer: Answer) -> Sections:
-    """An answer, told."""
+    """Return an answer as sections."""
     told = [(reminder_of(item), binding(item.record)) for item in answer.applicable]
     return Sections(
         must_follow=tuple(reminder for reminder, binds in told if binds),
@@ -77,20 +78,22 @@ def sections(answer: Answer) -> Sections:
 
 
 def binding(record: ConstraintRecord) -> bool:
-    """Whether it belongs under *Must follow*: each must, and what should be so as a matter of policy or value. A
-    preference, a goal or a state of things is to be considered."""
+    """Check whether a constraint belongs under *Must follow*.
+
+    Every must does, and a should that is a policy or a value. A preference, a goal or a state is only considered.
+    """
     if record.necessity is not Necessity.SHOULD:
         return record.necessity is Necessity.MUST
     return record.aspect is not None and record.aspect.dimension in {Dimension.POLICY, Dimension.VALUE}
 
 
 def needs_confirmation(record: ConstraintRecord) -> bool:
-    """Whether the person should be asked about it (S36)."""
+    """Check whether the person should be asked about it (S36)."""
     return record.confidence is not None and record.confidence < UNSURE
 
 
 def reminder_of(item: Applicable) -> Reminder:
-    """A constraint as it is recalled in its context."""
+    """Return a constraint as a reminder in its context."""
     record = item.record
     return Reminder(
         uid=item.uid,
@@ -110,13 +113,13 @@ def _said_on(item: Applicable, context: Context) -> date:
 
 
 def when_words(record: ConstraintRecord) -> str:
-    """Its days; empty if it is for every day."""
+    """Return its days in words; empty for every day."""
     days = record.applicability.days_of_week
     return listed([day.words for day in Weekday if day in days]) if days else record.applicability.recurrence or ""
 
 
 def times_words(record: ConstraintRecord) -> str:
-    """Its windows and its rule over the order of the day; empty if it has neither."""
+    """Return its windows and its order rule in words; empty if it has neither."""
     rule = record.payload.day_rule
     return ", ".join((*(_times(window) for window in record.payload.windows), *((rule,) if rule else ())))
 

@@ -1,4 +1,4 @@
-"""What may be stored: ids and texts that every store keeps and compares character by character."""
+"""Check ids and texts that every store has to keep and compare character by character."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fateforger.constraints.versions import Version
 from fateforger.errors import BadInput
 
 MAX_PERSON = 200
-"""Characters of a person's id."""
+"""The most characters of a person's id."""
 
 
 def check_person(user_id: str) -> str:
-    """The id, as it is: no two ids are alike, and no character of one means anything. Raises :class:`BadInput`."""
+    """Return the id unchanged. No character of an id has a meaning. Raises :class:`BadInput`."""
     if not user_id.strip():
         raise BadInput("Say whose constraints: the id of a person is missing.", where="user_id")
     if len(user_id) > MAX_PERSON:
@@ -24,7 +24,7 @@ def check_person(user_id: str) -> str:
 
 
 def check_version(version: Version) -> Version:
-    """The version, as it is. Raises :class:`BadInput` when some store could not give it back as it is."""
+    """Return the version unchanged. Raises :class:`BadInput` if some store could not return it unchanged."""
     check_person(version.user_id)
     for text, where in (
         (version.uid, "lifecycle.uid"),
@@ -39,7 +39,7 @@ def check_version(version: Version) -> Version:
 
 
 def _comes_back(record: ConstraintRecord) -> bool:
-    """Whether what is written can be read, and is the same then (S13)."""
+    """Check whether the written record can be read back and is equal (S13)."""
     try:
         return ConstraintRecord.model_validate_json(json.dumps(write_record(record), allow_nan=False)) == record
     except ValueError:

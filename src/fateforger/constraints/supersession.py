@@ -1,6 +1,8 @@
-"""One constraint taking the place of another, in the one form that every door and the thread write (S29, A4): the new
-one holds the link, which says on which days it counts instead; and where that leaves the old one no day, an event puts
-the old one away. Whatever puts the new one out of force brings the old one back."""
+"""Replace one constraint by another, in the one form that the commands and the thread share (S29, A4).
+
+The new one holds the link, which says on which days it counts instead. If that leaves the old one no day, an event
+retires it. Retiring the new one restores the old one.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,18 @@ from fateforger.constraints.versions import Event, Version, newest, still_replac
 
 
 def replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
-    """The record as one that takes the place of ``old`` on the days of its dates."""
+    """Return the record as a replacement of ``old`` on the days of its dates."""
     life = record.lifecycle
     uids = tuple(dict.fromkeys((*life.supersedes_uids, old.uid)))
     return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
 
 
 def retired_by(old: Version, new: Version, today: Date) -> Change | None:
-    """The event that puts the old one away, when the new one leaves it no day from ``today`` on. Otherwise ``None``: it
-    stays in force before the new one begins, after it ends, and outside of its session. Two that replace each other
-    are for the person to decide about."""
+    """Return the event that retires the old one if the new one leaves it no day from ``today`` on.
+
+    Otherwise return ``None``: it stays in force before the new one begins, after it ends, and outside its session. If
+    the two replace each other, the person decides.
+    """
     if old.retired or old.uid == new.uid or new.uid in old.flat.supersedes:
         return None
     begins, ends = new.flat.start, new.flat.end
@@ -38,15 +42,17 @@ def retired_by(old: Version, new: Version, today: Date) -> Change | None:
 
 
 def given_way(versions: Iterable[Version], new: Version, today: Date) -> tuple[Change, ...]:
-    """What becomes of the constraints whose place ``new`` takes, as far as anything does (:func:`retired_by`)."""
+    """Return the changes to the constraints that ``new`` replaces. See :func:`retired_by`."""
     mine = newest(versions, new.user_id)
     changes = (retired_by(mine[uid], new, today) for uid in new.flat.supersedes if uid in mine)
     return tuple(change for change in changes if change is not None)
 
 
 def given_back(versions: Iterable[Version], user_id: str, uid: str) -> Iterator[Change]:
-    """What was put away because ``uid``, which is out of force now, took its place: as it was before. Not what yet
-    another one goes on replacing."""
+    """Yield the changes that restore constraints retired because of ``uid``, which is out of force now.
+
+    Constraints that yet another one replaces stay retired.
+    """
     known = tuple(version for version in versions if version.user_id == user_id)
     mine = newest(known, user_id)
     named = successors(mine)

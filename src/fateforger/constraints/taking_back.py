@@ -1,4 +1,4 @@
-"""Taking back a migration: what came with it is put away again, by new versions, and nothing is deleted."""
+"""Undo a migration: its constraints are archived by new versions; nothing is deleted."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ _BACK = "taken back: it had been moved from "
 
 
 def taken_back(known: Sequence[Version], user_id: str, source: str, now: datetime) -> tuple[tuple[Version, ...], int]:
-    """Versions that undo a migration: what came with it is archived, what it changed is as it was before. Constraints
-    that were changed here since stay as they are; how many is the second value."""
+    """Return versions that undo a migration, and the number of constraints that stay.
+
+    Migrated constraints are archived, and changed ones restored. Constraints that were changed here since stay as they
+    are.
+    """
     history: dict[str, list[Version]] = {}
     for version in known:
         if version.user_id == user_id:
@@ -30,8 +33,11 @@ def taken_back(known: Sequence[Version], user_id: str, source: str, now: datetim
 
 
 def _back(head: Version, before: Version | None, source: str, now: datetime) -> Version:
-    """``before`` is what it was here before the migration, if it was. Where another one had taken its place by then, it
-    goes on to replace what it replaced."""
+    """Return the version that undoes one constraint's migration.
+
+    ``before`` is its version before the migration, if any. If another one had replaced it by then, that stays so, and
+    it keeps replacing what it replaced.
+    """
     if before is None:
         record, action = head.record.model_copy(update={"status": Status.DECLINED}), Action.ARCHIVE
     else:

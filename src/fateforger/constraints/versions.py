@@ -1,7 +1,7 @@
-"""Versions of constraints: what was written when, by which event, and for which days it holds.
+"""Versions of constraints: the time they were written, the event, and the days they hold for.
 
-Two time lines: *valid time* is the days a record speaks of (its applicability), *system time* is when a version was
-written and when the next one took its place. The newest version of a uid is the constraint; the others are history.
+There are two time lines. *Valid time* is the days a record is about (its applicability); *system time* runs from the
+writing of a version to the writing of the next. The newest version of a uid is the constraint; the others are history.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.record import MAX_TEXT, ConstraintRecord
 
 SUPERSEDED = "superseded"
-"""The reason of an archive event that was written because another constraint took the place of this one."""
+"""The reason of an archive event for a constraint that another one replaced."""
 RETIRING = frozenset({Action.ARCHIVE, Action.DECLINE})
 
 
@@ -35,7 +35,7 @@ Instant = Annotated[datetime, AfterValidator(_aware)]
 
 
 class Event(BaseModel):
-    """Why a version was written."""
+    """The event that caused a version."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     action: Action = Action.UPSERT
@@ -43,8 +43,11 @@ class Event(BaseModel):
 
 
 class Version(BaseModel):
-    """One version of one person's constraint. ``seq`` counts up in the order in which versions were written and decides
-    between versions of the same instant. ``session_id``: the conversation it was said in."""
+    """One version of one person's constraint.
+
+    ``seq`` increases in the order of writing and decides between versions of the same instant. ``session_id`` is the
+    conversation it was said in.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     user_id: str
@@ -69,12 +72,12 @@ class Version(BaseModel):
 
     @cached_property
     def flat(self) -> Flat:
-        """The fields that filters look at."""
+        """The fields that filters use."""
         return flatten(self.record)
 
     @property
     def retired(self) -> bool:
-        """Whether it is out of force for good: declined by the person, or archived."""
+        """Check whether it is permanently out of force: declined by the person, or archived."""
         return self.flat.declined
 
 
@@ -82,8 +85,10 @@ _written = attrgetter("updated_at", "seq")
 
 
 def newest(versions: Iterable[Version], user_id: str, now: datetime | None = None) -> dict[str, Version]:
-    """The constraints of one person by uid, each in its newest version; what was written after ``now`` does not exist
-    yet. Rows of anybody else are not looked at: ids are equal or they are not, no character means anything."""
+    """Return one person's constraints by uid, each in its newest version.
+
+    Versions written after ``now`` do not exist yet. Rows of other people are ignored; ids are compared exactly.
+    """
     found: dict[str, Version] = {}
     for version in versions:
         if version.user_id != user_id or (now is not None and version.updated_at > now):
@@ -98,7 +103,7 @@ def newest(versions: Iterable[Version], user_id: str, now: datetime | None = Non
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """A version with the time it was the constraint: from ``written`` until ``superseded``, or until now."""
+    """A version with the time it was current: from ``written`` until ``superseded``, or until now."""
 
     version: Version
     written: datetime
@@ -106,7 +111,7 @@ class Era:
 
 
 def eras(versions: Iterable[Version], user_id: str, uid: str) -> tuple[Era, ...]:
-    """The whole history of one constraint, oldest first; empty when the person has no such constraint."""
+    """Return the whole history of one constraint, oldest first; empty if the person has no such constraint."""
     mine = sorted((v for v in versions if v.user_id == user_id and v.uid == uid), key=_written)
     ends: list[datetime | None] = [later.updated_at for later in mine[1:]]
     return tuple(
@@ -115,7 +120,7 @@ def eras(versions: Iterable[Version], user_id: str, uid: str) -> tuple[Era, ...]
 
 
 def successors(constraints: Mapping[str, Version]) -> dict[str, list[Version]]:
-    """Which constraints name a uid among those they supersede; a record that names itself does not count."""
+    """Return, by uid, the constraints that supersede it; a record that names itself does not count."""
     named: dict[str, list[Version]] = {}
     for version in constraints.values():
         for uid in version.flat.supersedes:
@@ -125,10 +130,11 @@ def successors(constraints: Mapping[str, Version]) -> dict[str, list[Version]]:
 
 
 def still_replaces(version: Version, named: Mapping[str, list[Version]]) -> bool:
-    """Whether a constraint takes the place of those it supersedes. One that the person declined replaces nothing; one
-    that was archived because it was superseded itself goes on, or else its predecessor would rise again.
+    """Check whether a constraint still replaces those it supersedes.
 
-    The reason of the archive event says which it was; where it gives none, being superseded does.
+    One that the person declined replaces nothing. One that was archived because it was superseded itself still does, or
+    its predecessor would come back. The reason of the archive event tells the two apart; without a reason, it counts as
+    superseded if another constraint names it.
     """
     if not version.retired:
         return True
@@ -143,10 +149,10 @@ def still_replaces(version: Version, named: Mapping[str, list[Version]]) -> bool
 
 
 def superseded_by(uid: str) -> str:
-    """The reason of the event that puts a constraint away because that one took its place."""
+    """Return the reason of the event that retires a constraint replaced by that one."""
     return f"{SUPERSEDED} by {uid}"
 
 
 def because_superseded(reason: str | None) -> bool:
-    """Whether that reason of an archive event says that another constraint took its place."""
+    """Check whether the reason of an archive event says that another constraint replaced this one."""
     return (reason or "").strip().casefold().startswith(SUPERSEDED)

@@ -1,4 +1,4 @@
-"""Dates, lists and names inside sentences."""
+"""Dates, lists and names in sentences."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _MONTHS = (
 
 
 def day_words(day: date) -> str:
-    """``2 March 2026``, in English whatever the machine's locale."""
+    """Return ``2 March 2026``, in English whatever the machine's locale."""
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def listed(words: Sequence[str]) -> str:
-    """``a, b and c``."""
+    """Return ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def quoted(text: str) -> str:
-    """A name inside a sentence, cut to a readable length."""
+    """Return a name in quotation marks, cut to a readable length."""
     text = " ".join(text.split())
     return f"“{text if len(text) <= _SHORT else text[: _SHORT - 1].rstrip() + '…'}”"
