@@ -1,4 +1,4 @@
-"""Comparing a plan with a calendar: snapshot and ledger in, a reversible plan of ops out."""
+"""Compare a plan with a calendar: snapshot and ledger in, a reversible plan of ops out."""
 
 from fateforger.sync.choices import Answer, Choices, Keep, Topic
 from fateforger.sync.desired import desired_day

@@ -1,7 +1,7 @@
-"""One-to-one pairing at least cost: as many pairs as possible first, the cheapest such pairing second.
+"""One-to-one pairing at least cost: as many pairs as possible first, then the cheapest such pairing.
 
-The Hungarian method with shortest augmenting paths over the columns that a row may take, plus one private "no
-partner" column per row, which is never written down. Pure Python on purpose: plans have tens of blocks.
+This is the Hungarian method with shortest augmenting paths over the columns that a row may take, plus an implicit "no
+partner" column per row. Pure Python on purpose: plans have tens of blocks.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ _FAR = 1 << 62
 
 
 def assign(costs: Sequence[Mapping[int, int]], columns: int) -> list[int | None]:
-    """For each row the column it gets, or ``None``. ``costs[row]`` maps the columns it may take to costs >= 0.
+    """Return the column of each row, or ``None``. ``costs[row]`` maps the columns it may take to costs >= 0.
 
-    The same input gives the same answer; of several best pairings the one that the order of rows prefers.
+    The same input gives the same answer; of several best pairings, the order of rows decides.
     """
     pairing = _Pairing(costs, columns)
     for row, options in enumerate(costs):
@@ -24,22 +24,25 @@ def assign(costs: Sequence[Mapping[int, int]], columns: int) -> list[int | None]
 
 
 class _Pairing:
-    """A pairing of the rows seated so far, and the prices that prove it the cheapest one: no pair costs less than
-    the prices of its two sides, pairs that were made cost just that, and a vacant column has no price."""
+    """A pairing of the rows seated so far, and the prices that prove it optimal.
+
+    No pair costs less than the prices of its two sides, chosen pairs cost exactly that, and a vacant column has price
+    zero.
+    """
 
     def __init__(self, costs: Sequence[Mapping[int, int]], columns: int) -> None:
         self.alone = 1 + sum(max(row.values(), default=0) for row in costs)
-        """Staying alone costs more than any way of pairing, so the number of pairs comes first."""
+        """Staying unpaired costs more than any pairing, so the number of pairs comes first."""
         self.costs = costs = _reduced(costs, columns)
         self.holder: dict[int, int] = {}
         self.partner: list[int | None] = [None] * len(costs)
         self.row_price = [0] * len(costs)
         self.column_price = [0] * columns
         self.vacant = [sorted(row, key=row.__getitem__, reverse=True) for row in costs]
-        """The columns of each row, the best one last; held ones are dropped when they are met there."""
+        """The columns of each row, the best one last; taken ones are dropped when they reach the end."""
 
     def seat(self, root: int) -> None:
-        """Find the cheapest place for one more row, letting others move (Dijkstra on reduced costs)."""
+        """Find the cheapest place for one more row, moving others if needed (Dijkstra on reduced costs)."""
         price = self.column_price
         distance = dict.fromkeys(self.holder, _FAR)
         came_from: dict[int, int] = {}
@@ -73,7 +76,7 @@ class _Pairing:
         self._shift(root, last, free, came_from)
 
     def _vacancy(self, row: int) -> tuple[int | None, int]:
-        """The best column for a row that nobody holds, or none, and what it costs."""
+        """Return the best vacant column for a row, or ``None``, and its cost."""
         vacant = self.vacant[row]
         while vacant and vacant[-1] in self.holder:
             vacant.pop()
@@ -82,7 +85,7 @@ class _Pairing:
         return vacant[-1], self.costs[row][vacant[-1]]
 
     def _shift(self, root: int, last: int, free: int | None, came_from: Mapping[int, int]) -> None:
-        """Walk the found path back and let each row on it take the next column."""
+        """Walk the found path back and move each row on it to the next column."""
         row, column = last, free
         while True:
             previous = self.partner[row]
@@ -95,8 +98,10 @@ class _Pairing:
 
 
 def _reduced(costs: Sequence[Mapping[int, int]], columns: int) -> Sequence[Mapping[int, int]]:
-    """Where every column is sure to be taken, costs above what each costs at least: the same pairing is best, and
-    fewer rows have to move on the way to it."""
+    """Subtract each column's minimum where every column is sure to be taken.
+
+    The same pairing is best, and fewer rows have to move on the way to it.
+    """
     if columns > len(costs) or any(len(row) < columns for row in costs):
         return costs
     least = [min(row[column] for row in costs) for column in range(columns)]

@@ -1,7 +1,7 @@
-"""Reasons to stop and ask before anything is written.
+"""Safety checks: reasons to stop and ask before anything is written.
 
-A calendar that lost everything, or a plan that drops most of the day, is more often a wrong calendar, a half answer
-or a slip than a wish. A snapshot that is not whole is no reason to ask but an error: nothing follows from it.
+A calendar that lost everything, or a plan that drops most of the day, is more likely a wrong calendar, a partial answer
+or a slip than an intention. An incomplete snapshot is an error instead of a question: nothing follows from it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ _ACTING = frozenset({Verb.CREATE, Verb.DELETE, Verb.ADOPT})
 
 
 def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
-    """Raises :class:`~fateforger.errors.CalendarIncomplete` when a block that we hold was neither seen nor asked for:
-    absence from a window proves nothing."""
+    """Check that every block we hold was seen or requested by id; absence from a window proves nothing.
+
+    Raises :class:`~fateforger.errors.CalendarIncomplete`.
+    """
     seen = {event.id for event in snapshot.events} | snapshot.fetched.keys()
     for head in ledger.heads:
         if head.event_id not in seen and head.standing in {Standing.HELD, Standing.RELEASED}:
@@ -31,7 +33,7 @@ def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
 
 
 def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Sequence[Owned]) -> tuple[Brake, ...]:
-    """All brakes that these ops set off."""
+    """Return all safety checks that these ops trigger."""
     brakes: list[Brake] = []
     held = [head for head in ledger.heads if head.standing is Standing.HELD]
     gone = [head for head in held if head.event_id not in sides.live]
@@ -74,7 +76,9 @@ def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Seque
 
 
 def _asks_about_deletion(op: SyncOp) -> bool:
-    """Whether a block is gone that the plan has changed: before the person is asked about it, the calendar has to look
-    like one that a person keeps."""
+    """Check whether the op asks about a deleted block that the plan changed.
+
+    Before the person is asked about it, the calendar has to look like one that a person keeps.
+    """
     held = op.head_before is not None and op.head_before.standing is Standing.HELD
     return op.verb is Verb.SKIP and op.before is None and held

@@ -1,7 +1,7 @@
-"""Who wins where the plan and the person changed the same: the person, by what they said or by what they had in view.
+"""Choices between the plan and the person's own change, given by the person or implied by what they saw.
 
-A choice is about what the calendar showed when it was made. As soon as the calendar shows something else it says
-nothing any more, and the person is asked anew.
+A choice is about what the calendar showed at the time. Once the calendar shows something else it expires, and the
+person is asked again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from fateforger.sync.canonical import Canon, canon
 from fateforger.sync.model import EventFields
 
 Topic = Literal["time", "summary", "description", "color_id", "deleted"]
-"""What one question is about. Start and end belong together; ``deleted`` is the block as a whole."""
+"""The topic of one question. Start and end belong together; ``deleted`` is the block as a whole."""
 Keep = Literal["calendar", "plan", "open"]
-"""Whose value stays; ``open``: nobody chose, so the calendar stays as it is and the person is asked."""
+"""The side whose value stays; ``open``: undecided, so the calendar stays as it is and the person is asked."""
 
 FIELDS: Mapping[Topic, tuple[str, ...]] = {
     "time": ("start", "end"),
@@ -34,15 +34,17 @@ TOPICS: Mapping[str, Topic] = {
 
 
 def same_in(topic: Topic, one: Canon | None, other: Canon | None) -> bool:
-    """Whether two sides agree about a topic; ``None`` is a block that is not there."""
+    """Check whether two sides agree on a topic; ``None`` is a missing block."""
     if one is None or other is None:
         return one is other
     return all(getattr(one, name) == getattr(other, name) for name in FIELDS[topic])
 
 
 class Answer(BaseModel):
-    """What the person said about one topic of an event while the calendar showed ``calendar`` (``None``: deleted).
-    ``keep`` is ``open`` for a question that was not answered yet."""
+    """The person's answer on one topic of an event while the calendar showed ``calendar`` (``None``: deleted).
+
+    ``keep`` is ``open`` for a question that is not answered yet.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     event_id: str
@@ -52,11 +54,11 @@ class Answer(BaseModel):
 
 
 class Choices(BaseModel):
-    """All choices that count for one comparison.
+    """All choices that apply to one comparison.
 
-    ``seen`` is what the person had in view when the plan became what it is, by event id (``None``: deleted): where the
-    calendar still shows that, the plan's value is a wish of theirs and wins. ``answers`` go before that. ``otherwise``
-    is what happens where there is neither, ``deletions`` the same for blocks that are gone, where that is another.
+    ``seen`` holds, by event id, what the person saw when the plan became what it is (``None``: deleted). If the
+    calendar still shows that, the plan's value is their intention and wins. ``answers`` take precedence over it.
+    ``otherwise`` applies if there is neither; ``deletions``, if set, replaces it for deleted blocks.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,7 +68,7 @@ class Choices(BaseModel):
     deletions: Keep | None = None
 
     def rules(self, event_id: str, theirs: Canon | None) -> Rules:
-        """The choices about one event that shows ``theirs`` now."""
+        """Return the choices about one event that shows ``theirs`` now."""
         said = {
             answer.topic: answer.keep
             for answer in self.answers
@@ -80,7 +82,7 @@ class Choices(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Who wins each topic of one event."""
+    """The choices about one event, by topic."""
 
     theirs: Canon | None = None
     said: Mapping[Topic, Keep] | None = None
@@ -89,11 +91,11 @@ class Rules:
     rest: Keep = "open"
 
     def answer(self, topic: Topic) -> Keep | None:
-        """What the person said, if they said anything; ``open`` when they were asked and have not answered."""
+        """Return the person's answer, if any; ``open`` if they were asked and have not answered."""
         return None if self.said is None else self.said.get(topic)
 
     def winner(self, topic: Topic) -> Keep:
-        """Who wins when both sides changed the topic."""
+        """Return the winning side for a topic that both sides changed."""
         if (answer := self.answer(topic)) is not None:
             return answer
         return "plan" if self.known and same_in(topic, self.seen, self.theirs) else self.rest

@@ -1,4 +1,4 @@
-"""What both the person and the plan changed and nobody chose, as questions to the person."""
+"""Conflicts between the person and the plan that are undecided, as questions to the person."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from fateforger.sync.words import quoted
 
 
 class Conflict(BaseModel):
-    """One topic of one block that both sides changed. Of ``calendar`` (``None``: deleted), ``plan`` and ``base`` (what
-    the plan had asked for before) only the fields of the topic count."""
+    """One topic of one block that both sides changed.
+
+    ``base`` is what the plan had asked for before. Of ``calendar`` (``None``: deleted), ``plan`` and ``base``, only the
+    fields of the topic count.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
@@ -31,18 +34,18 @@ class Conflict(BaseModel):
 
     @property
     def agreed(self) -> bool:
-        """Whether the two sides have become equal."""
+        """Check whether the two sides have become equal."""
         return self.calendar is not None and same_in(self.topic, canon(self.calendar), canon(self.plan))
 
     @property
     def withdrawn(self) -> bool:
-        """Whether the plan is again as it was before it was changed: only the person's change is left."""
+        """Check whether the plan's change was reverted, so that only the person's change is left."""
         topics = FIELDS if self.topic == "deleted" else (self.topic,)
         return all(same_in(topic, canon(self.plan), canon(self.base)) for topic in topics)
 
 
 def conflicts_in(sync_plan: SyncPlan) -> tuple[Conflict, ...]:
-    """What a comparison leaves open, in the order of its ops."""
+    """Return the open conflicts of a comparison, in the order of its ops."""
     ops = {op.key: op for op in sync_plan.ops}
     found: dict[tuple[str, Topic], list[Merged]] = {}
     for merged in sync_plan.merged:
@@ -75,7 +78,10 @@ def _conflict(op: SyncOp, topic: Topic, merged: list[Merged]) -> Conflict | None
 
 
 def question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
-    """Both sides in one sentence: ``“Deep work”: you moved it to 10:00 on your calendar; the plan has 11:00.``"""
+    """Return both sides in one sentence.
+
+    An example is ``“Deep work”: you moved it to 10:00 on your calendar; the plan has 11:00.``
+    """
     title, theirs, ours = quoted(conflict.title), conflict.calendar, conflict.plan
     if theirs is None:
         return f"{title}: you deleted it on your calendar; the plan has it at {_span(ours, day, tz)}."
@@ -95,12 +101,12 @@ def question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
 
 
 def asking(sync_plan: SyncPlan) -> tuple[str, ...]:
-    """One sentence for each question that a comparison leaves to the person."""
+    """Return one sentence for each question that a comparison leaves to the person."""
     return tuple(question(c, sync_plan.day, zone(sync_plan.tz)) for c in conflicts_in(sync_plan))
 
 
 def value_words(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:
-    """What a block has for a topic, for a sentence that begins with its title: ``is at 10:00–11:00``."""
+    """Return a block's value for a topic, to follow its title in a sentence: ``is at 10:00–11:00``."""
     match topic:
         case "time" | "deleted":
             return f"is at {_span(fields, day, tz)}"
@@ -115,7 +121,7 @@ def value_words(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> s
 
 
 def _times(theirs: EventFields, ours: EventFields, base: EventFields, day: date, tz: ZoneInfo) -> str:
-    """Starts are enough when nobody changed how long it is."""
+    """Describe both times, by their starts alone if the length is unchanged."""
     moved = theirs.start != base.start
     length = theirs.end - theirs.start
     if moved and length == ours.end - ours.start == base.end - base.start:

@@ -1,18 +1,18 @@
-"""What happens to one block, or to one event of ours that the plan has no block for.
+"""Decide on one block, or on one event of ours that the plan has no block for.
 
 last known | calendar now     | plan             | decision
 -----------+------------------+------------------+------------------------------------------------------------
 -          | -                | has it           | create
 held       | deleted          | as last asked    | adopt the deletion: it stays deleted, and the person is told
-held       | deleted          | something else   | create, under the next generation, if that was wished for with the
-           |                  |                  | deletion in view; otherwise skip, and ask
+held       | deleted          | something else   | create, under the next generation, if the person asked for it knowing
+           |                  |                  | of the deletion; otherwise skip, and ask
 removed    | -                | has it           | create, under the next generation
 any        | shows it         | has it           | merge by field: update, adopt or nothing
 held       | as we left it    | has it no longer | delete
 held       | changed, or more | has it no longer | release: it is the person's now
 removed    | shows it again   | has it no longer | release: the person brought it back
 held       | deleted          | has it no longer | forget
-nothing    | our mark, minted | has it no longer | delete: a create of ours that landed after we gave it up
+nothing    | our mark, minted | has it no longer | delete: our create that landed after we gave it up
 nothing    | our mark only    | has it no longer | skip: another database may know it
 """
 
@@ -52,7 +52,7 @@ UP_TO_DATE = "Already up to date."
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all decisions of one run share. ``taken`` are event ids that are in use right now."""
+    """The data shared by all decisions of one run. ``taken`` are event ids in use."""
 
     day: date
     tz: ZoneInfo
@@ -62,7 +62,7 @@ class Setting:
 
 
 class Decision(NamedTuple):
-    """An op, and what the merge has to say about it."""
+    """An op and the results of its merge."""
 
     op: SyncOp
     merged: tuple[Merged, ...] = ()
@@ -70,7 +70,7 @@ class Decision(NamedTuple):
 
 
 def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
-    """A block that the calendar does not show: a new event, under an id that was never used."""
+    """Create an event for a block that the calendar does not show, under an unused id."""
     ours = canon(block.fields)
     seed = seed_of(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
     generation = next_generation(seed, setting.ledger.generations, setting.taken)
@@ -93,7 +93,7 @@ def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: S
 
 
 def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
-    """A block that the person deleted, and that stays deleted as long as the plan has it as it is now."""
+    """Keep a block deleted that the person deleted, as long as the plan does not change it."""
     summary = block.fields.summary
     verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
     gone = head.model_copy(update={"standing": Standing.DELETED})
@@ -106,7 +106,7 @@ def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
 
 
 def decide_disputed(op_id: str, block: DesiredBlock, head: Head, setting: Setting) -> Decision | None:
-    """A block that the person deleted and the plan changed; ``None`` when the plan is to have it again."""
+    """Decide on a block that the person deleted and the plan changed; return ``None`` to create it again."""
     winner = setting.choices.rules(head.event_id, None).winner("deleted")
     if head.standing is not Standing.HELD or winner == "plan":
         return None
@@ -127,7 +127,7 @@ def decide_disputed(op_id: str, block: DesiredBlock, head: Head, setting: Settin
 
 
 def decide_linked(op_id: str, block: DesiredBlock, event: EventImage, reason: str) -> Decision:
-    """A block that an event of the person stands for."""
+    """Decide on a block that one of the person's events already covers."""
     op = SyncOp(
         op_id=op_id,
         verb=Verb.NOOP,
@@ -141,7 +141,7 @@ def decide_linked(op_id: str, block: DesiredBlock, event: EventImage, reason: st
 
 
 def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting) -> Decision:
-    """A block that the calendar shows: merge by field."""
+    """Decide on a block that the calendar shows: merge by field."""
     head, event = owned.head, owned.event
     if owned.obstacle is not None:
         return Decision(
@@ -188,14 +188,16 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
 
 
 def _untouched(head: Head, block: DesiredBlock, event: EventImage) -> bool:
-    """The short way for most blocks of most days: nobody changed anything."""
+    """Check whether neither side changed anything: the fast path for most blocks of most days."""
     known = head.wanted is None and head.key == block.key and head.standing is Standing.HELD
     return known and identical(head.base, event) and identical(head.base, block.fields)
 
 
 def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
-    """A live event of ours without a block; ``None`` for one that was released before. A ``spare`` is a second
-    event of a block: the block's record is not about it."""
+    """Decide on a live event of ours without a block; return ``None`` for one that was released before.
+
+    A ``spare`` is a second event of a block; the block's record is not about it.
+    """
     head = owned.head
     if head is not None and head.standing is Standing.RELEASED:
         return None
@@ -216,7 +218,7 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
 
 
 def _why_kept(owned: Owned) -> str | None:
-    """Why an event that the plan no longer has is not deleted, if so."""
+    """Return the reason not to delete an event that left the plan, if any."""
     head, event = owned.head, owned.event
     no_longer = "It is no longer in the plan, but"
     if owned.obstacle is not None:
@@ -231,14 +233,16 @@ def _why_kept(owned: Owned) -> str | None:
 
 
 def is_untouched(owned: Owned) -> bool:
-    """Check whether an event of ours shows what we know to have left there, in all that a person could change. Of one
-    without a record nobody can say so."""
+    """Check whether an event of ours is exactly as we left it, in everything a person can change.
+
+    An event without a record is never known to be.
+    """
     head, event = owned.head, owned.event
     return head is not None and canon(head.base) == canon(event) and not changed_extras(event.extras, head.extras)
 
 
 def decide_forget(op_id: str, head: Head) -> Decision:
-    """A record of an event that is gone and that no plan wants."""
+    """Drop the record of an event that is gone and not wanted by any plan."""
     removed = head.model_copy(update={"standing": Standing.REMOVED})
     return Decision(
         op_on_record(op_id, Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar.")

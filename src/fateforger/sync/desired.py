@@ -1,4 +1,4 @@
-"""What the calendar should show for a plan."""
+"""The desired calendar for a plan."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from fateforger.sync.model import DesiredBlock, DesiredDay
 
 
 def desired_day(plan: TBPlan, *, overlapping: bool = False) -> DesiredDay:
-    """All blocks of a plan as events, in the plan's order; titles and notes without space around them, times in
-    whole seconds. Raises :class:`~fateforger.errors.PlanInvalid` as ``resolve_strict`` does, or only as ``resolve``
-    does when blocks may be ``overlapping``: to compare with the calendar, not to write to it."""
+    """Return all blocks of a plan as events, in the plan's order, stripped and in whole seconds.
+
+    Raises :class:`~fateforger.errors.PlanInvalid` like ``resolve_strict``, or only like ``resolve`` if blocks may be
+    ``overlapping``: to compare with the calendar, not to write to it.
+    """
     blocks = resolve(plan) if overlapping else resolve_strict(plan)
     return DesiredDay(day=plan.date, tz=plan.tz, blocks=tuple(_desired(block) for block in blocks))
 

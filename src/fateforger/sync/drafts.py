@@ -1,4 +1,4 @@
-"""Ops and reports in the making."""
+"""Builders of ops and reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fateforger.sync.ownership import Owned
 from fateforger.sync.words import Change, shown
 
 UNNUMBERED = ""
-"""The id of an op that gets its number later."""
+"""The id of an op that is numbered later."""
 ManagedName = Literal["summary", "description", "start", "end", "color_id"]
 
 
@@ -27,7 +27,7 @@ def op_on(
     after: EventFields | None = None,
     changes: dict[str, Change] | None = None,
 ) -> SyncOp:
-    """An op on an event that is there."""
+    """Return an op on an existing event."""
     return SyncOp(
         op_id=op_id,
         verb=verb,
@@ -45,7 +45,7 @@ def op_on(
 
 
 def op_on_record(op_id: str, verb: Verb, head: Head, head_after: Head, summary: str, reason: str) -> SyncOp:
-    """An op on an event that is gone: only the record is left of it."""
+    """Return an op on an event that is gone, of which only the record is left."""
     return SyncOp(
         op_id=op_id,
         verb=verb,
@@ -62,7 +62,7 @@ def op_on_record(op_id: str, verb: Verb, head: Head, head_after: Head, summary: 
 def conflicts_of(
     op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon
 ) -> tuple[Merged, ...]:
-    """The fields that both sides changed, for the report."""
+    """Return the fields that both sides changed, for the report."""
     return tuple(
         Merged(
             key=op.key,
@@ -79,7 +79,7 @@ def conflicts_of(
 
 
 def adopted_of(op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, theirs: Canon, ours: Canon) -> tuple[Adopted, ...]:
-    """The fields in which the calendar keeps a value of the person's that the plan does not have."""
+    """Return the fields in which the calendar keeps a value of the person's that the plan does not have."""
     kept = merged.adopted | {name for name, winner in merged.conflicts.items() if winner == "calendar"}
     return tuple(
         Adopted(

@@ -1,4 +1,4 @@
-"""The one place that decides what is written: plan, calendar and ledger in, ops out. Nothing here does anything."""
+"""The one place that decides on writes: plan, calendar and ledger in, ops out. Nothing here has side effects."""
 
 from __future__ import annotations
 
@@ -41,27 +41,25 @@ from fateforger.sync.model import (
 from fateforger.sync.ownership import Owned, Sides, sort_sides
 
 OpIds = Callable[[int], str]
-"""Gives the op at a position its id."""
+"""Returns the id of the op at a position."""
 
 
 def numbered(transaction_id: str) -> OpIds:
-    """Op ids that follow from the id of the transaction: ``<id>-0``, ``<id>-1``, ..."""
+    """Return op ids derived from the id of the transaction: ``<id>-0``, ``<id>-1``, ..."""
     return lambda position: f"{transaction_id}-{position}"
 
 
 def plan_sync(
     desired: DesiredDay, snapshot: Snapshot, ledger: Ledger, *, op_ids: OpIds, choices: Choices = NOTHING_SAID
 ) -> SyncPlan:
-    """What has to be done so that the calendar shows the plan, and the person's own changes stay.
+    """Return the ops after which the calendar shows the plan and the person's own changes remain.
 
-    ``desired`` is the plan, ``snapshot`` the calendar now, ``ledger`` what we wrote last; all of one day and zone.
-    ``choices`` say who wins what both sides changed; without one it stays as the calendar shows it, and ``merged``
-    has it as open. Blocks come first, in the plan's order, then deletions
-    and records; equal input in any order gives an equal result. The ops are as few as they can be, and an update
-    has only the fields that differ.
-
-    Raises :class:`~fateforger.errors.CalendarIncomplete` when a block of ours is neither in ``snapshot.events`` nor
-    in ``snapshot.fetched``.
+    ``desired`` is the plan, ``snapshot`` the calendar now, ``ledger`` our last writes; all of one day and zone.
+    ``choices`` decide where both sides changed a field; without one the calendar's value stays, and ``merged`` lists
+    the field as open. Blocks come first, in the plan's order, then deletions and records; equal input in any order
+    gives an equal result. The ops are minimal, and an update has only the fields that differ.
+    Raises :class:`~fateforger.errors.CalendarIncomplete` when a block that we wrote is in neither ``snapshot.events``
+    nor ``snapshot.fetched``.
     """
     if (desired.day, desired.tz) != (snapshot.day, snapshot.tz):
         raise InternalError("A plan can only be compared with the calendar of its own day and zone.")
@@ -97,7 +95,7 @@ def plan_sync(
 
 
 def fingerprint(snapshot: Snapshot) -> str:
-    """Changes when the calendar shows something else; versions and time stamps do not count (S81)."""
+    """Return a digest of what the calendar shows; versions and time stamps do not count (S81)."""
     seen = [*snapshot.events, *(event for event in snapshot.fetched.values() if event is not None)]
     lines = sorted(
         f"{e.id}\0{e.status}\0{e.summary}\0{e.description}\0{_stamp(e.start)}\0{_stamp(e.end)}\0{e.color_id}\0{e.busy}"
@@ -112,8 +110,10 @@ def _stamp(moment: datetime | date) -> float | str:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Which event each block is, and what is left over on either side. ``spares`` are second events of a block,
-    ``lost`` records of events that are gone and that no block asks for."""
+    """The event of each block, and what is left over on either side.
+
+    ``spares`` are second events of a block; ``lost`` are records of events that are gone and not wanted by any block.
+    """
 
     events: Mapping[str, Owned]
     links: Mapping[str, EventImage]
@@ -148,8 +148,10 @@ def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Foun
 def _pair(
     pool: Sequence[DesiredBlock], free: Sequence[Owned], foreign: Sequence[EventImage], events: dict[str, Owned]
 ) -> dict[str, EventImage]:
-    """Pair what no key paired: equal ones of ours, then foreign ones, then alike ones of ours. Fills ``events`` and
-    returns the links to foreign events."""
+    """Pair the blocks that no key paired: with equal events of ours, then foreign ones, then similar ones of ours.
+
+    Fills ``events`` and returns the links to foreign events.
+    """
     blocks = {b.key: Candidate(b.key, canon(b.fields), b.type) for b in pool}
     ours = {o.event.id: o for o in free}
     candidates = {o.event.id: event_candidate(o.event.id, canon(o.event), own=not is_untouched(o)) for o in free}
@@ -179,18 +181,18 @@ def _decide_block(op_id: str, block: DesiredBlock, found: _Found, setting: Setti
 
 
 def _stays_deleted(block: DesiredBlock, head: Head | None) -> bool:
-    """Whether the person deleted the block and the plan asks for nothing new."""
+    """Check whether the person deleted the block and the plan does not ask for anything new."""
     deleted = head is not None and head.standing in {Standing.HELD, Standing.DELETED}
     return deleted and head is not None and canon(head.asked) == canon(block.fields)
 
 
 def _may_change_block(owned: Owned) -> bool:
-    """Whether an event of ours may become another block of the plan."""
+    """Check whether an event of ours may become another block of the plan."""
     return owned.obstacle is None and (owned.head is None or owned.head.standing is Standing.HELD)
 
 
 def _released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventImage]:
-    """Events that were ours and are the person's now."""
+    """Return the busy timed events that were ours and are the person's now."""
     return [
         o.event
         for o in by_key.values()
@@ -200,7 +202,7 @@ def _released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventImage]
 
 
 def _left_to_the_person(decisions: Sequence[Decision]) -> list[EventImage]:
-    """Return the events that this run gives to the person: what is written may overlap them."""
+    """Return the events that this run gives to the person; writes may overlap them."""
     released = [d.op.before for d in decisions if d.op.verb is Verb.RELEASE]
     return [event for event in released if event is not None and is_timed(event) and event.busy]
 
@@ -210,6 +212,6 @@ def _place(owned: Owned) -> tuple[str, str]:
 
 
 def _taken(snapshot: Snapshot, ledger: Ledger) -> frozenset[str]:
-    """Ids in use: no new event may get one of them."""
+    """Return the ids in use, which no new event may get."""
     seen = {e.id for e in snapshot.events} | snapshot.fetched.keys()
     return frozenset(seen | {head.event_id for head in ledger.heads})

@@ -1,15 +1,15 @@
-"""Blocks that the person's own events already stand for (S78, S79).
+"""Find blocks that the person's own events already cover (S78, S79).
 
-A foreign event is never written. It stands for a block, so that no second one is put beside it, when
+A foreign event is never written. It covers a block, so that no second one is added, when
 
 - both show the same title at the same instants,
 - both have the same title and share time, or start within 20 minutes of each other, or
 - it takes up at least 80 % of *the block*, whatever their titles.
 
-The block is the measure because a person cannot be in two places: an hour of Deep work inside a workshop of a day has
-no time of its own. An event stands for one block of its own title at most, but takes up the time of any number of
-blocks. A background block (which overlaps by nature) has only the first two reasons, and every such block stays in the
-sync plan with its reason: nothing is dropped silently. A mere overlap is a warning.
+The share is measured on the block because a person cannot be in two places: an hour of Deep work inside a workshop of a
+day has no time of its own. An event covers one block of its own title at most, but takes up the time of any number of
+blocks. Only the first two reasons apply to a background block, which overlaps by nature. Every covered block stays in
+the sync plan with its reason: nothing is dropped silently. A mere overlap is a warning.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ _MOST_WARNINGS = 5
 
 
 def linked(blocks: Sequence[DesiredBlock], foreign: Sequence[EventImage]) -> dict[str, EventImage]:
-    """Return the foreign events that stand for blocks, by block key: those of the same title one to one, then for each
-    block that is left the one that takes up most of it. Independent of the order of both."""
+    """Return the foreign events that cover blocks, by block key, independent of the order of both.
+
+    Events of the same title are paired one to one; each remaining block gets the event that takes up most of it.
+    """
     found = same_events(blocks, foreign)
     columns = _in_order(foreign)
     shapes = [canon(event) for event in columns]
@@ -41,8 +43,10 @@ def linked(blocks: Sequence[DesiredBlock], foreign: Sequence[EventImage]) -> dic
 
 
 def same_events(blocks: Sequence[DesiredBlock], foreign: Sequence[EventImage]) -> dict[str, EventImage]:
-    """Return the foreign events that are the same thing as a block, by block key, one to one. Independent of the order
-    of both."""
+    """Return the foreign events that are the same as a block, by block key, one to one.
+
+    The result is independent of the order of both.
+    """
     rows = sorted(blocks, key=lambda b: (b.fields.start, b.fields.summary, b.key))
     columns = _in_order(foreign)
     shapes = [canon(event) for event in columns]
@@ -59,8 +63,10 @@ def _in_order(foreign: Sequence[EventImage]) -> list[EventImage]:
 
 
 def _taken_up_by(block: DesiredBlock, shapes: Sequence[Canon]) -> int | None:
-    """Return the place of the event that takes up most of the block's time, the first of several; ``None`` when none
-    takes up enough."""
+    """Return the position of the event that takes up most of the block's time, the first of several.
+
+    Returns ``None`` if none takes up enough.
+    """
     ours = canon(block.fields)
     if block.type is ET.BACKGROUND or not shapes:
         return None
@@ -70,7 +76,7 @@ def _taken_up_by(block: DesiredBlock, shapes: Sequence[Canon]) -> int | None:
 
 
 def _cost(ours: Canon, theirs: Canon) -> int | None:
-    """Return how far apart two of the same title are, 0 for the same event; ``None`` when they are no match."""
+    """Return the distance between two events of the same title, 0 for the same event; ``None`` if they do not match."""
     apart = abs((ours.start - theirs.start).total_seconds()) + abs((ours.end - theirs.end).total_seconds())
     shared = overlap(ours, theirs)
     if normalized_title(ours.summary) != normalized_title(theirs.summary):
@@ -80,7 +86,7 @@ def _cost(ours: Canon, theirs: Canon) -> int | None:
 
 
 def link_reason(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
-    """Return why the block is not written, as a sentence that says of another title which block it is about."""
+    """Return the reason the block is not written, which names the block if the event has another title."""
     theirs = canon(event)
     when = clock(theirs.start, theirs.end, tz)
     if normalized_title(block.fields.summary) == normalized_title(event.summary):
@@ -90,8 +96,7 @@ def link_reason(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
 
 
 def link_warnings(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneInfo) -> list[str]:
-    """Return one sentence for each block that is not written, up to a handful: nothing where it is just the same
-    event."""
+    """Return one sentence for each block that is not written, up to a limit; none for an identical event."""
     warnings = [warning for block, event in links if (warning := _link_warning(block, event, tz))]
     more = len(warnings) - _MOST_WARNINGS
     if more <= 0:
@@ -110,7 +115,7 @@ def _link_warning(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str |
 
 
 def overlap_warnings(blocks: Iterable[DesiredBlock], foreign: Sequence[EventImage], tz: ZoneInfo) -> list[str]:
-    """One sentence for each of the blocks that shares time with a foreign event, up to a handful."""
+    """Return one sentence for each block that shares time with a foreign event, up to a limit."""
     if not foreign:
         return []
     shapes = [canon(event) for event in foreign]

@@ -1,4 +1,4 @@
-"""What will be known of an event once an op took effect."""
+"""The records of events after an op took effect."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ def merged_head(
     theirs: Canon,
     ours: Canon,
 ) -> Head:
-    """What is known once the event shows ``result``. Written fields by what is written, agreed fields by what is
-    shown, and all others as they were: so a change of the person that the plan has not taken over stays visible as
-    one."""
+    """Return the record of an event that shows ``result``.
+
+    Written fields get the written value and agreed fields the shown one; all others stay. A change of the person that
+    the plan has not adopted therefore remains visible as one.
+    """
     new_wanted: list[object] = list(wanted)
     new_base: list[object] = list(base)
     for place in range(len(MANAGED)):
@@ -45,7 +47,7 @@ def merged_head(
 
 
 def _still_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) -> tuple[str, ...]:
-    """Return the fields that an undo could not set back and that are neither written nor agreed upon now."""
+    """Return the fields that an undo could not restore and that are neither written nor agreed on now."""
     return tuple(
         name
         for name in head.unrestored
@@ -54,7 +56,7 @@ def _still_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) 
 
 
 def head_as(owned: Owned, day: date, standing: Standing) -> Head:
-    """The record of a timed event with another standing; one is made for an event that had none."""
+    """Return the record of a timed event with another standing, or a new record if it had none."""
     if owned.head is not None:
         return owned.head.model_copy(update={"standing": standing})
     return Head(
@@ -69,7 +71,7 @@ def head_as(owned: Owned, day: date, standing: Standing) -> Head:
 
 
 def same_head(one: Head, other: Head) -> bool:
-    """Whether two records say the same; the version does not count."""
+    """Check whether two records are equal, ignoring the version."""
     return (
         (one.key, one.event_id, one.standing) == (other.key, other.event_id, other.standing)
         and canon(one.base) == canon(other.base)

@@ -1,4 +1,4 @@
-"""Event ids of our own choosing: the same block always gets the same one, and a used one is never used again."""
+"""Event ids that we choose: a block always gets the same id, and a used id is never used again."""
 
 from __future__ import annotations
 
@@ -11,23 +11,29 @@ from zoneinfo import ZoneInfo
 from fateforger.sync.model import OWNED_PREFIX, EventFields, OwnedId
 
 _MOST_PLACES = 400
-"""Positions tried when an id has to be traced back to its seed without a record of it."""
+"""Positions to try when an id has to be traced back to its seed without a record."""
 
 
 def seed_of(day: date, name: str, start: datetime, index: int) -> str:
-    """``date|name|start|index`` (S73). ``start`` is the wall clock in its own zone, ``index`` the place in the plan."""
+    """Return ``date|name|start|index`` (S73).
+
+    ``start`` is the wall clock in its own zone, ``index`` the place in the plan.
+    """
     return f"{day.isoformat()}|{name}|{start.time().isoformat()}|{index}"
 
 
 def mint(seed: str, generation: int = 0) -> OwnedId:
-    """``fftb`` and the lowercase base32hex of the seed's SHA-1; a later generation appends ``|1``, ``|2``, ..."""
+    """Return ``fftb`` and the lowercase base32hex of the seed's SHA-1.
+
+    A later generation appends ``|1``, ``|2``, ... to the seed.
+    """
     text = seed if generation == 0 else f"{seed}|{generation}"
     digest = hashlib.sha1(text.encode(), usedforsecurity=False).digest()
     return OwnedId(OWNED_PREFIX + base64.b32hexencode(digest).decode().lower().rstrip("="))
 
 
 def next_generation(seed: str, generations: Mapping[str, int], taken: Collection[str]) -> int:
-    """The lowest generation of a seed above all that were ever used, whose id is not in ``taken``."""
+    """Return the lowest generation of a seed above all used ones whose id is not in ``taken``."""
     generation = generations.get(seed, -1) + 1
     while mint(seed, generation) in taken:
         generation += 1
@@ -35,15 +41,17 @@ def next_generation(seed: str, generations: Mapping[str, int], taken: Collection
 
 
 def minted_here(generations: Mapping[str, int]) -> frozenset[str]:
-    """Every id that was ever minted, according to the ledger."""
+    """Return every id ever minted, according to the ledger."""
     return frozenset(mint(seed, g) for seed, highest in generations.items() for g in range(highest + 1))
 
 
 def trace_seed(
     event_id: str, generation: int, generations: Mapping[str, int], day: date, fields: EventFields, tz: ZoneInfo
 ) -> str:
-    """The seed that an event's id was minted from: one of the ledger's, else one that its own name and start give.
-    An id that cannot be traced gets the seed of a block at the front of the plan."""
+    """Return the seed of an event's id: one from the ledger, or one built from its own name and start.
+
+    An id that cannot be traced gets the seed of a block at the front of the plan.
+    """
     for seed, highest in generations.items():
         if generation <= highest and mint(seed, generation) == event_id:
             return seed

@@ -1,19 +1,19 @@
-"""Which block of the plan is which event on the calendar (S77).
+"""Match the blocks of the plan with the events on the calendar (S77).
 
-The key decides first. Of the rest, pairs that show exactly the same come next: such a pair costs nothing, and
-taking a most of them never costs an op elsewhere. What is left is paired by one optimal assignment: as many pairs
-as possible (each saves a create and a delete for an update), then the least change. A pair is thinkable when
+The key decides first. Of the rest, identical pairs come next: such a pair costs nothing, and pairing as many of them as
+possible never costs an op elsewhere. What is left is paired by one optimal assignment: as many pairs as possible (each
+replaces a create and a delete by an update), then the least change. A pair is possible when
 
-- titles are the same, at any distance: then it is the same thing, moved;
-- at least half of the words are the same, and so is the type, or the two share time or start within 20 minutes of each
-  other: "Write report" that became "Write the report". Words alone say too little: "Call the bank" as a task of the
-  morning is not "Call the team" as a meeting of the afternoon;
+- the titles are the same, at any distance: it is the same thing, moved;
+- at least half of the words are the same, and the type is the same or the two share time or start within 20 minutes of
+  each other: "Write report" that became "Write the report". Words alone are not enough: "Call the bank" as a task in
+  the morning is not "Call the team" as a meeting in the afternoon;
 - the time is the same to the second, and so is the type: a rename.
 
-The last two are guesses about meaning, so they are made only for an event that is as we left it. One that a person made
-their own (a place, guests, reminders, an attachment, words or a time of theirs) keeps its meaning: only a block of the
-same title can be it. Turning Lunch into Deep work would save an op and be wrong, and the dentist must not inherit the
-guests of a meeting. A wrong guess costs a create and a delete; a wrong pair costs what a person typed.
+The last two are guesses about meaning, so they apply only to an event that is as we left it. An event that a person
+made their own (with a place, guests, reminders, an attachment, or a text or time of theirs) keeps its meaning: it
+matches only a block of the same title. Turning Lunch into Deep work would save an op and be wrong, and the dentist must
+not inherit the guests of a meeting. A missed match costs a create and a delete; a wrong one costs the person's input.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NEAR_SECONDS = 20 * 60
 _FARTHEST = 4 * 24 * 3600
 _TITLE_WEIGHT = 2 * _FARTHEST * _SECOND_WEIGHT
 _ANOTHER_TITLE = 100 * _TITLE_WEIGHT
-"""Change counts in this order: the title, the time moved, notes and colour, the place in the day."""
+"""The weights order the changes: title, time moved, notes and colour, place in the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +46,21 @@ class Candidate:
     canon: Canon
     type: ET
     own: bool = False
-    """Whether a person made the event their own, so that nothing is guessed about it."""
+    """True if a person made the event their own, so that nothing is guessed about it."""
 
     @property
     def rank(self) -> tuple[datetime, str, str]:
-        """A total order that does not depend on where the candidate stood in its list."""
+        """A total order that does not depend on the input order."""
         return self.canon.start, self.canon.summary, self.id
 
 
 def event_candidate(event_id: str, canon: Canon, *, own: bool = False) -> Candidate:
-    """Return an event as a candidate; its colour says its type."""
+    """Return an event as a candidate; its colour gives its type."""
     return Candidate(event_id, canon, type_of_color(canon.color_id), own)
 
 
 def pair_equal(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict[str, str]:
-    """Block keys to the ids of events that show exactly the same; independent of the order of both."""
+    """Pair blocks with identical events, by block key, independent of the order of both."""
     waiting: dict[Canon, list[str]] = {}
     for event in sorted(events, key=lambda c: c.id, reverse=True):
         waiting.setdefault(event.canon, []).append(event.id)
@@ -68,8 +68,10 @@ def pair_equal(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
 
 
 def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict[str, str]:
-    """Block keys to event ids: the optimal assignment among thinkable pairs. Ties prefer to keep the order of the
-    day; independent of the order of both."""
+    """Pair blocks with similar events, by block key: the optimal assignment of possible pairs.
+
+    Ties prefer to keep the order of the day; the result is independent of the order of both.
+    """
     if not blocks or not events:
         return {}
     blocks, events = sorted(blocks, key=lambda c: c.rank), sorted(events, key=lambda c: c.rank)
@@ -82,8 +84,8 @@ def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
 
 
 _Shape = tuple[str, ET, int, int, tuple[str, str | None], bool]
-"""Title, type, start and end in seconds, notes and colour, whether it is a person's own: what is looked at for every
-pair."""
+"""Title, type, start and end in seconds, notes and colour, and whether it is a person's own: what each pair
+compares."""
 
 
 def _shape(candidate: Candidate) -> _Shape:
@@ -93,7 +95,7 @@ def _shape(candidate: Candidate) -> _Shape:
 
 
 def _costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequence[_Shape]) -> dict[int, int]:
-    """What it would take to make each thinkable event this block."""
+    """Return the cost of turning each possible event into this block."""
     _, kind, start, end, dress, own = ours
     costs: dict[int, int] = {}
     for column, (title, other_kind, other_start, other_end, other_dress, other_own) in enumerate(shapes):
@@ -114,7 +116,10 @@ def _costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequenc
 
 
 def _title_distances(title: str, others: Collection[str]) -> dict[str, int]:
-    """What another title costs, by the share of words that are not common, for each that has at least half of them."""
+    """Return the cost of each other title that shares at least half of the words.
+
+    The cost is proportional to the share of words that are not common.
+    """
     normal = normalized_title(title)
     words = frozenset(_WORD.findall(normal))
     distances: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Three-way merge of one event, field by field: what we last wrote, what the calendar shows, what the plan wants.
+"""Three-way merge of one event, field by field: our last write, the calendar, and the plan.
 
     plan changed | person changed | result
     -------------+----------------+------------------------------------------------------
@@ -6,11 +6,11 @@
     yes          | no             | the plan's value
     no           | yes            | the person's value, to be adopted by the plan
     yes          | yes, the same  | stays
-    yes          | yes            | a conflict: the side the person chose; nobody chose: it stays, and they are asked
+    yes          | yes            | a conflict: the side the person chose; if undecided, it stays, and they are asked
 
-What the person said goes before the table: a side they chose stays chosen, and a field they were asked about is not
-written before they answer. The two ends of a block belong together: if they disagree at either end, or the mixture
-would end before it starts, the winning side gives both.
+The person's answers take precedence over the table: a side they chose stays chosen, and a field they were asked about
+is not written before they answer. The two ends of a block belong together: if they disagree at either end, or the
+mixture would end before it starts, the winning side gives both.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ _ASK = Rules()
 
 @dataclass(frozen=True, slots=True)
 class FieldMerge:
-    """``result`` is what the event shall show. ``adopted`` are the fields that keep the person's value though the
-    plan has another, ``conflicts`` those that both sides changed, with who won each."""
+    """The result of a merge.
+
+    ``result`` is what the event shall show. ``adopted`` are the fields that keep the person's value although the plan
+    has another, ``conflicts`` those that both sides changed, with the winner of each.
+    """
 
     result: Canon
     adopted: frozenset[str] = frozenset()
@@ -36,13 +39,15 @@ class FieldMerge:
 
     @property
     def open(self) -> bool:
-        """Whether something is to be asked."""
+        """Check whether a question remains."""
         return "open" in self.conflicts.values()
 
 
 def merge(*, wanted: Canon, base: Canon, theirs: Canon, ours: Canon, rules: Rules = _ASK) -> FieldMerge:
-    """``wanted`` and ``base`` are the two sides as they were at our last write: what the plan asked for and what the
-    calendar showed."""
+    """Merge one event.
+
+    ``wanted`` and ``base`` are the two sides at our last write: what the plan asked for and what the calendar showed.
+    """
     if ours == theirs:
         return FieldMerge(theirs)
     result = list(theirs)

@@ -1,4 +1,4 @@
-"""The person's own changes on the calendar, taken over into the plan (S202, S242)."""
+"""Adopt the person's own changes on the calendar into the plan (S202, S242)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from fateforger.sync.words import field_words, quoted
 
 
 def mirror(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
-    """The plan with everything that ``sync_plan.adopted`` tells; see :func:`taken_over`."""
+    """Return the plan with every change in ``sync_plan.adopted``; see :func:`taken_over`."""
     return taken_over(plan, sync_plan.adopted)
 
 
 def taken_over(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
-    """The plan with the person's own changes: moved, resized, renamed and recoloured blocks as the calendar has them,
-    deleted ones left out. Blocks that leaned on one of those keep the time they had.
+    """Return the plan with the person's own changes.
 
-    The result may have overlaps, because a calendar may: ``resolve_strict`` says so. A title or notes that a plan
-    cannot hold are not taken over.
+    Moved, resized, renamed and recoloured blocks become as the calendar has them; deleted ones are dropped. Blocks that
+    depended on one of those keep their time. The result may have overlaps, because a calendar may; ``resolve_strict``
+    reports them. A title or notes that a plan cannot hold are not adopted.
     """
     adopted: dict[str, dict[str, str | None]] = {}
     for change in changes:
@@ -54,7 +54,7 @@ def taken_over(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
 
 
 def told(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
-    """One sentence for each block that the person changed on the calendar, and for each where the plan won."""
+    """Return one sentence per block that the person changed on the calendar, and per block where the plan won."""
     won: dict[str, list[Merged]] = {}
     for merged in sync_plan.merged:
         if merged.winner == "plan":
@@ -63,7 +63,7 @@ def told(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
 
 
 def told_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...]:
-    """One sentence for each block that the person changed on the calendar."""
+    """Return one sentence for each block that the person changed on the calendar."""
     by_key: dict[str, list[Adopted]] = {}
     for change in adopted:
         by_key.setdefault(change.key, []).append(change)
@@ -111,8 +111,11 @@ def _timed(event: TBEvent, start: datetime, end: datetime, plan: TBPlan) -> TBEv
 
 
 def _leaning_on(resolved: tuple[Resolved, ...], moved: Collection[str]) -> set[str]:
-    """Blocks whose time would follow one that moves or goes: the next one if it comes after, the one before if it
-    ends there. With them at fixed times, nothing further along moves."""
+    """Return the blocks whose time depends on one that moves or goes.
+
+    That is the next one if it follows it, and the one before if it ends there. With them at fixed times, no further
+    block moves.
+    """
     chain = [block for block in resolved if block.event.type is not ET.BACKGROUND]
     pinned: set[str] = set()
     for place, block in enumerate(chain):

@@ -1,4 +1,4 @@
-"""Which events of a snapshot are ours, how surely, and which are only there to be seen."""
+"""Sort the events of a snapshot into ours, with the proof, and foreign ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fateforger.sync.model import EventImage, Head, Ledger, Marker, OwnedId, Sna
 
 
 class Proof(Enum):
-    """How we know that an event is ours."""
+    """The evidence that an event is ours."""
 
     HEAD = "the ledger says so"
     MINTED = "it has our mark and an id that this ledger minted"
@@ -32,7 +32,7 @@ class Owned(NamedTuple):
 
     @property
     def generation(self) -> int:
-        """Which of its seed's ids the event has."""
+        """The generation of the event's id."""
         if self.head is not None:
             return self.head.generation
         return 0 if self.event.marker is None else self.event.marker.generation
@@ -40,8 +40,11 @@ class Owned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """A snapshot sorted by whose the events are. ``owned`` and ``foreign`` are ordered by start, then id;
-    ``foreign`` holds live timed events that are shown as busy; ``live`` is every live event by its id."""
+    """A snapshot sorted by owner.
+
+    ``owned`` and ``foreign`` are ordered by start, then id. ``foreign`` holds live timed events that are shown as busy;
+    ``live`` is every live event by its id.
+    """
 
     owned: tuple[Owned, ...]
     foreign: tuple[EventImage, ...]
@@ -49,8 +52,11 @@ class Sides:
 
 
 def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
-    """Ours is what the ledger holds for the day, and what has the form of our ids *and* our mark for that day.
-    Everything else is foreign: copies with our mark, occurrences of series, events of another day's plan."""
+    """Sort a snapshot.
+
+    An event is ours if the ledger has it for the day, or if its id has our form *and* it has our marker for that day.
+    Everything else is foreign: copies with our marker, occurrences of series, events of another day's plan.
+    """
     live = {e.id: e for e in (*snapshot.events, *filter(None, snapshot.fetched.values())) if not e.gone}
     heads = {h.event_id: h for h in ledger.heads}
     ours = {i for i, e in live.items() if OwnedId.is_one(i) and (i in heads or _marked(e, snapshot))}
@@ -70,7 +76,7 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
 
 
 def obstacle_to(event: EventImage, *, is_series: bool = False) -> str | None:
-    """Why an event with an id of ours must not be written to, if so."""
+    """Return the reason an event with an id of ours must not be written to, if any."""
     if is_series or event.series_id is not None or event.raw.get("recurrence"):
         return "it repeats now"
     if event.event_type != "default" or not event.organized_by_me:
@@ -87,6 +93,6 @@ def _marked(event: EventImage, snapshot: Snapshot) -> bool:
 
 
 def _order(event: EventImage) -> tuple[int, float, str]:
-    """All-day events first."""
+    """Return the sort key: all-day events first, then by start and id."""
     start = event.start
     return (1, start.timestamp(), event.id) if isinstance(start, datetime) else (0, start.toordinal(), event.id)

@@ -1,4 +1,4 @@
-"""The calendar of a day as a plan (S76): what is there already, in the words of a plan."""
+"""Read the calendar of a day as a plan (S76)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fateforger.sync.ownership import sort_sides
 
 @dataclass(frozen=True, slots=True)
 class CalendarDay:
-    """The timed events of one local day. ``ids`` and ``owned`` go along with ``plan.events``, one for one."""
+    """The timed events of one local day. ``ids`` and ``owned`` correspond to ``plan.events`` one to one."""
 
     plan: TBPlan
     ids: tuple[str, ...]
@@ -24,11 +24,11 @@ class CalendarDay:
 
 
 def plan_from_calendar(snapshot: Snapshot, ledger: Ledger | None = None) -> CalendarDay:
-    """Every event that takes up time of the local day, ordered by start, then id; also one that began yesterday.
+    """Return every event that takes up time of the local day, also one that began earlier, by start, then id.
 
-    All-day, cancelled and zero-length events take up no time and are left out, as are those shown as free. A title
-    or notes that are longer than a plan allows are cut; no title reads "(no title)". Blocks of ours keep their key.
-    Raises :class:`~fateforger.errors.BadInput` for a day with more events than a plan can have.
+    All-day, cancelled and zero-length events, and those shown as free, are left out. A title or notes longer than a
+    plan allows are cut; a missing title becomes "(no title)". Our own blocks keep their key. Raises
+    :class:`~fateforger.errors.BadInput` for a day with more events than a plan can have.
     """
     sides = sort_sides(snapshot, ledger or Ledger())
     keys = {o.event.id: o.key for o in sides.owned}
@@ -46,7 +46,7 @@ def plan_from_calendar(snapshot: Snapshot, ledger: Ledger | None = None) -> Cale
 
 
 def day_events(snapshot: Snapshot) -> tuple[EventImage, ...]:
-    """The events that take up time of the local day, ordered by start, then id."""
+    """Return the events that take up time of the local day, ordered by start, then id."""
     start, end = (instant.astimezone(UTC) for instant in local_day(snapshot.day, zone(snapshot.tz)))
     inside: list[tuple[datetime, str, EventImage]] = []
     for event in snapshot.events:
@@ -59,8 +59,11 @@ def day_events(snapshot: Snapshot) -> tuple[EventImage, ...]:
 
 
 def window_timing(start: datetime, end: datetime, day: date, tz: ZoneInfo) -> FixedWindow:
-    """A timing that means exactly these instants in a plan for ``day``: clock times where they say it all, a full
-    date-time with offset where they do not (another day, or an hour that happens twice)."""
+    """Return a timing that means exactly these instants in a plan for ``day``.
+
+    It uses clock times where they are unambiguous, otherwise a full date-time with offset (another day, or an hour that
+    happens twice).
+    """
     first = _clock_if_clear(start, day, tz)
     last = _clock_if_clear(end, day, tz) if isinstance(first, time) else None
     return FixedWindow(

@@ -1,4 +1,4 @@
-"""Ops in words: what will be written to a calendar, or what was. The one place for the words of ops."""
+"""Ops in words: what will be written to a calendar, or what was. The only place that words ops."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ _PLANNED = {"added": "to add", "moved": "to move", "changed": "to change", "remo
 
 @dataclass(frozen=True, slots=True)
 class PlanWords:
-    """A sync plan in words: ``todo`` are its writes; ``left`` what is left alone, and why; ``notes`` the person's own
-    changes, what they are asked and what else there is to say; ``brakes`` what needs a yes first."""
+    """A sync plan in words.
+
+    ``todo`` are its writes, ``left`` the events it leaves alone, with reasons. ``notes`` are the person's own changes,
+    questions and warnings; ``brakes`` need to be confirmed first.
+    """
 
     counts: str
     todo: tuple[str, ...]
@@ -41,7 +44,7 @@ class PlanWords:
 
 
 def plan_words(plan: SyncPlan) -> PlanWords:
-    """What a sync plan would do."""
+    """Describe what a sync plan would do."""
     tz = zone(plan.tz)
     left = [op for op in plan.ops if op.verb in {Verb.RELEASE, Verb.SKIP} and op.before is not None]
     linked = [op.reason for op in plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
@@ -55,21 +58,21 @@ def plan_words(plan: SyncPlan) -> PlanWords:
 
 
 def op_words(op: SyncOp, tz: ZoneInfo, *, done: bool = False) -> str:
-    """``Add “Deep work” 09:00–10:30``, or ``Added ...`` once it is ``done``."""
+    """Return ``Add “Deep work” 09:00–10:30``, or ``Added ...`` once it is ``done``."""
     words = _words(op, tz)
     verb, _, rest = words.partition(" ")
     return f"{_DONE[verb]} {rest}" if done else words
 
 
 def counts_words(ops: Iterable[SyncOp], *, planned: bool = False) -> str:
-    """``1 added, 2 moved``, or ``1 to add, 2 to move``; nothing for no writes."""
+    """Return ``1 added, 2 moved``, or ``1 to add, 2 to move``; an empty text for no writes."""
     kinds = [kind_of(op) for op in ops if op.verb in WRITES]
     counts = [(kinds.count(kind), _PLANNED[kind] if planned else kind) for kind in _COUNTED]
     return ", ".join(f"{number} {kind}" for number, kind in counts if number)
 
 
 def kind_of(write: SyncOp) -> str:
-    """What a write does, as people count it: an update that changes a time is a move."""
+    """Return the kind of a write as people count it: an update that changes a time is a move."""
     match write.verb:
         case Verb.CREATE:
             return "added"
@@ -102,7 +105,7 @@ def _when(op: SyncOp, tz: ZoneInfo) -> str:
 
 
 def _update(op: SyncOp, tz: ZoneInfo) -> str:
-    """The title first, because the rest is about the block by its name."""
+    """Describe an update, the title first, because the rest refers to the block by its name."""
     if op.before is None or op.after is None:
         raise InternalError(f"Update {op.op_id} does not know what it changes.")
     named = quoted(op.before.summary)

@@ -17,14 +17,14 @@ _MOST_NAMED = 3
 
 
 def shown(value: str | datetime | None, tz: ZoneInfo) -> str | None:
-    """A field's value as text; an instant in RFC 3339 with the offset of ``tz``."""
+    """Return a field's value as text; an instant in RFC 3339 with the offset of ``tz``."""
     return value.astimezone(tz).isoformat() if isinstance(value, datetime) else value
 
 
 def changes_between(
     before: Canon | None, after: Canon | None, tz: ZoneInfo, fields: Collection[str] = MANAGED
 ) -> dict[str, Change]:
-    """``{field: (before, after)}`` for each of ``fields`` that differs; ``None`` stands for no event."""
+    """Return ``{field: (before, after)}`` for each of ``fields`` that differs; ``None`` means no event."""
     changes: dict[str, Change] = {}
     for place, name in enumerate(MANAGED):
         old = None if before is None else before[place]
@@ -35,18 +35,18 @@ def changes_between(
 
 
 def quoted(title: str) -> str:
-    """A title inside a sentence, cut to a readable length."""
+    """Return a title in quotation marks, cut to a readable length."""
     title = " ".join(title.split()) or "(no title)"
     return f"“{title if len(title) <= _SHORT else title[: _SHORT - 1].rstrip() + '…'}”"
 
 
 def clock(start: datetime, end: datetime, tz: ZoneInfo) -> str:
-    """``09:00–10:30``, by the clock of ``tz``."""
+    """Return ``09:00–10:30``, by the clock of ``tz``."""
     return f"{start.astimezone(tz):%H:%M}–{end.astimezone(tz):%H:%M}"
 
 
 def listed(titles: Sequence[str]) -> str:
-    """Up to three titles, and how many more."""
+    """Return up to three titles, and the number of others."""
     named = [quoted(title) for title in titles[:_MOST_NAMED]]
     more = len(titles) - len(named)
     if more:
@@ -55,7 +55,7 @@ def listed(titles: Sequence[str]) -> str:
 
 
 def field_words(name: str, value: str | datetime | None, tz: ZoneInfo) -> str:
-    """A field with its value, for a sentence."""
+    """Return a field with its value, for a sentence."""
     match name:
         case "summary":
             return f"the title {quoted(str(value or ''))}"
@@ -81,7 +81,7 @@ _ADDED = {
     "shared_properties": "data for other programs",
     "others": "details of another calendar program",
 }
-"""Extras that an event has or has not, as something that was added."""
+"""Extras that an event either has or lacks, as something that was added."""
 _OF_IT = {
     "location": "place",
     "reminders": "reminders",
@@ -102,8 +102,10 @@ _OF_IT = {
 
 
 def extras_words(now: EventExtras, known: EventExtras | None) -> str | None:
-    """Return what a person added and changed beyond the managed fields, as the end of a sentence that begins with
-    "you": ``added a place and changed its visibility``. ``None`` when nothing differs."""
+    """Return the extras a person added or changed, to follow "you": ``added a place and changed its visibility``.
+
+    Returns ``None`` if nothing differs.
+    """
     base = PLAIN if known is None else known
     names = changed_extras(now, known)
     added = [_ADDED[name] for name in names if name in _ADDED and getattr(base, name) == getattr(PLAIN, name)]

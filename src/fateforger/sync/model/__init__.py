@@ -1,6 +1,6 @@
-"""What the sync engine talks about: events as they are, blocks as they should be, and ops between them.
+"""The values of the sync engine: events as they are, blocks as they should be, and ops between them.
 
-All times are aware instants; ``start``/``end`` of an all-day event are dates. Everything here is a frozen value.
+All times are aware instants; ``start``/``end`` of an all-day event are dates. Everything here is frozen.
 """
 
 from fateforger.sync.model.day import DesiredBlock, DesiredDay, Head, Ledger, Snapshot, Standing

@@ -1,4 +1,4 @@
-"""One local day: what the calendar should show, what it shows, and what we last wrote."""
+"""One local day: what the calendar should show, what it shows, and our last writes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DesiredDay(BaseModel):
 
 
 class Standing(StrEnum):
-    """Whose an event of ours is now."""
+    """The ownership of an event of ours."""
 
     HELD = "held"
     """Ours, and on the calendar as far as we know."""
@@ -43,15 +43,15 @@ class Standing(StrEnum):
     """The person deleted it while the plan still has the block; it stays deleted until the plan asks for something
     else."""
     REMOVED = "removed"
-    """Neither plan nor calendar has it. When it shows up again, the person brought it back."""
+    """Neither plan nor calendar has it. If it shows up again, the person brought it back."""
 
 
 class Head(BaseModel):
-    """What we last wrote for a block: the base of every merge.
+    """Our last write of a block: the base of every merge.
 
-    ``base`` is how the calendar showed it right after; ``wanted`` is what the plan had asked for (``None``: the
-    same). They differ where the calendar rewrites what it is given, and where the person's own edit was kept. So
-    "the person changed it" is calendar against ``base``, and "the plan changed it" is plan against ``wanted``.
+    ``base`` is what the calendar showed right after; ``wanted`` is what the plan had asked for (``None``: the same).
+    They differ where the calendar rewrites its input, and where the person's own edit was kept. "The person changed it"
+    therefore compares the calendar with ``base``, and "the plan changed it" compares the plan with ``wanted``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -64,23 +64,23 @@ class Head(BaseModel):
     standing: Standing = Standing.HELD
     version: str | None = None
     restores: tuple[str, ...] = ()
-    """Ids of the deleted events that this one brought back, the latest first: an undo makes a new event, and what was
-    done to the old ones can still be taken back on it."""
+    """Ids of the deleted events that this one brought back, the latest first: an undo creates a new event, on which
+    changes to the old ones can still be undone."""
     extras: EventExtras | None = None
-    """What the event held beyond the managed fields when it was created: whatever differs from it is the person's.
-    ``None``: written by a version that did not look."""
+    """The extras of the event when it was created; any difference from them is the person's. ``None``: written by a
+    version that did not record them."""
     unrestored: tuple[str, ...] = ()
-    """Managed fields in which an undo had to leave our value, because the calendar cannot take it away. As long as the
-    calendar shows ``base`` there, the value is ours and no change of the person's."""
+    """Managed fields in which an undo had to leave our value, because the calendar cannot remove it. As long as the
+    calendar shows ``base`` there, the value is ours rather than a change of the person's."""
 
     @property
     def asked(self) -> EventFields:
-        """What the plan had asked for."""
+        """The fields that the plan had asked for."""
         return self.base if self.wanted is None else self.wanted
 
 
 class Ledger(BaseModel):
-    """Everything we know to have written to one calendar for one day, and which generations are used up.
+    """Our known writes to one calendar for one day, and the used generations.
 
     ``generations`` maps a seed (``date|name|start|index``, see S73) to the highest generation ever minted from it.
     """
@@ -91,9 +91,12 @@ class Ledger(BaseModel):
 
 
 class Snapshot(BaseModel):
-    """What the calendar shows now. ``events`` are those of the window around the day; ``fetched`` holds, for each
-    head that was not among them, what asking for it by id gave (``None``: the calendar knows no such event).
-    ``left_out`` are titles of events that repeat in a way that could not be worked out in time."""
+    """The current state of the calendar.
+
+    ``events`` are those of the window around the day. ``fetched`` holds, for each head not among them, the result of a
+    request by id (``None``: there is no such event). ``left_out`` are titles of recurring events that could not be
+    expanded in time.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     day: date

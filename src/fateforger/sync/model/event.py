@@ -1,4 +1,4 @@
-"""Events as they were read from a calendar, and which of them are ours."""
+"""Events as they were read from a calendar, and the ids and markers of ours."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _OWNED_ID = re.compile(r"fftb[0-9a-v]{32}")
 class OwnedId(str):
     """The id of an event that this program made: ``fftb`` and 32 characters of base32hex, nothing else.
 
-    The calendar port writes only to ids of this type, and no other id can become one: not a foreign event's,
-    not an occurrence of a series (``fftb..._20250616T...``), not a copy made in the calendar's own page.
+    The calendar port writes only to ids of this type, and no other id can become one: not a foreign event's, not an
+    occurrence of a series (``fftb..._20250616T...``), not a copy made in the calendar's own page.
     """
 
     __slots__ = ()
@@ -31,7 +31,7 @@ class OwnedId(str):
 
     @staticmethod
     def is_one(value: str) -> bool:
-        """Whether the text has the form of an owned id."""
+        """Check whether a text has the form of an owned id."""
         return _OWNED_ID.fullmatch(value) is not None
 
 
@@ -46,7 +46,7 @@ Instant = Annotated[datetime, AfterValidator(_aware)]
 
 
 class Marker(BaseModel):
-    """Private properties that make each write of ours recognisable in the event itself."""
+    """Private properties that make each write of ours recognizable in the event itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
@@ -55,12 +55,12 @@ class Marker(BaseModel):
     op_id: str
 
     def properties(self) -> dict[str, str]:
-        """``ffu`` block key, ``ffg`` generation, ``ffd`` day of the plan, ``ffo`` op that wrote last."""
+        """Return ``ffu`` block key, ``ffg`` generation, ``ffd`` day of the plan, ``ffo`` op that wrote last."""
         return {"ffu": self.key, "ffg": str(self.generation), "ffd": self.day.isoformat(), "ffo": self.op_id}
 
     @classmethod
     def read(cls, properties: Mapping[str, str]) -> Marker | None:
-        """The marker in an event's private properties, or ``None`` when there is none of ours."""
+        """Return the marker in an event's private properties, or ``None`` if there is none of this program."""
         try:
             return cls(
                 key=properties["ffu"],
@@ -73,8 +73,7 @@ class Marker(BaseModel):
 
     @staticmethod
     def day_in(properties: Mapping[str, str]) -> date | None:
-        """The day in a complete marker of ours, and ``None`` when there is none: :meth:`read` for those who only
-        want to know."""
+        """Return the day in a complete marker, ``None`` if there is none: a cheap form of :meth:`read`."""
         try:
             day = date.fromisoformat(properties["ffd"])
             whole = int(properties["ffg"]) >= 0 and "ffu" in properties and "ffo" in properties
@@ -84,7 +83,7 @@ class Marker(BaseModel):
 
 
 class EventFields(BaseModel):
-    """The managed fields of an event: the only ones that count as a change and that are ever written (S81)."""
+    """The managed fields of an event: the only ones that count as a change and are ever written (S81)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     summary: str
@@ -115,23 +114,23 @@ class EventImage(BaseModel):
     event_type: str = "default"
     properties: Mapping[str, str] = Field(default_factory=dict)
     version: str | None = None
-    """ETag where the calendar has one; otherwise its time stamp of the last change."""
+    """The ETag if the calendar has one; otherwise its time stamp of the last change."""
     html_link: str | None = None
     calendar: str | None = None
-    """The name of the calendar it is on, when that is not the one that is written to."""
+    """The name of its calendar, if that is not the one that is written to."""
     raw: Mapping[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
     def _without_enriched(cls, given: Any) -> Any:
-        """Drop a field that images kept by earlier versions have: ``raw`` says it, and more."""
+        """Drop a field of images stored by earlier versions; ``raw`` contains it."""
         if isinstance(given, Mapping) and "enriched" in given:
             return {name: value for name, value in given.items() if name != "enriched"}
         return given
 
     @property
     def extras(self) -> EventExtras:
-        """What it holds beyond the managed fields, from ``raw`` and ``properties``."""
+        """The data beyond the managed fields, from ``raw`` and ``properties``."""
         return read_extras(self.raw, self.properties)
 
     @property
@@ -160,9 +159,12 @@ class EventImage(BaseModel):
         return Marker.read(self.properties)
 
     def elsewhere(self, calendar_id: str, calendar: str) -> EventImage:
-        """The event as one of another calendar, which nothing can take for ours: its id has the calendar's before it
-        (no :class:`OwnedId` has a slash), it bears no marker, and is nobody's that could be written to. Without this,
-        a block of ours that the person moved to another calendar would look like one that is still on this one."""
+        """Return the event as one of another calendar, which cannot be mistaken for ours.
+
+        The calendar's id precedes its own (no :class:`OwnedId` has a slash), it has no marker, and it counts as
+        organized by another person. Otherwise a block that the person moved to another calendar would seem to
+        be on this one.
+        """
         return self.model_copy(
             update={
                 "id": f"{calendar_id}/{self.id}",

@@ -1,4 +1,4 @@
-"""What an event holds beyond its managed fields: all that a person, or another program, can add to it (K12)."""
+"""The data of an event beyond its managed fields: everything a person, or another program, can add to it (K12)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 MARKER_KEYS = frozenset({"ffu", "ffg", "ffd", "ffo"})
-"""The private properties that are ours; see :class:`~fateforger.sync.model.event.Marker`."""
+"""The private properties of our marker; see :class:`~fateforger.sync.model.event.Marker`."""
 USUAL_RIGHTS: Mapping[str, bool] = {
     "guestsCanInviteOthers": True,
     "guestsCanModify": False,
@@ -20,12 +20,12 @@ _ATTACHMENT = ("fileUrl", "title", "mimeType", "iconLink", "fileId")
 
 
 class EventExtras(BaseModel):
-    """What of an event is beyond our managed fields, in a form in which equal things are equal values.
+    """The data of an event beyond our managed fields, in a form in which equal things are equal values.
 
-    Without arguments it is what an event has that was just created and that nobody touched: values that a calendar
-    fills in by itself (``reminders: None`` are the calendar's own, ``guest_rights`` holds those that are unusual only).
-    ``guests``, ``attachments`` and ``source`` are as calendars take them to create an event. ``conference`` names a
-    video call. ``others`` are properties that only CalDAV programs have (categories, a web address, ...).
+    The defaults are those of a new, untouched event: the values that a calendar fills in by itself (``reminders: None``
+    are the calendar's own, ``guest_rights`` holds only the unusual ones). ``guests``, ``attachments`` and ``source``
+    are in the form in which calendars take them. ``conference`` names a video call. ``others`` are properties that only
+    CalDAV programs have (categories, a web address, ...).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,12 +45,14 @@ class EventExtras(BaseModel):
 
 
 PLAIN = EventExtras()
-"""What a created event has before anybody touches it."""
+"""The extras of a new, untouched event."""
 
 
 def read_extras(raw: Mapping[str, Any], properties: Mapping[str, str]) -> EventExtras:
-    """Return the extras in a calendar's whole answer about an event; ``properties`` are its private ones. Raise
-    ``ValueError`` when the answer is not in the calendar's own form."""
+    """Return the extras in a calendar's whole answer about an event; ``properties`` are its private ones.
+
+    Raises ``ValueError`` if the answer is not in the calendar's own form.
+    """
     extended = _mapping(raw, "extendedProperties")
     return EventExtras(
         location=str(raw.get("location") or "").strip().replace("\r\n", "\n"),
@@ -70,15 +72,19 @@ def read_extras(raw: Mapping[str, Any], properties: Mapping[str, str]) -> EventE
 
 
 def changed_extras(now: EventExtras, known: EventExtras | None) -> tuple[str, ...]:
-    """Return the names of the extras that differ from those ``known``. Without a known state (written by a version
-    that kept none) the event is compared with one that nobody touched."""
+    """Return the names of the extras that differ from the ``known`` ones.
+
+    Without a known state (written by a version that stored none) the event is compared with an untouched one.
+    """
     base = PLAIN if known is None else known
     return tuple(name for name in EventExtras.model_fields if getattr(now, name) != getattr(base, name))
 
 
 def missing_extras(wanted: EventExtras, shown: EventExtras) -> tuple[str, ...]:
-    """Return the names of the extras of which something is ``wanted`` that an event does not show; ``answers`` when all
-    guests are there but not what they had answered."""
+    """Return the names of the extras that are ``wanted`` and that an event lacks, at least in part.
+
+    ``answers`` is returned if all guests are there but their answers are not.
+    """
     asked = [name for name in EventExtras.model_fields if getattr(wanted, name) != getattr(PLAIN, name)]
     missing = [name for name in asked if not _holds(name, getattr(shown, name), getattr(wanted, name))]
     if "guests" not in missing and not _same_answers(wanted, shown):
@@ -87,7 +93,7 @@ def missing_extras(wanted: EventExtras, shown: EventExtras) -> tuple[str, ...]:
 
 
 def _holds(name: str, shown: Any, wanted: Any) -> bool:
-    """Check whether a value holds all of another: each entry of a list or mapping, or the same value."""
+    """Check whether a value contains another: each entry of a list or mapping, or an equal value."""
     match name:
         case "guests":
             return {*map(_address, wanted)} <= {*map(_address, shown)}

@@ -1,4 +1,4 @@
-"""What is to be done about the difference: ops, and what the person hears of them."""
+"""The result of a comparison: ops, and what the person is told about them."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ from fateforger.sync.model.extras import EventExtras
 
 
 class Verb(StrEnum):
-    """What happens to one block. Only the first three write to the calendar."""
+    """The treatment of one block. Only the first three write to the calendar."""
 
     CREATE = "create"
     UPDATE = "update"
     DELETE = "delete"
     ADOPT = "adopt"
-    """The calendar already is as it should be, or the person's own change stands: only our record changes."""
+    """The calendar already is as it should be, or the person's own change is kept: only our record changes."""
     RELEASE = "release"
     """The person made it theirs: leave it alone from now on."""
     FORGET = "forget"
-    """It is gone from the calendar, and nobody wants it back."""
+    """It is gone from the calendar, and not wanted back."""
     NOOP = "noop"
     """Nothing to do: the calendar shows it already."""
     SKIP = "skip"
-    """Not done on purpose; the reason says why."""
+    """Not done on purpose; ``reason`` says why."""
 
 
 WRITES = frozenset({Verb.CREATE, Verb.UPDATE, Verb.DELETE})
 RECORDS = frozenset({Verb.ADOPT, Verb.RELEASE, Verb.FORGET})
-"""Verbs that change what we know, and nothing on the calendar."""
+"""Verbs that change our records, and nothing on the calendar."""
 
 
 class SyncOp(BaseModel):
-    """One step. ``before`` is the event as it was when this was decided, and is never missing for an update or a
-    delete; ``after`` are the managed fields as they shall be; ``changes`` maps each field that differs to both, as
-    text for people and programs (instants in RFC 3339, in the zone of the plan; ``None`` where there is no event).
+    """One step.
 
-    ``head_before`` is what was known of the block, ``head_after`` what is to be known once the op took effect.
+    ``before`` is the event at the time of the decision, and never missing for an update or a delete. ``after`` are the
+    desired managed fields. ``changes`` maps each field that differs to both values, as text (instants in RFC 3339, in
+    the zone of the plan; ``None`` where there is no event). ``head_before`` is the known record of the block,
+    ``head_after`` its record once the op took effect.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,21 +53,23 @@ class SyncOp(BaseModel):
     event_id: str
     generation: int = 0
     seed: str | None = None
-    """What the id was minted from, for a create; generations are counted per seed."""
+    """The seed of the id, for a create; generations are counted per seed."""
     summary: str
     changes: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
     before: EventImage | None = None
     after: EventFields | None = None
     extras: EventExtras | None = None
-    """What a create brings back beyond ``after``, as far as the calendar takes it."""
+    """The extras that a create restores, as far as the calendar accepts them."""
     head_before: Head | None = None
     head_after: Head | None = None
     reason: str = ""
 
 
 class Adopted(BaseModel):
-    """The person's own change on the calendar, which the plan does not have yet. ``field`` is a managed field, or
-    ``deleted`` when they deleted the block."""
+    """The person's own change on the calendar, which the plan does not have yet.
+
+    ``field`` is a managed field, or ``deleted`` if they deleted the block.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
@@ -77,7 +80,7 @@ class Adopted(BaseModel):
 
 
 class BrakeKind(StrEnum):
-    """What looks so unlike a person's doing that nothing is written before somebody says yes."""
+    """A change so unlikely to be intended that nothing is written before the person confirms it."""
 
     EMPTIED_CALENDAR = "emptied_calendar"
     VANISHED_BLOCKS = "vanished_blocks"
@@ -94,8 +97,11 @@ class Brake(BaseModel):
 
 
 class Merged(BaseModel):
-    """A field that both the person (on the calendar) and the plan changed, and who won; ``deleted`` as in
-    :class:`Adopted`. ``open``: nobody chose, so it stays as the calendar shows it. Values as in ``changes``."""
+    """A field that both the person (on the calendar) and the plan changed, and the winner.
+
+    ``deleted`` is used as in :class:`Adopted`. ``open``: undecided, so the calendar's value stays. Values are written
+    as in ``changes``.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
@@ -108,9 +114,11 @@ class Merged(BaseModel):
 
 
 class SyncPlan(BaseModel):
-    """Everything that will be done, decided before anything is. ``adopted`` are the person's own edits on the
-    calendar that flow back into the plan; ``warnings`` are sentences for the person; with ``brakes``, nothing is
-    written unless each of them was confirmed."""
+    """All ops, decided before anything is written.
+
+    ``adopted`` are the person's own edits on the calendar that flow back into the plan. ``warnings`` are sentences for
+    the person. With ``brakes``, nothing is written unless each of them is confirmed.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     day: date
@@ -129,11 +137,11 @@ class SyncPlan(BaseModel):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is to be written and nothing to be noted."""
+        """Check whether there is nothing to write and nothing to record."""
         return not any(op.verb in WRITES or op.verb in RECORDS for op in self.ops)
 
     def counts(self) -> dict[str, int]:
-        """``create, update, delete, noop, skip``; bookkeeping verbs count as noop."""
+        """Return counts of ``create, update, delete, noop, skip``; bookkeeping verbs count as noop."""
         counts = dict.fromkeys(("create", "update", "delete", "noop", "skip"), 0)
         for op in self.ops:
             counts[op.verb.value if op.verb.value in counts else "noop"] += 1
