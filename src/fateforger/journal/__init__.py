@@ -1,4 +1,4 @@
-"""What was written to a calendar, when and why, and how to take it back."""
+"""The journal of calendar writes: what was written, when and why, and how to undo it."""
 
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
 from fateforger.journal.moves import begun, closed, moved, verdict_on, with_records

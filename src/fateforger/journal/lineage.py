@@ -1,4 +1,4 @@
-"""The blocks of a history while it is taken back on paper: what is there, and what will be."""
+"""The blocks of a history while it is undone in memory: their current and their future state."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from fateforger.sync.words import quoted
 
 @dataclass
 class Lineage:
-    """One block: ``event`` and ``head`` are as they stand, and stay; ``now`` is how it shows on paper (``None``: not
-    at all) and ``known`` the record from which the plan before will be read. It changes step by step, from the
-    latest op to the first; ``first`` is the earliest op seen so far.
+    """One block.
+
+    ``event`` and ``head`` are the actual state and stay. ``now`` is the block's simulated state (``None``: absent) and
+    ``known`` the record to compare it with. Both change step by step, from the latest op to the first; ``first`` is the
+    earliest op seen so far.
     """
 
     event: EventImage | None
@@ -35,15 +37,15 @@ class Lineage:
     now: Canon | None = None
     known: Head | None = None
     key: str = ""
-    """What the block will be known by, once all steps are taken back."""
+    """The key of the block once all steps are undone."""
     extras: EventExtras | None = None
-    """What it holds beyond the managed fields, on paper; ``None`` when nothing of it is left."""
+    """The simulated extras; ``None`` when nothing of them is left."""
     released: bool = False
     keeps_color: bool = False
-    """Whether it has to keep our colour, because the calendar cannot take one away."""
+    """True if it has to keep our colour, because the calendar cannot remove it."""
     told: list[str] = field(default_factory=list)
     ids: dict[str, None] = field(default_factory=dict)
-    """All event ids that it had, as an ordered set."""
+    """All its event ids, as an ordered set."""
 
     def __post_init__(self) -> None:
         self.known = self.head
@@ -53,59 +55,61 @@ class Lineage:
 
     @property
     def shown(self) -> Canon | None:
-        """How the calendar shows it, if it does, as a timed event."""
+        """The block as the calendar shows it, if it does, as a timed event."""
         return canon(self.event) if self.event is not None and is_timed(self.event) else None
 
     @property
     def gone(self) -> bool:
-        """Whether nothing of it is left, on paper."""
+        """Check whether nothing of it is left in the simulation."""
         return self.now is None and (self.event is None or is_timed(self.event))
 
     @property
     def was_removed(self) -> bool:
-        """Check whether it is gone because we removed it: an undo that stopped half-way may have."""
+        """Check whether it is gone because we removed it, as an interrupted undo may have."""
         return self.now is None and self.known is not None and self.known.standing is Standing.REMOVED
 
     @property
     def stays(self) -> bool:
-        """Whether an event of it will be on the calendar."""
+        """Check whether an event of it will be on the calendar."""
         return self.now is not None or not self.gone
 
     @property
     def obstacle(self) -> str | None:
-        """Why the event that is there must not be written to, if so."""
+        """The reason the existing event must not be written to, if any."""
         return None if self.event is None else obstacle_to(self.event)
 
     @property
     def may_change(self) -> bool:
-        """Whether there is an event that may be written to."""
+        """Check whether there is an event that may be written to."""
         return self.shown is not None and self.obstacle is None and not self.released
 
     @property
     def key_known(self) -> str:
-        """What the block was known by before the earliest op, or by it."""
+        """The key of the block before the earliest op, or in it."""
         return self.first.key if self.known is None else self.known.key
 
     def restored(self, event_id: str) -> bool:
-        """Whether its own record, as it stands on paper, says that it brought that event back."""
+        """Check whether its own simulated record says that it brought that event back."""
         return self.known is not None and self.known.event_id in self.ids and event_id in self.known.restores
 
     def holds_more_than(self, other: Lineage) -> bool:
-        """Check whether it shows, on paper, what the other's event does not hold, and what an update cannot write."""
+        """Check whether its simulated state has extras that the other's event lacks and that an update cannot write."""
         if self.extras is None or other.event is None:
             return False
         return bool(missing_extras(self.extras, other.event.extras))
 
     def take_over(self, other: Lineage) -> None:
-        """Show what another one, of which no event is left, shows on paper."""
+        """Take over the simulated state of another lineage that has no event left."""
         self.now, self.known = other.now, other.known
         self.told += other.told
         self.ids |= other.ids
         other.now, other.told = None, []
 
     def changed_since(self, left: Canon) -> frozenset[str]:
-        """Return the managed fields in which it differs, on paper, from how we ``left`` it. A field that an undo could
-        not set back is not the person's as long as the calendar shows what we wrote."""
+        """Return the managed fields in which its simulated state differs from what we ``left``.
+
+        A field that an undo could not restore is not the person's as long as the calendar shows what we wrote.
+        """
         head, shown, now = self.head, self.shown, self.now
         if now is None:
             return frozenset()
@@ -117,7 +121,7 @@ class Lineage:
         return frozenset(differing)
 
     def keep_color(self) -> None:
-        """Let it show our colour where it had none before: the calendar can change a colour but not take it away."""
+        """Keep our colour where there was none before: the calendar can change a colour but not remove it."""
         if self.now is None or self.shown is None or self.now.color_id is not None or self.shown.color_id is None:
             return
         self.now = self.now._replace(color_id=self.shown.color_id)
@@ -133,15 +137,14 @@ class Lineage:
         self.told.append(sentence)
 
     def known_as(self, head: Head | None) -> None:
-        """Go back to the record as it stood before an op."""
+        """Go back to the record before an op."""
         if head is not None:
             self.known = head
             self.ids |= dict.fromkeys(head.restores if head.event_id in self.ids else ())
 
 
 class Lineages:
-    """All blocks that a history touched. An event that was brought back under another id since is
-    found by the id it had."""
+    """All blocks that a history touched. An event that was brought back under another id is found by its old id."""
 
     def __init__(self, snapshot: Snapshot, ledger: Ledger) -> None:
         self.day = snapshot.day
@@ -154,12 +157,12 @@ class Lineages:
         self._by_id: dict[str, Lineage] = {}
 
     def __iter__(self) -> Iterator[Lineage]:
-        """Each once, by when it was or will be, then by the id of its first event."""
+        """Iterate over the lineages once each, by time, then by the id of the first event."""
         each = {id(lineage): lineage for lineage in self._by_id.values()}
         return iter(sorted(each.values(), key=_place))
 
     def of(self, op: SyncOp) -> Lineage:
-        """The lineage that an op belongs to, with the op noted as its earliest."""
+        """Return the lineage of an op, and set the op as its earliest."""
         lineage = self._by_id.get(op.event_id) or self._found(op)
         lineage.first = op
         lineage.ids[op.event_id] = None
@@ -167,8 +170,10 @@ class Lineages:
         return lineage
 
     def has(self, key: str) -> bool:
-        """Check whether a block of that key is on the calendar, on paper: one that was planned again since, or one that
-        comes back and is left to the person."""
+        """Check whether a block of that key is on the calendar in the simulation.
+
+        This is one that was planned again since, or one that comes back and is left to the person.
+        """
         if any(each.released and each.stays and each.key_known == key for each in self):
             return True
         head = self._heads.get(key)
@@ -178,8 +183,11 @@ class Lineages:
         return lineage is None or (lineage.stays and lineage.key_known == key)
 
     def join(self) -> None:
-        """Let a block that comes back take the place of the event that goes, if both are the same block: one that was
-        planned anew since need not go for the older one, unless the older one held more than it does."""
+        """Let a block that comes back take over the event of the same block that would go.
+
+        A block that was planned again since need not go for the older one, unless the older one had extras that it
+        lacks.
+        """
         going = {other.key_known: other for other in self if other.now is None and other.may_change}
         for lineage in self:
             if lineage.event is None and lineage.now is not None:
@@ -189,8 +197,10 @@ class Lineages:
                     other.take_over(lineage)
 
     def give_keys(self) -> frozenset[str]:
-        """Let every block that stays have the key of its earlier record, unless another one has it: in a history,
-        keys pass from block to block. Returns all keys that are in use then."""
+        """Give every block the key of its earlier record, unless another one has it; return all keys in use.
+
+        In a history, keys pass from block to block.
+        """
         mine = {id(lineage.head) for lineage in self}
         used = {key for key, head in self._heads.items() if id(head) not in mine and head.event_id in self._live}
         for lineage in self:
@@ -202,8 +212,10 @@ class Lineages:
         return frozenset(used)
 
     def _found(self, op: SyncOp) -> Lineage:
-        """The lineage of the op's event, or of the one that brought it back: as is known now, or as was known then of
-        one that is back on paper only."""
+        """Return the lineage of the op's event, or of the one that brought it back.
+
+        The current records are searched first, then the simulated records of blocks that come back.
+        """
         head = next((h for h in self._heads.values() if op.event_id in {h.event_id, *h.restores}), None)
         if head is None:
             back = (each for each in self._by_id.values() if each.now is not None and each.restored(op.event_id))

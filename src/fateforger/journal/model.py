@@ -1,4 +1,4 @@
-"""What was done to a calendar: transactions of ops with their states, as they stand in the journal."""
+"""Transactions of ops with their states, as the journal stores them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from fateforger.sync.model import EventImage, SyncOp, SyncPlan
 
 
 class OpState(StrEnum):
-    """``PENDING -> INFLIGHT -> APPLIED | SKIPPED | CONFLICT | FAILED | SUPERSEDED``; a probe that proves that an
-    in-flight op did not happen leads back to ``PENDING``."""
+    """``PENDING -> INFLIGHT -> APPLIED | SKIPPED | CONFLICT | FAILED | SUPERSEDED``.
+
+    A probe that proves that an in-flight op did not happen leads back to ``PENDING``.
+    """
 
     PENDING = "pending"
     INFLIGHT = "inflight"
@@ -31,8 +33,10 @@ class OpState(StrEnum):
 
 
 class TxState(StrEnum):
-    """``APPLYING -> COMMITTED | PARTIAL | PAUSED``; ``COMMITTED`` and ``PARTIAL`` can become ``UNDONE``, and what they
-    were again when the undo is taken back."""
+    """``APPLYING -> COMMITTED | PARTIAL | PAUSED``.
+
+    ``COMMITTED`` and ``PARTIAL`` can become ``UNDONE``, and return to their old state when the undo is undone.
+    """
 
     APPLYING = "applying"
     COMMITTED = "committed"
@@ -43,11 +47,11 @@ class TxState(StrEnum):
 
 TxKind = Literal["submit", "undo"]
 UNDOES = "undoes"
-"""The name in a transaction's context of all transactions that an undo takes back, the newest first."""
+"""The name in a transaction's context of all transactions that an undo undoes, the newest first."""
 
 
 class OpRecord(BaseModel):
-    """An op of a transaction and how it stands. ``observed`` is the event as the calendar showed it afterwards."""
+    """An op of a transaction and its state. ``observed`` is the event as the calendar showed it afterwards."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     op: SyncOp
@@ -58,10 +62,11 @@ class OpRecord(BaseModel):
 
 
 class Transaction(BaseModel):
-    """One submit or undo. ``cause`` names the command that asked for it, so that a repeated command finds it.
+    """One submit or undo.
 
-    ``group`` ties together the transactions that one Undo takes back as a whole; ``undoes`` names the transaction
-    an undo takes back. ``context`` is whatever the caller wants to find again (the plan before and after).
+    ``cause`` names the command that asked for it, so that a repeated command finds it. ``group`` ties together the
+    transactions that one Undo undoes as a whole; ``undoes`` names the transaction that an undo undoes. ``context`` is
+    data the caller wants to find again (the plan before and after).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,7 +87,7 @@ class Transaction(BaseModel):
 
     @property
     def undoable(self) -> bool:
-        """Whether undoing it would do anything: settled, not undone, and at least one op took effect."""
+        """Check whether undoing it would do anything: settled, not undone, and at least one op took effect."""
         return self.state in {TxState.COMMITTED, TxState.PARTIAL} and any(
             r.state is OpState.APPLIED and r.op.verb in {"create", "update", "delete"} for r in self.records
         )

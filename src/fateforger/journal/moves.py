@@ -1,13 +1,13 @@
-"""How transactions and their ops may move from state to state. Any other move is a bug of ours.
+"""The allowed state transitions of transactions and their ops. Any other transition is a bug.
 
 op           PENDING ──> INFLIGHT ──> APPLIED | SKIPPED | CONFLICT | FAILED
                 │  ^────────┘ (a probe proves that it did not happen)
                 ├──> SUPERSEDED | SKIPPED
-                └──> APPLIED                for ops that only change what we know
+                └──> APPLIED                for ops that only change our records
 
 transaction  APPLYING <──> PAUSED
                 └────┬───────┘
-                     └──> COMMITTED | PARTIAL <──> UNDONE    (back when the undo is taken back)
+                     └──> COMMITTED | PARTIAL <──> UNDONE    (back when the undo is undone)
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def begun(
     undoes: str | None = None,
     context: Mapping[str, Any] | None = None,
 ) -> Transaction:
-    """A transaction that is about to carry out ``plan``: everything to be done is pending, the rest is skipped."""
+    """Return a new transaction for ``plan``: ops with an effect are pending, the others are skipped."""
     return Transaction(
         id=id,
         calendar=calendar,
@@ -77,7 +77,10 @@ def moved(
     observed: EventImage | None = None,
     error: str = "",
 ) -> OpRecord:
-    """The record in its next state. ``op`` replaces what was decided. Raises ``InternalError`` on an illegal move."""
+    """Return the record in its next state.
+
+    ``op`` replaces the decided op. Raises ``InternalError`` on an illegal move.
+    """
     if state not in _OP_MOVES.get(record.state, frozenset()):
         raise InternalError(f"Op {record.op.op_id} cannot go from {record.state} to {state}.")
     return record.model_copy(
@@ -92,14 +95,16 @@ def moved(
 
 
 def with_records(transaction: Transaction, *records: OpRecord) -> Transaction:
-    """The transaction with some of its records replaced, found by op id."""
+    """Return the transaction with some of its records replaced, found by op id."""
     new = {record.op.op_id: record for record in records}
     return transaction.model_copy(update={"records": tuple(new.get(old.op.op_id, old) for old in transaction.records)})
 
 
 def closed(transaction: Transaction, state: TxState, at: datetime) -> Transaction:
-    """The transaction in its next state. Raises ``InternalError`` on an illegal move, and when something is to end
-    while one of its ops has not."""
+    """Return the transaction in its next state.
+
+    Raises ``InternalError`` on an illegal move, and if it would end while one of its ops has not ended.
+    """
     if state not in _TX_MOVES.get(transaction.state, frozenset()):
         raise InternalError(f"Transaction {transaction.id} cannot go from {transaction.state} to {state}.")
     ending = state in {TxState.COMMITTED, TxState.PARTIAL}
@@ -110,6 +115,6 @@ def closed(transaction: Transaction, state: TxState, at: datetime) -> Transactio
 
 
 def verdict_on(transaction: Transaction) -> TxState:
-    """How a transaction whose ops have all ended ends itself: partial when one of them did not go as decided."""
+    """Return the final state of a transaction whose ops have all ended: partial if one did not go as decided."""
     unwell = {OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED}
     return TxState.PARTIAL if any(r.state in unwell for r in transaction.records) else TxState.COMMITTED

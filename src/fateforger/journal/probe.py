@@ -1,4 +1,4 @@
-"""What one look at an event says about a write whose answer is missing, or was not plain.
+"""Judge a write without a conclusive answer, from one reading of its event.
 
 op     | the event now                         | verdict
 -------+---------------------------------------+------------------------------------------------
@@ -8,7 +8,7 @@ create | anything else                         | its id is used up
 update | gone                                  | the person deleted it
 update | there                                 | not yet, for the fields that are still as before
 delete | gone                                  | it happened
-delete | as it was decided upon                | not yet
+delete | unchanged since the decision          | not yet
 delete | anything else                         | the person changed it: it stays
 """
 
@@ -38,8 +38,10 @@ ID_USED_UP = "Its event id was used before, by an event that is not there any mo
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """The write took effect. ``observed`` is the event, unless the person changed it since; ``head`` what is known
-    of it now."""
+    """The write took effect.
+
+    ``observed`` is the event, unless the person changed it since; ``head`` is its record now.
+    """
 
     observed: EventImage | None
     head: Head | None
@@ -47,14 +49,14 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class NotYet:
-    """The write did not take effect. ``op`` is what is left to do, decided anew upon what was seen."""
+    """The write did not take effect. ``op`` is the rest of it, decided again from the current event."""
 
     op: SyncOp
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """There is nothing left to do, and the reason is for the person."""
+    """There is nothing left to do. ``reason`` is a sentence for the person."""
 
     state: OpState
     reason: str
@@ -64,8 +66,10 @@ Verdict = Happened | NotYet | Ended
 
 
 def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Verdict:
-    """The verdict on a write from what ``get`` gave for its event. ``refused`` says that the calendar called the id
-    of a create taken."""
+    """Return the verdict on a write from the current event.
+
+    ``refused``: the calendar called the id of a create taken.
+    """
     mine = event is not None and event.marker is not None and event.marker.op_id == op.op_id
     match op.verb:
         case Verb.CREATE:
@@ -85,15 +89,17 @@ def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Ver
 
 
 def answered(op: SyncOp, event: EventImage | None) -> Happened:
-    """The calendar said that the write took effect, and gave the event as it is since."""
+    """Return the verdict on a write that the calendar confirmed, with the resulting event."""
     if event is None or op.after is None:
         return Happened(event, op.head_after)
     return Happened(event, observed_head(op, event))
 
 
 def happened(op: SyncOp, event: EventImage) -> Happened:
-    """The write took effect and ``event`` is what was seen afterwards, perhaps much later: only what shows as it was
-    written counts as ours."""
+    """Return the verdict on a write that took effect, from an event read perhaps much later.
+
+    Only fields that still show what was written count as ours.
+    """
     if op.after is None or not is_timed(event) or not _shows(event, op) or _added_to(event, op):
         gone = {"standing": Standing.DELETED} if event.gone else {}
         return Happened(None, None if op.head_after is None else op.head_after.model_copy(update=gone))
@@ -103,9 +109,11 @@ def happened(op: SyncOp, event: EventImage) -> Happened:
 
 
 def observed_head(op: SyncOp, event: EventImage) -> Head | None:
-    """What is known after a write, with the written fields as the calendar shows them: a calendar may put text in
-    a form of its own, and that is not the person's doing. A field in which an undo gave the person's own change back
-    stays as it was known before."""
+    """Return the record after a write, with the written fields as the calendar shows them.
+
+    A calendar may normalize text, which is not a change of the person's. A field in which an undo restored the person's
+    own change keeps its earlier record.
+    """
     head = op.head_after
     if head is None or not is_timed(event):
         return head
@@ -124,8 +132,11 @@ def observed_head(op: SyncOp, event: EventImage) -> Head | None:
 
 
 def _known_extras(op: SyncOp, head: Head, event: EventImage) -> EventExtras | None:
-    """Return the extras from which a person's are told apart: those of a new event, and for one that was made again
-    those known before, but for what the calendar did not give back as it was."""
+    """Return the extras to compare with later, to detect the person's own.
+
+    They are those of a new event. For a recreated event they are the earlier ones, except those that the calendar did
+    not restore as they were.
+    """
     if op.verb is not Verb.CREATE:
         return head.extras
     if head.extras is None:
@@ -135,8 +146,10 @@ def _known_extras(op: SyncOp, head: Head, event: EventImage) -> EventExtras | No
 
 
 def _added_to(event: EventImage, op: SyncOp) -> bool:
-    """Check whether a created event that was found later holds more than it was created with: that is the person's,
-    and must not count as what we left."""
+    """Check whether a created event that was found later has more than it was created with.
+
+    The additions are the person's, and must not count as ours.
+    """
     given = PLAIN if op.extras is None else op.extras
     return op.verb is Verb.CREATE and any(
         getattr(event.extras, name) != getattr(PLAIN, name) for name in changed_extras(event.extras, given)
@@ -171,7 +184,7 @@ def _update_again(op: SyncOp, event: EventImage) -> Verdict:
 
 
 def _narrowed(op: SyncOp, event: EventImage, left: set[str], result: Canon) -> SyncOp:
-    """The same update for fewer fields; what is known of the others does not change."""
+    """Return the same update for fewer fields; the record of the other fields stays."""
     head = op.head_after
     if head is not None:
         known = canon(event) if op.head_before is None else canon(op.head_before.base)

@@ -1,4 +1,4 @@
-"""From a block as it shall be after an undo to the op that makes it so."""
+"""Build the op that brings a block into its state after an undo."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from fateforger.sync.words import changes_between
 
 
 def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp | None:
-    """The op, not numbered yet; ``None`` when there is nothing to do or to note. ``keys`` are those in use after the
-    undo: the record of a block that goes must not take the place of another's."""
+    """Return the op, not numbered yet; ``None`` when there is nothing to do or to record.
+
+    ``keys`` are those in use after the undo: the record of a block that goes must not replace another's.
+    """
     event, shown, now = lineage.event, lineage.shown, lineage.now
     if event is None:
         return _off_calendar(lineage, keys) if now is None else _recreate(lineage, now, lineages)
@@ -32,8 +34,10 @@ def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp
 
 
 def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
-    """Return the op that makes a deleted event again, under an id that was never used, with all that the person had
-    added. Its record knows what was known before: what they had added shows as theirs again."""
+    """Return the op that recreates a deleted event under an unused id, with everything the person had added.
+
+    Its record is the earlier one, so that additions of the person show as theirs again.
+    """
     old, known, fields = lineage.first, lineage.known, fields_of(now)
     seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
     generation = next_generation(seed, lineages.generations, lineages.taken)
@@ -70,7 +74,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
 
 
 def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
-    """Only the record is left: of a block that the plan before did not have, or that the person deleted."""
+    """Return the op on the record of a block that the earlier plan did not have, or that the person deleted."""
     head = lineage.head
     if head is None or head.key in keys:
         return None
@@ -91,8 +95,10 @@ def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
 
 
 def _as_gone(lineage: Lineage, head: Head) -> Head:
-    """The record of a block that is not on the calendar: the person deleted it, if the plan before had it; what was not
-    settled about that before is not settled by an undo."""
+    """Return the record of a block that is not on the calendar.
+
+    If the earlier plan had it, the person deleted it. A question that was open before stays open after the undo.
+    """
     known = lineage.known
     wished = known is not None and known.standing in {Standing.HELD, Standing.DELETED}
     if known is None or (lineage.first.verb is Verb.CREATE and not wished):
@@ -103,8 +109,10 @@ def _as_gone(lineage: Lineage, head: Head) -> Head:
 
 
 def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
-    """What was known before, so that whatever the calendar shows beyond it is the person's: a change of theirs that was
-    kept or that comes back shows as one again. The event is also every event in whose place it stands."""
+    """Return the earlier record, so that differences from it show as the person's again.
+
+    The event also takes the place of every event it restores.
+    """
     released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
     current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
@@ -123,7 +131,7 @@ def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> H
 
 
 def _standing(lineage: Lineage, event: EventImage, standing: Standing, lineages: Lineages) -> Head:
-    """The record as it is with another standing; one is made when there is none."""
+    """Return the current record with another standing, or a new record if there is none."""
     if lineage.head is not None:
         return lineage.head.model_copy(update={"standing": standing})
     base = event.fields if is_timed(event) else lineage.first.after or event.fields

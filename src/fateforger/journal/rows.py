@@ -1,4 +1,4 @@
-"""The history of a day as a person reads it: what was written when, by which click, and what can be taken back."""
+"""The history of a day for a person: what was written when, by which click, and what can be undone."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ NOTHING_LEFT = "there was nothing left to change"
 _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 
 Deed = Literal["change", "retry", "commit", "undo_update", "undo_group", "door"]
-"""By which click a transaction came about, as its context says (``deed``)."""
+"""The click behind a transaction, from its context (``deed``)."""
 Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
 
 
 class HistoryRow(BaseModel):
-    """One write or undo of a day. ``title`` names the click, ``said`` what it was about; ``deeds`` are its counts in
-    words and ``named`` a few of its ops. ``button`` is what can be done about it; then ``gone`` further writes go
-    with it, and ``again`` are done again."""
+    """One write or undo of a day.
+
+    ``title`` names the click, ``said`` its subject; ``deeds`` are its counts in words and ``named`` a few of its ops.
+    ``button`` is the available action; it also undoes ``gone`` further writes, and redoes ``again``.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     transaction: str
@@ -37,7 +39,7 @@ class HistoryRow(BaseModel):
     deeds: str
     named: tuple[str, ...] = ()
     more: int = 0
-    """Ops that are not named."""
+    """The number of ops that are not named."""
     standing: Standing
     button: Literal["undo", "redo"] | None = None
     gone: int = 0
@@ -45,7 +47,7 @@ class HistoryRow(BaseModel):
 
     @property
     def state(self) -> str:
-        """How it stands, in words."""
+        """The standing in words."""
         match self.standing:
             case "done" | "done again" | "under way":
                 return self.standing
@@ -62,7 +64,7 @@ class HistoryRow(BaseModel):
 
     @property
     def warning(self) -> str | None:
-        """What else the button does, as a sentence; ``None`` when there is nothing else."""
+        """The further effects of the button, as a sentence; ``None`` if there are none."""
         parts = []
         if self.gone:
             parts.append(f"takes back the {writes_words(self.gone)} after it")
@@ -72,8 +74,10 @@ class HistoryRow(BaseModel):
 
 
 def rows_of(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
-    """The rows of one day. ``history`` is the whole of it, the newest first. A submit that only noted something is left
-    out. Rows of another session than ``session`` say so."""
+    """Return the rows of one day. ``history`` is the whole of it, the newest first.
+
+    A submit without writes is left out. Rows of another session than ``session`` say so.
+    """
     known = {t.id: t for t in history}
     return tuple(_row(t, history, redo=is_redo(t, known), session=session) for t in history if is_told(t))
 
@@ -146,17 +150,17 @@ def _standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:
 
 
 def _button(t: Transaction, *, redo: bool) -> Literal["undo", "redo"] | None:
-    """A redo has none of its own: what it did again has its rows."""
+    """Return the action for a transaction. A redo has none: the writes it redid have their own rows."""
     if t.kind == "submit":
         return "undo" if stands(t) else None
     return "redo" if t.undoable and not redo and t.context.get("deed") != "late" else None
 
 
 def _again(t: Transaction, way: Way) -> int:
-    """Writes that stand again beyond those that this very undo took back."""
+    """Return the number of redone writes other than those this very undo had undone."""
     return len(way.again - set(took_back(t)))
 
 
 def writes_words(count: int, which: str = "") -> str:
-    """Count writes in words, ``which`` ones: ``2 later writes``."""
+    """Count writes in words, of a kind: ``2 later writes``."""
     return f"{count} {which} {'write' if count == 1 else 'writes'}".replace("  ", " ")

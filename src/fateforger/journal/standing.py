@@ -1,13 +1,13 @@
-"""Which transactions of a day stand, and which an undo of one of them takes along.
+"""Determine which transactions of a day are in effect, and which others an undo of one of them includes.
 
-An undo makes what it took back not stand any more; when the undo is itself taken back, that stands again. Going back
-to before a transaction is decided here, over the day's whole history:
+An undo ends the effect of its targets; undoing the undo restores it. This module decides, from the day's whole history,
+how to go back to before a transaction:
 
-    the transaction | what is taken back, the newest first
+    the transaction | what is undone, the newest first
     ----------------+--------------------------------------------------------------------------------
-    a submit        | it, and every later submit that stands; what was undone before stays undone
-    an undo         | everything after it and the undo itself, so that the day is as it was before it; an undo among
-                    | that also when it had nothing to write, for what it took back does not stand
+    a submit        | it, and every later submit in effect; what was undone before stays undone
+    an undo         | everything after it and the undo itself, so that the day is as it was before it; undos among
+                    | that are included even if they had nothing to write, since their targets are not in effect
 
 A command that was interrupted and repeated may have several transactions, which share its cause: going back to before
 one of them goes back to before the first.
@@ -24,9 +24,11 @@ from fateforger.sync.model import WRITES
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The way back to before a transaction. ``targets`` are what an undo has to take back, the newest first;
-    ``gone`` are the submits that do not stand any more then, ``again`` those that stand again; ``asked`` are all
-    transactions of the same command."""
+    """The way back to before a transaction.
+
+    ``targets`` are the transactions to undo, the newest first. ``gone`` are the submits that are no longer in effect
+    then, ``again`` those that are in effect again. ``asked`` are all transactions of the same command.
+    """
 
     targets: tuple[Transaction, ...]
     gone: frozenset[str]
@@ -35,41 +37,43 @@ class Way:
 
 
 def took_back(undo: Transaction) -> tuple[str, ...]:
-    """Ids of the transactions that an undo takes back, the newest first; none for a submit."""
+    """Return the ids of the transactions that an undo undoes, the newest first; none for a submit."""
     several = tuple(undo.context.get(UNDOES, ()))
     return several or (() if undo.undoes is None else (undo.undoes,))
 
 
 def is_redo(transaction: Transaction, known: Mapping[str, Transaction]) -> bool:
-    """Check whether it took back an undo: what it went back to is the last that it took back."""
+    """Check whether a transaction undoes an undo; the last of its targets decides."""
     targets = took_back(transaction)
     found = known.get(targets[-1]) if targets else None
     return found is not None and found.kind == "undo"
 
 
 def wrote(transaction: Transaction) -> bool:
-    """Whether anything was to be written to the calendar; the others only note what is known."""
+    """Check whether anything was to be written to the calendar; other transactions only update records."""
     return any(record.op.verb in WRITES for record in transaction.records)
 
 
 def is_told(transaction: Transaction) -> bool:
-    """Whether the history tells of it: writes, and each undo, also when what it took back came to nothing."""
+    """Check whether the history shows it: every write, and every undo, even one of a transaction without effect."""
     return transaction.kind == "undo" or wrote(transaction)
 
 
 def took_effect(transaction: Transaction) -> bool:
-    """Whether anything was written to the calendar."""
+    """Check whether anything was written to the calendar."""
     return any(r.state is OpState.APPLIED and r.op.verb in WRITES for r in transaction.records)
 
 
 def stands(transaction: Transaction) -> bool:
-    """Whether it can be taken back, as far as is known while it may still be under way."""
+    """Check whether it can be undone, as far as is known while it may still be running."""
     return transaction.undoable or transaction.state in {TxState.APPLYING, TxState.PAUSED}
 
 
 def left_standing(targets: Sequence[str], known: Mapping[str, Transaction]) -> dict[str, bool]:
-    """Whether each transaction stands once ``targets``, the newest first, were taken back as a whole. Says nothing
-    of those that this does not concern. ``known`` holds the targets and whatever undos among them took back."""
+    """Return whether each affected transaction is in effect once ``targets``, the newest first, are undone as a whole.
+
+    ``known`` holds the targets and everything that undos among them undid.
+    """
     after: dict[str, bool] = {}
 
     def take_back(transaction_id: str) -> None:
@@ -88,7 +92,7 @@ def left_standing(targets: Sequence[str], known: Mapping[str, Transaction]) -> d
 
 
 def way_back(history: Sequence[Transaction], transaction: Transaction) -> Way:
-    """The way to before ``transaction``. ``history`` is that of its day, the newest first, and holds it."""
+    """Return the way to before ``transaction``. ``history`` is that of its day, the newest first, and contains it."""
     asked = [t for t in history if t.id == transaction.id or _same_command(t, transaction)]
     since = history[: [t.id for t in history].index(asked[-1].id) + 1]
     if transaction.kind == "submit":
@@ -106,7 +110,7 @@ def way_back(history: Sequence[Transaction], transaction: Transaction) -> Way:
 
 
 def _same_command(other: Transaction, transaction: Transaction) -> bool:
-    """Check whether another transaction that stands is of the same command, which needed more than one."""
+    """Check whether another transaction in effect belongs to the same command, which needed more than one."""
     return (other.cause, other.kind) == (transaction.cause, transaction.kind) and stands(other)
 
 

@@ -1,4 +1,4 @@
-"""Taking transactions back: a second three-way merge, of what we did with what the calendar shows now.
+"""Undo transactions: a second three-way merge, of our writes with what the calendar shows now.
 
     we did  | calendar now                       | undo
     --------+------------------------------------+--------------------------------------------------------
@@ -6,15 +6,15 @@
     create  | changed, or something was added    | release: it is the person's now (``force`` deletes it), and what we
             |                                    | wrote over their change since goes back to that
     update  | field as we left it                | the field's value from before
-    update  | field changed                      | stays, and is told
-    update  | had no colour before               | keeps ours where the calendar cannot take a colour away, and is told
+    update  | field changed                      | stays, and is reported
+    update  | had no colour before               | keeps ours where the calendar cannot remove a colour, and is reported
     delete  | gone                               | create from the image of before, under the next generation, with all
-            |                                    | that the person had added and the calendar takes
-    delete  | gone, the block was planned anew   | nothing: it is there already
+            |                                    | that the person had added and the calendar accepts
+    delete  | gone, the block was planned again  | nothing: it is there already
     any     | it is already as before            | nothing
 
-Several transactions are taken back as one: each step is undone on paper, the latest first, and only the difference
-between the calendar now and the outcome becomes ops. The result is a sync plan like any other, so an undo is carried
+Several transactions are undone as one: each step is undone in memory, the latest first, and only the difference between
+the calendar now and the outcome becomes ops. The result is a sync plan like any other, so an undo is carried
 out, recovered and undone (a redo) like a submit.
 """
 
@@ -44,19 +44,19 @@ def plan_undo(
     force: bool = False,
     can_clear_color: bool = True,
 ) -> SyncPlan:
-    """The ops that take back ``transactions``, the newest first in the list, all of one day.
+    """Return the ops that undo ``transactions``, the newest first in the list, all of one day.
 
-    ``snapshot`` is the calendar now and has to hold, seen or fetched, every event that the transactions touched;
-    ``ledger`` is what is known of the day now. Only ops that took effect are taken back. What the person changed
-    since is kept, and told in ``warnings``. With ``force``, created blocks go even then. ``can_clear_color`` says
-    whether the calendar can take a colour away.
+    ``snapshot`` is the calendar now and must hold, seen or fetched, every event that the transactions touched;
+    ``ledger`` is the current record of the day. Only ops that took effect are undone. Changes by the person are kept
+    and listed in ``warnings``. With ``force``, created blocks are deleted even then. ``can_clear_color`` says whether
+    the calendar can remove a colour.
     """
     if any(t.day != snapshot.day for t in transactions):
         raise InternalError("One undo is about one day.")
     lineages = Lineages(snapshot, ledger)
     for transaction in transactions:
         latest_first = transaction.records[::-1]
-        # Deletions last: by then each key is with the block again that had it.
+        # Deletions last: by then each key is back with the block that had it.
         for record in sorted(latest_first, key=lambda record: record.op.verb is Verb.DELETE):
             if record.state is OpState.APPLIED:
                 _take_back(record, lineages, force=force)
@@ -94,7 +94,7 @@ def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
 
 
 def _left(record: OpRecord) -> Canon:
-    """How we left the event: as it was seen then, else as it was written."""
+    """Return the event as we left it: as it was seen then, otherwise as it was written."""
     seen = record.observed if record.observed is not None and not record.observed.all_day else record.op.after
     if seen is None:
         raise InternalError(f"Op {record.op.op_id} does not know what it wrote.")
@@ -102,8 +102,10 @@ def _left(record: OpRecord) -> Canon:
 
 
 def _left_extras(record: OpRecord, lineage: Lineage) -> EventExtras:
-    """Return what a created event held beyond the managed fields when we left it: as it was seen then, else as it was
-    created. For one that was made again since, its record says it."""
+    """Return the extras of a created event when we left it: as seen then, otherwise as created.
+
+    For an event that was recreated since, its record has them.
+    """
     event, head = lineage.event, lineage.head
     if event is not None and event.id != record.op.event_id and head is not None and head.extras is not None:
         return head.extras
@@ -125,7 +127,7 @@ def _take_back_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventEx
 
 
 def _why_left(lineage: Lineage, left: Canon, extras: EventExtras, *, force: bool) -> str | None:
-    """Why an event that we made is not deleted, if so."""
+    """Return the reason not to delete an event that we made, if any."""
     if lineage.gone:
         return None
     if lineage.obstacle is not None:
