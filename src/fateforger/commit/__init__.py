@@ -1,4 +1,4 @@
-"""Carrying a sync plan out on a calendar, so that it survives anything and can be taken back."""
+"""Carry out a sync plan on a calendar, crash-safe and reversible."""
 
 from fateforger.commit.execute import Carried, execute_sync
 from fateforger.commit.limits import Limits

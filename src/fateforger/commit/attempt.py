@@ -1,4 +1,4 @@
-"""One op, carried out: a durable intent before each call, and a verdict after it."""
+"""Carry out one op: a durable intent before each call, and a verdict after it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fateforger.sync.model import PLAIN, WRITES, EventImage, Head, Marker, Owned
 
 _FEWER = "The calendar wants fewer requests."
 Answer = Done | Exists | Gone | Stale | Rejected | Unknown
-"""What a calendar can say about a write, apart from "not now"."""
+"""The possible answers of a calendar to a write, apart from "not now"."""
 
 
 class Paused(Exception):
@@ -43,8 +43,8 @@ class Paused(Exception):
 class Attempts:
     """Carries out ops of one transaction, and keeps ``transaction`` as the journal has it.
 
-    ``seen_at`` is when the calendar was read that its ops were decided upon (``None``: who knows). An event that was
-    not looked at for a while is read again before it is written to.
+    ``seen_at`` is the time of the reading that the ops were decided from (``None``: unknown). An event that was not
+    read for a while is read again before it is written to.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Attempts:
         self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}
 
     def tell(self, wait: Wait | None = None) -> None:
-        """Say how many of the events are written, and what the rest waits for."""
+        """Report the number of events written, and the current wait."""
         writes = [r for r in self.transaction.records if r.op.verb in WRITES]
         ended = sum(r.state not in {OpState.PENDING, OpState.INFLIGHT} for r in writes)
         self._outside.told(ended, len(writes), wait)
 
     async def carry_out(self, record: OpRecord) -> None:
-        """Bring a pending write to its end. Raises :class:`Paused` when it has to wait."""
+        """Finish a pending write. Raises :class:`Paused` when it has to wait."""
         attempts, waits, seen_at = 0, 0, self._seen_at
         reason = f"The calendar did not take it after {self._outside.limits.attempts} tries."
         while True:
@@ -94,8 +94,11 @@ class Attempts:
             await self._wait(self._outside.pause_before(attempts - 1), reason)
 
     def _looks_first(self, op: SyncOp) -> bool:
-        """Check whether an event that was read a while ago is read again before the call. A create has none, and a
-        deletion may do that by itself; not so after an interruption, when it may have happened already."""
+        """Check whether an event that was read a while ago is read again before the call.
+
+        A create has no event. A calendar may compare versions on deletion by itself, but after an interruption the
+        deletion may have happened already.
+        """
         if op.verb is Verb.DELETE and self._seen_at is not None and self._outside.calendar.traits.compares_on_delete:
             return op.before is None or op.before.version is None
         return op.verb is not Verb.CREATE
@@ -104,7 +107,7 @@ class Attempts:
         return seen_at is None or (self._outside.clock.now() - seen_at).total_seconds() > seconds
 
     async def settle_inflight(self, record: OpRecord) -> None:
-        """Find out about a write that was under way when the process stopped: it ends, or is pending again."""
+        """Find out about a write that was in progress when the process stopped: it ends, or is pending again."""
         await self._find_out(record, last=False)
 
     async def settle_tried(self, record: OpRecord) -> None:
@@ -119,7 +122,7 @@ class Attempts:
             await self._settle_verdict(record, verdict)
 
     async def note(self, record: OpRecord) -> None:
-        """Carry out an op that only changes what we know."""
+        """Carry out an op that only changes our records."""
         await self._settle(moved(record, OpState.APPLIED), head=record.op.head_after)
 
     async def leave(self, record: OpRecord, state: OpState, reason: str) -> None:
@@ -138,7 +141,7 @@ class Attempts:
                 assert_never(answer)
 
     async def _call(self, record: OpRecord, seen_at: datetime | None) -> tuple[OpRecord, Answer | Limited]:
-        """Call once. What was not even begun is pending again."""
+        """Call once. A call that did not even begin leaves the op pending again."""
         await self._hold.ensure()
         await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.INFLIGHT)
         record = self._keep(moved(record, OpState.INFLIGHT))
@@ -168,8 +171,11 @@ class Attempts:
         return await calendar.update(event_id, changes, marker, expect=expect, seen=seen)
 
     async def _look(self, op: SyncOp, outcome: Answer, *, last: bool) -> Verdict:
-        """The verdict on a write. One that was not answered may land late: it did not happen only if it still has
-        not after a grace. A create needs none unless this was the ``last`` try: landing twice it lands once."""
+        """Return the verdict on a write.
+
+        A write without an answer may land late, so it counts as not done only if it is still missing after a grace
+        period. A create needs none unless this was the ``last`` try, since its id lets it land only once.
+        """
         refused = isinstance(outcome, Exists)
         verdict = judge(op, await self._get(op.event_id), refused=refused)
         sure = not isinstance(outcome, Unknown) or (op.verb is Verb.CREATE and not last)
@@ -195,8 +201,10 @@ class Attempts:
                 await self._wait(self._outside.pause_before(attempt - 1), error.message)
 
     async def _wait(self, seconds: float, reason: str) -> None:
-        """Wait, unless the transaction has waited long enough in all; what waits together waits once. The lease is
-        kept meanwhile."""
+        """Wait while keeping the lease, unless the transaction's budget for waiting is used up.
+
+        Concurrent waits count once.
+        """
         now = self._outside.clock.now()
         until = now + timedelta(seconds=seconds)
         self._waited += max(0.0, (until - max(now, self._waiting_until)).total_seconds())
@@ -207,7 +215,7 @@ class Attempts:
         await wait_with_lease(seconds, self._outside, self._hold)
 
     async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
-        """Decide anew what is left to do of an op."""
+        """Return an op to pending with the rest that is left to do."""
         pending = record if record.state is OpState.PENDING else moved(record, OpState.PENDING)
         record = pending.model_copy(update={"op": verdict.op})
         await self._hold.ensure()
@@ -227,8 +235,10 @@ class Attempts:
         await self._settle(moved(record, OpState.APPLIED, observed=verdict.observed), head=verdict.head)
 
     async def _settle(self, record: OpRecord, head: Head | None = None) -> None:
-        """Record how an op ended and what is known since. A block that got another key is not known by the old one,
-        which another block of the same transaction may have got."""
+        """Record the end of an op and the new record of its block.
+
+        A block that got another key is removed from its old one, unless another block of the transaction uses it.
+        """
         before = record.op.head_before
         renamed = head is not None and before is not None and before.key not in self._keys
         forget = before.key if renamed and before is not None else None
@@ -243,7 +253,7 @@ class Attempts:
 
 
 def _plain(op: SyncOp, image: EventImage | None) -> bool:
-    """Whether an answer says all there is to know: the event as it is now, or none after a delete."""
+    """Check whether an answer is conclusive: the event as it is now, or none after a delete."""
     if op.verb is Verb.DELETE:
         return True
     return image is not None and not image.gone and is_timed(image)

@@ -1,4 +1,4 @@
-"""Several things at once, but not too many."""
+"""Run several tasks concurrently, up to a limit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ T = TypeVar("T")
 
 
 async def each_of(items: Collection[T], work: Callable[[T], Awaitable[None]], *, at_once: int) -> None:
-    """Do ``work`` for each item, at most ``at_once`` together. After the first failure nothing new is started; what
-    is under way comes to its end, and then that failure is raised."""
+    """Run ``work`` for each item, at most ``at_once`` concurrently.
+
+    After the first failure no further item is started; running ones finish, and then that failure is raised.
+    """
     if len(items) < 2:
         for item in items:
             await work(item)

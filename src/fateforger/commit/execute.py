@@ -1,7 +1,7 @@
-"""Carrying out transactions: begin, write in waves, look again, close; and settling one that was interrupted.
+"""Carry out transactions: begin, write in waves, verify, close; and settle interrupted ones.
 
-Updates and creates come first, deletions last and only if nothing failed: whatever happens in between, a stop leaves
-too much on the calendar rather than too little.
+Updates and creates come first, deletions last and only if nothing failed, so that a stop at any point leaves too much
+on the calendar rather than too little.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _OPEN = {OpState.PENDING, OpState.INFLIGHT}
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A transaction as it stands after being carried out. ``paused`` says why it waits, if it does; ``notes`` are
-    sentences about what was seen when looking again."""
+    """A transaction after it was carried out.
+
+    ``paused`` is the reason it waits, if it does; ``notes`` are sentences from the verification.
+    """
 
     transaction: Transaction
     paused: str | None = None
@@ -36,17 +38,21 @@ class Carried:
 
 
 async def execute_sync(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
-    """Record a transaction and carry it out, under a lease that is held. Whatever the calendar answers becomes part
-    of the result, which is committed, partial or paused. Raises ``StoreError``, and ``CalendarBusy`` when the lease
-    was lost; then the transaction stays open, to be settled later."""
+    """Record a transaction and carry it out, under a lease that is held.
+
+    The calendar's answers become part of the result, which is committed, partial or paused. Raises ``StoreError``, and
+    ``CalendarBusy`` if the lease was lost; the transaction then stays open, to be settled later.
+    """
     await hold.ensure()
     await outside.journal.begin(transaction)
     return await _carry_on(Attempts(transaction, outside, hold, seen_at=transaction.created_at), outside, hold)
 
 
 async def resume(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
-    """Carry on with a transaction that was paused, or interrupted at any point. The person may have been at the
-    calendar meanwhile, so every event is looked at before it is written to."""
+    """Continue a transaction that was paused, or interrupted at any point.
+
+    The person may have changed the calendar meanwhile, so every event is read before it is written to.
+    """
     return await _carry_on(Attempts(transaction, outside, hold), outside, hold)
 
 
@@ -71,8 +77,10 @@ async def _carry_on(attempts: Attempts, outside: Outside, hold: Hold) -> Carried
 
 
 async def settle(transaction: Transaction, outside: Outside, hold: Hold) -> Carried:
-    """End an interrupted transaction without writing to the calendar: find out about what was under way, give up
-    the rest. Raises ``CalendarError`` when that cannot be found out now."""
+    """End an interrupted transaction without writing to the calendar.
+
+    Writes in progress are looked up, the rest is given up. Raises ``CalendarError`` if that is not possible now.
+    """
     attempts = Attempts(transaction, outside, hold)
     try:
         await _wave(attempts, attempts.settle_tried, outside, _OPEN, WRITES, tried=True)
@@ -98,7 +106,7 @@ async def _wave(
 
 
 async def _leave(attempts: Attempts, outside: Outside, state: OpState, reason: str) -> None:
-    """End what is still pending without doing it."""
+    """End all pending ops without carrying them out."""
 
     async def leave(record: OpRecord) -> None:
         await attempts.leave(record, state, reason)
@@ -107,8 +115,11 @@ async def _leave(attempts: Attempts, outside: Outside, state: OpState, reason: s
 
 
 async def _close(transaction: Transaction, state: TxState, outside: Outside, hold: Hold) -> Transaction:
-    """Close it. A whole undo first marks what else it took back, and what stands again because an undo was taken back,
-    so that a crash in between is mended by closing again."""
+    """Close a transaction.
+
+    A committed undo first updates the states of the other transactions it undid or redid, so that closing again repairs
+    a crash in between.
+    """
     await hold.ensure()
     now = outside.clock.now()
     if state is TxState.COMMITTED:
@@ -124,7 +135,7 @@ async def _close(transaction: Transaction, state: TxState, outside: Outside, hol
 
 
 async def _concerned(undo: Transaction, outside: Outside) -> dict[str, Transaction]:
-    """What an undo took back; and what was taken back by the undos among that, and so on."""
+    """Return what an undo undid, and what the undos among that had undone, and so on."""
     known: dict[str, Transaction] = {}
     due = list(took_back(undo))
     while due:

@@ -11,8 +11,11 @@ _LOST = "Writing took too long and was stopped; what is missing will be finished
 
 
 class Hold:
-    """A lease that is renewed while it is used. It cannot stop a write that is under way, so none starts unless the
-    lease outlasts it; and nothing is recorded of one that outlasted the lease, since others may have settled it."""
+    """A lease that is renewed while it is used.
+
+    It cannot stop a write in progress, so none starts unless the lease outlasts it. A write that outlasted the lease is
+    not recorded, since other processes may have settled it.
+    """
 
     def __init__(self, outside: Outside, owner: str) -> None:
         self._outside = outside
@@ -20,7 +23,7 @@ class Hold:
         self._lease: Lease | None = None
 
     async def take(self) -> None:
-        """Get the lease, waiting a little for another holder. Raises :class:`~fateforger.errors.CalendarBusy`."""
+        """Acquire the lease, waiting a little for another holder. Raises :class:`~fateforger.errors.CalendarBusy`."""
         limits = self._outside.limits
         waited = 0.0
         while (lease := await self._acquire()) is None:
@@ -31,8 +34,11 @@ class Hold:
         self._lease = lease
 
     async def ensure(self) -> None:
-        """Make sure that a write may start or be recorded. Raises :class:`~fateforger.errors.CalendarBusy` when the
-        lease was lost: somebody else may have settled the transaction by now."""
+        """Ensure that a write may start or be recorded.
+
+        Raises :class:`~fateforger.errors.CalendarBusy` if the lease was lost: another process may have settled the
+        transaction.
+        """
         lease = self._lease
         if lease is None:
             raise CalendarBusy(_LOST)
@@ -48,7 +54,7 @@ class Hold:
         self._lease = renewed
 
     async def give_back(self) -> None:
-        """Let others write."""
+        """Release the lease, if it is held."""
         if self._lease is not None:
             lease, self._lease = self._lease, None
             await self._outside.journal.release(lease)

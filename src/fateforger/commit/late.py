@@ -1,7 +1,7 @@
-"""Creates that reach the calendar after they were given up and taken back (P4).
+"""Creates that reach the calendar after they were given up and undone (P4).
 
-A calendar may carry out a create long after it was asked to. We gave it up, the undo of its transaction found nothing
-to take back, and the event would stay. Its id was minted for that one create, so the journal tells what it is.
+A calendar may carry out a create long after the request. If we gave it up, the undo of its transaction found nothing to
+undo, and the event would stay. Its id was minted for that one create, so the journal identifies it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ from fateforger.sync.model import EventImage, Ledger, OwnedId, Snapshot, SyncOp,
 from fateforger.sync.words import listed
 
 DEED = "late"
-"""What the context of a transaction says that took back a late create."""
+"""The ``deed`` in the context of a transaction that removed a late create."""
 NEXT = "The next apply or undo removes what you have not changed."
 _WATCHED_FOR = timedelta(days=7)
-"""How long after it was given up a create is looked for on a day that nobody asks for."""
+"""How long after it was given up a create is looked for on other days."""
 _LOOKED_AT = 50
-"""Transactions that are looked at for creates that were given up."""
+"""Transactions that are searched for given-up creates."""
 _GIVEN_UP = {OpState.FAILED, OpState.SUPERSEDED}
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Creates of one day that arrived late: the transactions that were taken back, with those creates alone, and what
-    the day shows."""
+    """Late creates of one day: their undone transactions, reduced to those creates, and the state of the day."""
 
     transactions: tuple[Transaction, ...]
     snapshot: Snapshot
@@ -45,14 +44,16 @@ class Late:
 
 
 def may_be_late(snapshot: Snapshot, ledger: Ledger) -> bool:
-    """Check whether a look shows an event with an id of ours that we know nothing of."""
+    """Check whether a snapshot has an event with an id of ours but without a record."""
     held = {head.event_id for head in ledger.heads}
     return any(not e.gone and OwnedId.is_one(e.id) and e.id not in held for e in snapshot.events)
 
 
 async def find_late(outside: Outside, reads: DayReads | None = None) -> tuple[Late, ...]:
-    """Look for late creates on each day with a create that was given up and taken back. ``reads`` are those of a write
-    that holds the lease. Raises ``CalendarError``."""
+    """Find late creates on each day with a create that was given up and undone.
+
+    ``reads`` are those of a write that holds the lease. Raises ``CalendarError``.
+    """
     calendar, now = outside.calendar, outside.clock.now()
     history = await outside.journal.history(calendar.key, limit=_LOOKED_AT)
     seen_to = [r for t in history if t.context.get("deed") == DEED for r in t.records]
@@ -67,8 +68,10 @@ async def find_late(outside: Outside, reads: DayReads | None = None) -> tuple[La
 
 
 def _is_taken_back(transaction: Transaction, later: Sequence[Transaction]) -> bool:
-    """Check whether it does not stand. What came to nothing is not undone itself, but an undo went back to before it or
-    to before what took its place."""
+    """Check whether a transaction is undone.
+
+    One without effect is never marked as undone itself, but a later undo went back to before it or its replacement.
+    """
     if transaction.state is TxState.UNDONE or stands(transaction):
         return transaction.state is TxState.UNDONE
     undos = (t for t in later if t.kind == "undo" and t.day == transaction.day and t.state is TxState.COMMITTED)
@@ -92,7 +95,7 @@ def given_up(transaction: Transaction) -> set[str]:
 
 
 def with_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
-    """Return the transaction as it turned out: what it gave up and is on the calendar took effect."""
+    """Return the transaction with its given-up creates that are on the calendar marked as applied."""
     arrived = given_up(transaction) & live.keys()
     records = tuple(
         r.model_copy(update={"state": OpState.APPLIED, "error": ""}) if r.op.event_id in arrived else r
@@ -107,7 +110,7 @@ def _only_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> T
     return transaction.model_copy(update={"records": tuple(r for r in records if r.op.event_id in arrived)})
 
 
-async def take_back_late(late: Late, outside: Outside, hold: Hold, *, id: str, cause: str) -> Carried:  # noqa: A002  what it is
+async def take_back_late(late: Late, outside: Outside, hold: Hold, *, id: str, cause: str) -> Carried:  # noqa: A002  the field's name
     """Remove late creates, or release those that the person changed, under a lease that is held."""
     clears = outside.calendar.traits.can_clear_color
     plan = plan_undo(late.transactions, late.snapshot, late.ledger, op_ids=numbered(id), can_clear_color=clears)
@@ -126,14 +129,14 @@ async def take_back_late(late: Late, outside: Outside, hold: Hold, *, id: str, c
 
 
 def _apart(op: SyncOp) -> SyncOp:
-    """Keep a late event out of the record of the block that is known by its key now."""
+    """Keep a late event out of the record of the block that has its key now."""
     if op.verb is Verb.DELETE or op.head_after is None:
         return op.model_copy(update={"head_after": None})
     return op.model_copy(update={"head_after": op.head_after.model_copy(update={"key": op.event_id})})
 
 
 def late_words(carried: Carried) -> tuple[str, ...]:
-    """Say what became of late creates."""
+    """Return sentences about the outcome of late creates."""
     records = carried.transaction.records
     removed = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.APPLIED]
     sentences = [f"{arrived_words(removed)} I removed {_them(removed)}."] if removed else []
@@ -147,7 +150,7 @@ def late_words(carried: Carried) -> tuple[str, ...]:
 
 
 def arrived_words(titles: list[str]) -> str:
-    """Say that creates arrived late."""
+    """Return a sentence that creates arrived late."""
     return f"{listed(titles)} reached your calendar late, after you had taken {_them(titles)} back."
 
 

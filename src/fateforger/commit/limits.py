@@ -1,4 +1,4 @@
-"""How long, how often and how many at once, when a calendar is written."""
+"""Time limits, retries and concurrency of writing to a calendar."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All durations in seconds, except ``roll_forward``."""
+    """All durations are in seconds, except ``roll_forward`` and ``window_after``."""
 
     concurrency: int = 4
     attempts: int = 4
-    """How often one write, or one read that has to succeed, is tried."""
+    """The number of tries of one write, or of one read that has to succeed."""
     backoff_first: float = 0.5
     backoff_most: float = 8.0
     waiting_budget: float = 90.0
-    """How long one transaction may wait for a calendar that wants fewer requests or does not answer: longer than any
-    calendar's minute."""
+    """The total wait of one transaction for a calendar that wants fewer requests or does not answer: longer than the
+    minute after which calendars accept requests again."""
     fresh_for: float = 10.0
-    """How long an event counts as known after it was read; then it is read again before it is written to."""
+    """The age up to which a read event is used; after that it is read again before it is written to."""
     vouched_for: float = 5.0
-    """How long what was read of an event may stand for the look that a calendar takes before an update."""
+    """The age up to which a read event replaces the read that a calendar does before an update."""
     landing_grace: float = 5.0
-    """How long an unanswered update or delete may still land: longer than any server works on a request."""
+    """The time in which an unanswered update or delete may still land: longer than any server works on a request."""
     lease_seconds: float = 30.0
     lease_margin: float = 15.0
     """No write starts with less than this left of the lease: longer than any call lasts."""
@@ -32,8 +32,8 @@ class Limits:
     roll_forward: timedelta = timedelta(minutes=15)
     """An interrupted transaction younger than this is finished; an older one is only settled."""
     window_after: timedelta = timedelta(hours=12)
-    """How far beyond the end of the local day the calendar is read: blocks may cross midnight."""
+    """The time after the end of the local day up to which the calendar is read: blocks may cross midnight."""
     id_rounds: int = 3
-    """How often blocks whose ids turn out to be used up are tried again under new ones."""
+    """The number of tries for blocks whose ids turn out to be used up."""
     history: int = 200
-    """How far back undo looks."""
+    """The number of transactions an undo reads at first."""

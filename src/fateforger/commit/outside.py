@@ -1,4 +1,4 @@
-"""Everything that carrying out a transaction needs from outside, in one hand."""
+"""Dependencies of the commit engine, bundled."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A pause that a write has to make, and why, in a few words."""
+    """A pause in a write, with its reason in a few words."""
 
     seconds: float
     reason: str
 
 
 class Told(Protocol):
-    """Hears how many events of a transaction are written, and of how many (0 while that is not known), and of each
-    wait when it begins. It must not wait and must not fail."""
+    """Callback for the progress of a write.
+
+    It receives the number of events written and their total (0 while unknown), and each wait when it begins. It must
+    not block and must not fail.
+    """
 
     def __call__(self, done: int, of: int, wait: Wait | None = None) -> None: ...
 
 
 def untold(done: int, of: int, wait: Wait | None = None) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
     del done, of, wait
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """One calendar with its journal, and time. ``jitter`` gives numbers in [0, 1) that spread retries."""
+    """One calendar with its journal, and time. ``jitter`` returns numbers in [0, 1) that spread retries."""
 
     calendar: Calendar
     journal: Journal
@@ -46,8 +49,10 @@ class Outside:
     told: Told = untold
 
     def pause_before(self, attempt: int, asked: float | None = None) -> float:
-        """Seconds to wait before another attempt (0 is the first): what the calendar asked for, else exponential
-        with full jitter."""
+        """Return the seconds to wait before another attempt (0 is the first).
+
+        This is what the calendar asked for, otherwise exponential backoff with jitter.
+        """
         if asked is not None:
             return asked
         most = min(self.limits.backoff_most, self.limits.backoff_first * float(2**attempt))

@@ -1,4 +1,4 @@
-"""Reading the calendar of a day, whole or not at all."""
+"""Read the calendar of a day, completely or not at all."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ class DayReads(Protocol):
 async def read_day(
     calendar: DayReads, journal: Journal, day: date, tz: str, *, limits: Limits | None = None
 ) -> tuple[Snapshot, Ledger]:
-    """What the calendar shows for a local day, and what we know to have written. Raises ``CalendarError`` and
-    ``StoreError``."""
+    """Return what the calendar shows for a local day, and our known writes.
+
+    Raises ``CalendarError`` and ``StoreError``.
+    """
     ledger = await journal.ledger(calendar.key, day)
     return await read_snapshot(calendar, ledger, day, tz, limits=limits or Limits()), ledger
 
@@ -36,9 +38,11 @@ async def read_day(
 async def read_snapshot(
     calendar: DayReads, ledger: Ledger, day: date, tz: str, *, limits: Limits, also: Iterable[str] = ()
 ) -> Snapshot:
-    """All events from the start of the local day to some hours after its end. Every event that we hold, and those of
-    ``also``, are asked for by id when they are not among them: they may have been moved away or not be listed yet,
-    and only the answer tells that they are gone."""
+    """Return all events from the start of the local day to some hours after its end.
+
+    Every event that we hold, and those of ``also``, are requested by id if they are not among them: they may have been
+    moved away or not be listed yet, and only the answer proves that they are gone.
+    """
     start, end = local_day(day, zone(tz))
     events = await calendar.window(start, end + limits.window_after)
     seen = {event.id for event in events}

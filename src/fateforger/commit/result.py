@@ -1,4 +1,4 @@
-"""What came of a submit, an undo or a recovery."""
+"""The result of a submit, an undo or a recovery."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ SyncStatus = Literal["unchanged", "changed", "undone", "partial", "paused"]
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """``plan`` is what was decided; ``transactions`` what was recorded, the latest last: none when there was nothing
-    to do, more than one when event ids turned out to be used up.
+    """The result of a command.
 
-    - ``unchanged``: the calendar was up to date, nothing was written;
-    - ``changed``, ``undone``: everything that was decided is done, apart from what the person changed meanwhile;
-    - ``partial``: something could not be done, the sentences say what; it can be undone;
-    - ``paused``: the rest waits; the same command again, a new one or ``recover`` goes on with it.
+    ``plan`` is the decision; ``transactions`` are the recorded transactions, the latest last: none if there was nothing
+    to do, several if event ids turned out to be used up.
+
+      - ``unchanged``: the calendar was up to date, nothing was written;
+      - ``changed``, ``undone``: all of the decision is done, apart from what the person changed meanwhile;
+      - ``partial``: a part could not be done, as the sentences say; it can be undone;
+      - ``paused``: the rest waits; the same command again, a new one or ``recover`` continues it.
 
     ``sentences`` tell the person what was done, what was kept and why.
     """

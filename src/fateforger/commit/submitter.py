@@ -1,4 +1,4 @@
-"""The only ways in to a person's calendar (S91)."""
+"""The only entry points for writing to a person's calendar (S91)."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _ENDED = {TxState.COMMITTED, TxState.PARTIAL, TxState.UNDONE}
 
 
 class CalendarSubmitter:
-    """Writes plans to one calendar, and takes them back. One instance per calendar and process.
+    """Writes plans to one calendar, and undoes them. One instance per calendar and process.
 
-    ``owner`` names this process among those that may run at the same time; the same name after a restart lets it
-    take its own lease over at once. ``new_id`` gives ids of transactions, each only once, ever.
-
-    ``cause`` names the command behind a call: a call with a cause that was carried out before writes nothing, but
+    ``owner`` names this process among concurrent ones; the same name after a restart lets it take over its own lease at
+    once. ``new_id`` returns transaction ids, each only once, ever.
+    ``cause`` names the command behind a call. A call with a cause that was carried out before writes nothing, but
     finishes that transaction if it was interrupted, and returns it. With ``finishing``, for a caller who may not have
-    seen the answer, it says so, and goes on where that transaction did not do all of it. ``told`` hears how far the
-    writes are. All calls raise ``CalendarError`` when the calendar cannot be read (then nothing was written, S84) or is
-    being written by another process (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a
-    repetition is safe after either.
+    seen the answer, it says so, and continues if that transaction was partial. ``told`` is called with the progress of
+    the writes.
+    All calls raise ``CalendarError`` when the calendar cannot be read (then nothing was written, S84) or is being
+    written by another process (``CalendarBusy``), and ``StoreError`` when the journal cannot be written; a repetition
+    is safe after either.
     """
 
     def __init__(self, outside: Outside, *, owner: str, new_id: Callable[[], str]) -> None:
@@ -55,20 +55,20 @@ class CalendarSubmitter:
 
     @property
     def calendar_key(self) -> str:
-        """What the journal files this calendar under."""
+        """The name of this calendar in the journal."""
         return self._outside.calendar.key
 
     @property
     def writing(self) -> bool:
-        """Whether a call that may write is under way, so that the calendar may be shown half changed."""
+        """Check whether a call that may write is running, so that the calendar may be partly changed."""
         return self._one_at_a_time.locked()
 
     async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
-        """What the calendar shows for a local day, and what we know to have written."""
+        """Return what the calendar shows for a local day, and our known writes."""
         return await read_day(self._outside.calendar, self._outside.journal, day, tz, limits=self._outside.limits)
 
     async def preview(self, plan: TBPlan, *, choices: Choices = NOTHING_SAID) -> SyncPlan:
-        """What :meth:`submit_plan` would do now. Writes nothing, takes no lease."""
+        """Return what :meth:`submit_plan` would do now. Writes nothing, takes no lease."""
         snapshot, ledger = await self.read(plan.date, plan.tz)
         return plan_sync(desired_day(plan), snapshot, ledger, op_ids=numbered("preview"), choices=choices)
 
@@ -87,11 +87,10 @@ class CalendarSubmitter:
         """Make the calendar show the plan; the person's own changes stay.
 
         ``group`` ties transactions together for :meth:`undo_group`. ``context`` (JSON) is kept with the transaction,
-        for example the plan before. ``confirmed`` are the brakes that somebody said yes to. ``choices`` say who wins
-        what both the plan and the person changed; what nobody chose stays as the calendar shows it, and is asked.
-        Who says yes to a calendar that lost blocks knows of the deletions: then the plan has its blocks again.
-
-        Raises ``PlanInvalid``, and ``ConfirmationNeeded`` with the brakes' names in ``reasons``.
+        for example the plan before. ``confirmed`` are the safety checks that the person confirmed; confirming lost
+        blocks also means that the plan's blocks are written again. ``choices`` decide where both the plan and the
+        person changed a field; undecided ones stay as the calendar shows them, and are asked about. Raises
+        ``PlanInvalid``, and ``ConfirmationNeeded`` with the checks' names in ``reasons``.
         """
         desired = desired_day(plan)
         if not _LOSSES.isdisjoint(confirmed):
@@ -128,8 +127,10 @@ class CalendarSubmitter:
             return result if earlier is None else finished(result, earlier.transaction, self._outside.clock.now())
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None:
-        """Record where the plan and the calendar have come to agree by the person's own doing, so that a later change
-        back counts as a change. Writes nothing to the calendar. Raises ``PlanInvalid`` for a plan without a timeline.
+        """Record where the person's own changes have made plan and calendar agree.
+
+        A later change back then counts as a change. Writes nothing to the calendar. Raises ``PlanInvalid`` for a plan
+        without a timeline.
         """
         desired = desired_day(plan, overlapping=True)
         async with self._holding() as hold:
@@ -164,7 +165,7 @@ class CalendarSubmitter:
         told: Told = untold,
         finishing: bool = False,
     ) -> SyncResult:
-        """Go back to before the newest write that stands, of one day or of all. Raises ``NotUndoable``."""
+        """Go back to before the newest write in effect, of one day or of all. Raises ``NotUndoable``."""
         return await self._undo(Choice(day=day), cause, context, force=force, told=told, finishing=finishing)
 
     async def undo_since(
@@ -178,39 +179,48 @@ class CalendarSubmitter:
         told: Told = untold,
         finishing: bool = False,
     ) -> SyncResult:
-        """Go back to before a transaction: take back it and what came after it on its day, as one transaction. For a
-        submit that is every later submit that stands, for an undo (a redo then) everything since. ``newest`` is the
-        newest write of the day that the caller knows of; when there is another one by now, nothing is done. Raises
-        ``NotUndoable``."""
+        """Go back to before a transaction: undo it and everything after it on its day, as one transaction.
+
+        For a submit that is every later submit in effect; for an undo (which makes it a redo) it is everything since.
+        ``newest`` is the newest write of the day that the caller knows of; if there is a newer one by now, nothing is
+        done. Raises ``NotUndoable``.
+        """
         choice = Choice(transaction_id, newest=newest)
         return await self._undo(choice, cause, context, force=force, told=told, finishing=finishing)
 
     async def undo_group(
         self, group: str, *, cause: str, context: Context = None, force: bool = False, told: Told = untold
     ) -> SyncResult:
-        """Go back to before the first transaction of a group that stands. Raises ``NotUndoable``."""
+        """Go back to before the first transaction of a group that is in effect. Raises ``NotUndoable``."""
         return await self._undo(Choice(group=group), cause, context, force=force, told=told)
 
     async def history(self, day: date) -> tuple[Transaction, ...]:
-        """What was written for a day, newest first, as far back as undo looks."""
+        """Return the writes for a day, newest first, at most as many as undo reads."""
         return await self._outside.journal.history(self.calendar_key, day=day, limit=self._outside.limits.history)
 
     async def find_out(self, transaction_id: str) -> SyncResult | None:
-        """What became of a transaction of which some calls were not answered; ``None`` when there is no such one.
-        Writes nothing to the calendar: what was not done by now is given up. Raises as all calls do, above all while
-        it still cannot be known."""
+        """Return the outcome of a transaction with unanswered calls; ``None`` if there is no such transaction.
+
+        Writes nothing to the calendar: the undone rest is given up. Raises as all calls do, in particular while the
+        outcome is still unknown.
+        """
         async with self._holding() as hold:
             await self._settle_open(hold)
         found = await self._outside.journal.get(transaction_id)
         return None if found is None else result_of([Carried(found)])
 
     async def late(self, reads: DayReads | None = None) -> tuple[str, ...]:
-        """Say what reached the calendar after it had been taken back and is still there. ``reads`` are other reads of
-        the calendar than its own. Writes nothing."""
+        """Describe the events that reached the calendar after they had been undone and are still there.
+
+        ``reads`` replaces the calendar's own reads. Writes nothing.
+        """
         return tuple(f"{arrived_words(late.titles)} {NEXT}" for late in await find_late(self._outside, reads))
 
     async def take_back_late(self, *, cause: str) -> tuple[str, ...]:
-        """Remove what reached the calendar after it had been taken back, and say so; what the person changed stays."""
+        """Remove the events that reached the calendar after they had been undone; changed ones stay.
+
+        Return sentences.
+        """
         if not await find_late(self._outside):
             return ()
         async with self._holding() as hold:
@@ -218,8 +228,10 @@ class CalendarSubmitter:
             return tuple(s for carried in await self._take_back_late(hold, cause) for s in late_words(carried))
 
     async def may_be_repeated(self, cause: str) -> bool:
-        """Check whether repeating the command of a cause means that very command: it never began to write, or was
-        interrupted, or nothing was written since."""
+        """Check whether repeating the command of a cause would continue that very command.
+
+        It would if the command never began to write, was interrupted, or nothing was written since.
+        """
         found = await self._outside.journal.by_cause(self.calendar_key, cause)
         if found is None or found.state not in _ENDED:
             return True
@@ -227,8 +239,10 @@ class CalendarSubmitter:
         return newest[0].id == found.id
 
     async def recover(self) -> tuple[SyncResult, ...]:
-        """Settle what was interrupted, at start-up or when the world is well again: finish what is recent, give up
-        the rest of what is old. Calling it again, or crashing inside, does no harm."""
+        """Settle interrupted transactions, at start-up or after an outage.
+
+        Recent ones are finished; the rest of old ones is given up. Calling it again, or crashing inside, does no harm.
+        """
         async with self._holding() as hold:
             unsettled = await self._outside.journal.unsettled(self.calendar_key)
             return tuple([result_of([await self._finish(transaction, hold)]) for transaction in unsettled])
@@ -246,14 +260,14 @@ class CalendarSubmitter:
                 await hold.give_back()
 
     async def _earlier(self, cause: str, hold: Hold, told: Told = untold, *, finishing: bool) -> Carried | None:
-        """Find what the same command did before; it is finished first when it was interrupted."""
+        """Return the earlier transaction of the same command, after finishing it if it was interrupted."""
         found = await self._outside.journal.by_cause(self.calendar_key, cause)
         if found is None:
             return None
         return Carried(found) if found.state in _ENDED else await self._finish(found, hold, told, finishing=finishing)
 
     async def _settle_open(self, hold: Hold, told: Told = untold) -> None:
-        """End what was interrupted before something new begins: the new plan is made from what is there now."""
+        """End interrupted transactions before a new one begins, which is planned from the actual state."""
         for transaction in await self._outside.journal.unsettled(self.calendar_key):
             await settle(transaction, replace(self._outside, told=told), hold)
 
@@ -309,14 +323,13 @@ class CalendarSubmitter:
             return finished(result, earlier.transaction, self._outside.clock.now())
 
     async def _take_back_late(self, hold: Hold, cause: str, told: Told = untold) -> tuple[Carried, ...]:
-        """Remove what reached the calendar after it had been taken back."""
+        """Remove the events that reached the calendar after they had been undone."""
         outside = replace(self._outside, told=told)
         found = await find_late(outside, WaitingReads(outside, hold))
         return tuple([await take_back_late(late, outside, hold, id=self._new_id(), cause=cause) for late in found])
 
     async def _finish_undo(self, choice: Choice, hold: Hold, told: Told) -> Carried | None:
-        """Finish an undo that was interrupted on its way to where this one is to go; one that names nothing goes on
-        with any."""
+        """Finish an interrupted undo with the same target; a command that names no target continues any."""
         for transaction in await self._outside.journal.unsettled(self.calendar_key):
             before = took_back(transaction)[-1:]
             if before and choice.transaction in {None, *before}:
@@ -338,5 +351,5 @@ def _stop_at_brakes(plan: SyncPlan, confirmed: Collection[BrakeKind]) -> None:
 
 
 def _ids_used_up(transaction: Transaction) -> bool:
-    """Whether a create found its id taken by an event of an older history; the next generation will do."""
+    """Check whether a create found its id taken by an event of an older history; the next generation will work."""
     return any(r.state is OpState.CONFLICT and r.error == ID_USED_UP for r in transaction.records)

@@ -1,7 +1,7 @@
-"""Which transactions an undo takes back: one rule for every way to ask for it.
+"""Decide which transactions an undo undoes: one rule for every way to ask for it.
 
-An undo goes back to before a transaction: it takes back that one and everything of ours after it on that day that
-stands (:func:`~fateforger.journal.way_back`). The ways to ask differ only in how they name that transaction.
+An undo goes back to before a transaction: it undoes that one and every later transaction in effect on that day
+(:func:`~fateforger.journal.way_back`). The ways to ask differ only in how they name that transaction.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ OUT_OF_DATE = "Something was written since that list was made, so I did nothing.
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to go back to before: ``transaction``, else the first write of ``group`` that stands, else the newest write
-    that stands, of ``day`` or of all days. ``newest`` is the newest write of the day in the list that the person chose
-    from, which also told them what goes along."""
+    """The transaction to go back before.
+
+    It is ``transaction``, else the first write of ``group`` in effect, else the newest write in effect, of ``day`` or
+    of all days. ``newest`` is the newest write of the day in the list that the person chose from, which also told them
+    what else is undone.
+    """
 
     transaction: str | None = None
     group: str | None = None
@@ -33,8 +36,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What one undo takes back, all of one day, the newest first. ``gone`` are the writes among it that nobody named,
-    ``again`` the number of writes that are done again because of it."""
+    """The transactions that one undo undoes, all of one day, the newest first.
+
+    ``gone`` are the writes among them that were not named, ``again`` the number of writes that are redone.
+    """
 
     targets: tuple[Transaction, ...]
     gone: tuple[Transaction, ...] = ()
@@ -42,8 +47,11 @@ class Chosen:
 
 
 async def choose(journal: Journal, calendar: str, choice: Choice, *, depth: int) -> tuple[Chosen, ...]:
-    """Decide what an undo takes back, for each day that it concerns. ``depth`` is how much of the history is read at
-    first; more is read when that does not reach. Raises :class:`~fateforger.errors.NotUndoable`."""
+    """Decide what an undo undoes, for each affected day.
+
+    ``depth`` is the number of transactions read at first; more are read if needed. Raises
+    :class:`~fateforger.errors.NotUndoable`.
+    """
     past = _Past(journal, calendar, depth)
     if choice.transaction is not None:
         firsts: Sequence[Transaction] = (await _named(past, choice.transaction),)
@@ -63,7 +71,7 @@ class _Past:
     async def read(
         self, reaches: Callable[[Sequence[Transaction]], bool], *, day: date | None = None, group: str | None = None
     ) -> tuple[Transaction, ...]:
-        """Read the history, newest first, until it ``reaches`` what is looked for, or ends."""
+        """Read the history, newest first, until it ``reaches`` its goal, or ends."""
         limit = self.depth
         while True:
             history = await self.journal.history(self.calendar, day=day, group=group, limit=limit)
@@ -97,7 +105,7 @@ async def _named(past: _Past, transaction_id: str) -> Transaction:
 
 
 async def _first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
-    """Find the first write of a group that stands on each of its days, the latest day that was written first."""
+    """Return the first write of a group in effect on each of its days, the latest written day first."""
     history = await past.read(lambda _: False, group=group)
     standing = [t for t in history if t.kind == "submit" and t.undoable]
     if not standing:
@@ -106,7 +114,7 @@ async def _first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
 
 
 async def _newest(past: _Past, day: date | None) -> Transaction:
-    """Find the newest write that stands; one that an undo was to take back when it was interrupted goes first."""
+    """Return the newest write in effect; the target of an interrupted undo takes precedence."""
     history = await past.read(lambda known: any(_is_write(t, known) for t in known), day=day)
     told = next((t for t in history if is_told(t)), None)
     if told is not None and told.kind == "undo" and _was_interrupted(told):
@@ -120,8 +128,10 @@ async def _newest(past: _Past, day: date | None) -> Transaction:
 
 
 def _is_write(transaction: Transaction, history: Sequence[Transaction]) -> bool:
-    """Check whether it put something on the calendar that stands. Half a redo did, too: the writes that it was to do
-    again do not stand themselves."""
+    """Check whether a transaction has an effect on the calendar.
+
+    A partial redo has one, too: the writes that it was to redo are not in effect themselves.
+    """
     if transaction.kind == "submit" or transaction.state is not TxState.PARTIAL:
         return transaction.kind == "submit" and transaction.undoable
     return transaction.undoable and is_redo(transaction, {t.id: t for t in history})

@@ -1,4 +1,4 @@
-"""A result in sentences for the person: what was done, what was kept, and why."""
+"""Describe a result in sentences for the person: what was done, what was kept, and why."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _STATUS: dict[TxState, SyncStatus] = {TxState.PARTIAL: "partial", TxState.PAUSED
 
 
 def unchanged(plan: SyncPlan) -> SyncResult:
-    """Nothing was to be done."""
+    """Return the result when there was nothing to do."""
     return SyncResult("unchanged", plan, (), (NOTHING_ELSE if asking(plan) else UP_TO_DATE, *_about(plan)))
 
 
 def result_of(rounds: Sequence[Carried]) -> SyncResult:
-    """What one or more rounds of one command came to; the last one decides."""
+    """Return the result of one or more rounds of one command; the last one decides."""
     last = rounds[-1]
     transaction = last.transaction
     whole: SyncStatus = "undone" if transaction.kind == "undo" else "changed"
@@ -71,7 +71,7 @@ def _done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
 
 
 def finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResult:
-    """Say that the result is that of a command which was interrupted before anybody saw it."""
+    """Add a sentence that the command had been interrupted before its result was seen."""
     local = zone(begun.tz)
     at = begun.created_at.astimezone(local)
     when = f"{at:%H:%M}" if at.date() == now.astimezone(local).date() else f"{at:%H:%M on %Y-%m-%d}"
@@ -82,19 +82,19 @@ def finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResul
 
 
 def also_late(result: SyncResult, late: Sequence[Carried]) -> SyncResult:
-    """Add what became of creates that arrived after they had been taken back."""
+    """Add sentences about late creates."""
     sentences = [sentence for carried in late for sentence in late_words(carried)]
     return replace(result, sentences=(*result.sentences, *sentences))
 
 
 def result_of_late(late: Sequence[Carried]) -> SyncResult:
-    """Return the result of a command that only took back what had arrived late."""
+    """Return the result of a command that only removed late creates."""
     result = result_of(late)
     return also_late(replace(result, sentences=result.sentences[:1]), late)
 
 
 def _along(undo: Transaction) -> list[str]:
-    """Say what an undo took along beyond what was asked for, once it is whole."""
+    """Say what a finished undo undid beyond the request."""
     along = undo.context.get(ALONG)
     return [f"This also {along}."] if along and undo.state in {TxState.COMMITTED, TxState.UNDONE} else []
 
@@ -108,7 +108,7 @@ def _waiting(carried: Carried) -> list[str]:
 
 
 def _not_done(records: Sequence[OpRecord]) -> list[str]:
-    """A sentence for each reason why something did not go as decided; deletions that were put off share one."""
+    """Return a sentence for each reason an op did not go as decided; postponed deletions share one."""
     why: dict[str, list[str]] = {}
     for record in records:
         if record.state in {OpState.CONFLICT, OpState.FAILED} or (record.state is OpState.SKIPPED and record.error):
@@ -126,7 +126,7 @@ def _not_done(records: Sequence[OpRecord]) -> list[str]:
 
 
 def _not_back(records: Sequence[OpRecord]) -> list[str]:
-    """Return a sentence for each event that was made again without everything that the person had put into it."""
+    """Return a sentence for each event that was recreated without all of the person's additions."""
     sentences: list[str] = []
     for record in records:
         wanted, seen = record.op.extras, record.observed
@@ -141,8 +141,10 @@ def _not_back(records: Sequence[OpRecord]) -> list[str]:
 
 
 def _about(plan: SyncPlan, *, undo: bool = False) -> list[str]:
-    """What the decision itself has to say: the person's own changes, what was left alone, warnings. An undo says in
-    its warnings what it left."""
+    """Return sentences about the decision: the person's own changes, skipped events, warnings.
+
+    An undo lists the events it left in its warnings.
+    """
     left = [] if undo else [op for op in plan.ops if op.verb is Verb.RELEASE]
     left += [op for op in plan.ops if op.verb is Verb.SKIP and op.before is not None]
     sentences = [f"{quoted(op.summary)}: {op.reason}" for op in left[:_MOST_LEFT]]

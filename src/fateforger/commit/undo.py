@@ -1,4 +1,4 @@
-"""Taking transactions back, as a transaction."""
+"""Undo transactions, as a transaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fateforger.sync import numbered
 from fateforger.sync.model import WRITES
 
 ALONG = "along"
-"""The name in an undo's context of what it does beyond what was asked for, in words."""
+"""The name in an undo's context of its effects beyond the request, in words."""
 
 
 async def undo_sync(
@@ -33,9 +33,12 @@ async def undo_sync(
     context: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> Carried:
-    """Take back what was chosen, under a lease that is held. Every event that it touched is read again first. Once it
-    is committed, all of it is undone; after a partial undo it can be undone again. Raises as ``execute_sync`` does, and
-    ``CalendarError`` when the calendar cannot be read."""
+    """Undo the chosen transactions, under a lease that is held.
+
+    Every event that they touched is read again first. Once the undo is committed, all of them are undone; after a
+    partial undo they can be undone again. Raises as ``execute_sync`` does, and ``CalendarError`` when the calendar
+    cannot be read.
+    """
     targets, context = chosen.targets, context or {}
     day, tz = targets[0].day, targets[0].tz
     ledger = await outside.journal.ledger(outside.calendar.key, day)
@@ -44,7 +47,7 @@ async def undo_sync(
     snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits, also=touched)
     seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
     live = {event.id: event for event in seen if not event.gone}
-    # An event that an undo made in place of a deleted one stands for that one, too.
+    # An event that an undo created in place of a deleted one also represents that one.
     live |= {old: live[head.event_id] for head in ledger.heads if head.event_id in live for old in head.restores}
     as_they_are = [with_arrived(target, live) for target in targets]
     clears = outside.calendar.traits.can_clear_color
@@ -69,7 +72,7 @@ async def undo_sync(
 
 
 def _along(chosen: Chosen, session: str | None) -> str:
-    """Say what is done beyond what was asked for, after "This also"; nothing when there is nothing."""
+    """Return the effects beyond the request, to follow "This also"; an empty text if there are none."""
     parts = []
     if chosen.gone:
         makers = Counter(_made(t.context.get("session"), session) for t in chosen.gone)

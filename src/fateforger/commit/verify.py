@@ -1,4 +1,4 @@
-"""Looking at the calendar again after writing: what is shown has to be what was written."""
+"""Verify a write: compare what the calendar shows with what was written."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ UNCHECKED_TOO = "For the same reason I could not look at your calendar again to 
 
 
 async def look_again(transaction: Transaction, outside: Outside, hold: Hold) -> tuple[bool, tuple[str, ...]]:
-    """Whether something differs from what was written, and sentences about it. Not being able to look is said, but
-    is no difference: each write was confirmed on its own."""
+    """Return whether the calendar differs from what was written, and sentences about it.
+
+    A failed reading is reported, but is not a difference: each write was confirmed on its own.
+    """
     written = [r for r in transaction.records if r.state is OpState.APPLIED and r.op.verb in WRITES]
     if not written:
         return False, ()
@@ -34,7 +36,7 @@ async def look_again(transaction: Transaction, outside: Outside, hold: Hold) -> 
 
 
 def differences(written: list[OpRecord], snapshot: Snapshot) -> tuple[str, ...]:
-    """One sentence for each write that the calendar does not show."""
+    """Return one sentence for each write that the calendar does not show."""
     seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
     live = {event.id: event for event in seen if not event.gone}
     return tuple(s for record in written if (s := _difference(record, live.get(record.op.event_id))) is not None)

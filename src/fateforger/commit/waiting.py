@@ -1,4 +1,4 @@
-"""Waiting for a calendar that says how long, while the right to write to it is kept."""
+"""Wait as long as a calendar asks, while keeping the right to write to it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ T = TypeVar("T")
 
 
 class WaitingReads:
-    """The reads of a write that holds the lease. When the calendar asks for patience they wait, tell so, and keep the
-    lease; each is made again on its own, so that nothing is read twice. ``seen_at`` is when the last window was asked
-    for that was answered."""
+    """The reads of a write that holds the lease.
+
+    When the calendar asks for patience they wait, report it, and keep the lease; only the failed read is repeated.
+    ``seen_at`` is the time of the last request for a window.
+    """
 
     def __init__(self, outside: Outside, hold: Hold) -> None:
         self.seen_at = outside.clock.now()
