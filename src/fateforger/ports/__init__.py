@@ -1,4 +1,4 @@
-"""Every outside thing, as the plain thing it is. Adapters live in ``adapters``; only ``bootstrap`` knows them."""
+"""A protocol for each outside thing. Adapters live in ``adapters``; only ``bootstrap`` imports them."""
 
 from fateforger.ports.agents import Calls, Clients, Proposals
 from fateforger.ports.calendar import (

@@ -1,4 +1,4 @@
-"""Other agents: their access, their audit log, and what they propose."""
+"""Other agents: their access, their audit log, and their proposals."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from fateforger.agents import Asked, Call, Client, Proposal, ProposalState
 from fateforger.ports.jobs import NewJob
 
 PROPOSAL_LANE = "proposal"
-"""Where the program learns of proposals that others wrote down."""
+"""The lane on which the program learns of proposals."""
 
 
 def show_job(proposal: Proposal) -> NewJob:
-    """The job of making the card of a proposal show how it stands."""
+    """Return the job that updates the card of a proposal."""
     return _job(proposal, f"show {proposal.state.value}", {"do": "show"})
 
 
 def expire_job(proposal: Proposal) -> NewJob:
-    """The job of ending a proposal once it is too old. Its key is its own, so that nothing waits behind it."""
+    """Return the job that expires a proposal. It has a key of its own, so that nothing waits behind it."""
     job = _job(proposal, "expire", {"do": "expire"}, key=f"{proposal.id} expire")
     return NewJob(job.lane, job.key, job.dedupe, job.payload, run_at=proposal.expires_at)
 
@@ -29,25 +29,27 @@ def _job(proposal: Proposal, what: str, payload: Mapping[str, str], *, key: str 
 
 
 class Clients(Protocol):
-    """Who may ask for what. Raises :class:`~fateforger.errors.StoreError`."""
+    """Clients and their access. Raises :class:`~fateforger.errors.StoreError`."""
 
     async def add(self, client: Client, token_hash: str) -> None:
-        """Keep a client. Raises ``BadInput`` when one ever had that name."""
+        """Store a client. Raises ``BadInput`` if its name was ever used."""
         ...
 
     async def all(self) -> tuple[Client, ...]:
-        """Every client there ever was, by name."""
+        """Return every client there ever was, by name."""
         ...
 
     async def get(self, name: str) -> Client | None: ...
 
     async def with_key(self, key: str) -> tuple[Client, str] | None:
-        """The client whose token has that public part, and the hash of its token."""
+        """Return the client whose token has that public part, and the hash of its token."""
         ...
 
     async def revoke(self, name: str, *, now: datetime) -> Client | None:
-        """End its access and whatever it proposed that still waits, in one commit. ``None`` when there is no such
-        client; one that was revoked stays as it is."""
+        """Revoke a client's access and expire its pending proposals, in one commit.
+
+        Returns ``None`` if there is no such client; a revoked one stays as it is.
+        """
         ...
 
 
@@ -55,46 +57,56 @@ class Calls(Protocol):
     """The audit log. Raises :class:`~fateforger.errors.StoreError`."""
 
     async def begin(self, asked: Asked, *, since: datetime, most: int) -> int | None:
-        """Put a call into the log, before anything is done for it, and return its number. ``None`` when the client made
-        ``most`` calls since that instant already: then at most one line more is kept, which says so."""
+        """Log a call before it is carried out, and return its number.
+
+        Returns ``None`` if the client already made ``most`` calls since that instant; at most one further line is kept
+        then, which says so.
+        """
         ...
 
     async def end(self, number: int, outcome: str, *, now: datetime) -> None:
-        """What came of it."""
+        """Record the outcome of a call."""
         ...
 
     async def latest(self, *, limit: int = 100, client: str | None = None) -> tuple[Call, ...]:
-        """The newest first."""
+        """Return the newest calls first."""
         ...
 
 
 class Proposals(Protocol):
-    """What waits for a person's word. Each call is one commit. Raises :class:`~fateforger.errors.StoreError`."""
+    """Proposals that wait for a person's answer.
+
+    Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
+    """
 
     async def stage(self, proposal: Proposal) -> Proposal:
-        """Keep a proposal and put the jobs of showing it and of ending it on their lane, in one commit. Those of the
-        same client about the same subject that still wait are superseded by it. Raises ``BadInput`` when too many of
-        the client's wait, or when the client's access has ended."""
+        """Store a proposal and enqueue the jobs that show and expire it, in one commit.
+
+        Pending ones of the same client about the same subject are superseded. Raises ``BadInput`` if too many of the
+        client's are pending, or if its access has ended.
+        """
         ...
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
     async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
-        """Return what waits for that person's word, the oldest first."""
+        """Return the proposals that wait for that person's answer, the oldest first."""
         ...
 
     async def settle(
         self, proposal_id: str, state: ProposalState, *, outcome: str, now: datetime
     ) -> tuple[Proposal, bool] | None:
-        """Let it become that if it may (:func:`fateforger.agents.may_become`), and say whether it did so just now; it
-        is returned as it is then. No proposal of a client whose access was revoked becomes approved. ``None`` when
-        there is none of that id."""
+        """Change the state if allowed; return the proposal and whether it changed.
+
+        See :func:`fateforger.agents.may_become`. A proposal of a client whose access was revoked never becomes
+        approved. Returns ``None`` for an unknown id.
+        """
         ...
 
     async def told(self, proposal_id: str, outcome: str) -> None:
-        """What came of one that was approved or undone."""
+        """Record the outcome of a proposal that was approved or undone."""
         ...
 
     async def placed(self, proposal_id: str, channel: str, ts: str) -> None:
-        """Remember where its card stands."""
+        """Remember the message that shows its card."""
         ...

@@ -1,5 +1,7 @@
-"""One calendar. Reads raise an error of :mod:`fateforger.errors`. Writes never raise for what the calendar says: they
-return an :data:`Outcome`, because "unknown" is an answer that the engine has to deal with.
+"""One calendar.
+
+Reads raise an error of :mod:`fateforger.errors`. Writes never raise for an answer of the calendar: they return an
+:data:`Outcome`, because "unknown" is an answer that the engine has to deal with.
 """
 
 from __future__ import annotations
@@ -36,8 +38,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """Too many requests; nothing was written. ``retry_after`` in seconds when it is known, and ``reason`` in a few
-    words."""
+    """Too many requests; nothing was written. ``retry_after`` is in seconds, if known; ``reason`` is a few words."""
 
     retry_after: float | None = None
     reason: str = ""
@@ -59,7 +60,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody can say whether the write took effect: a time-out, a lost connection, a server error."""
+    """It is unknown whether the write took effect: a time-out, a lost connection, a server error."""
 
     reason: str
 
@@ -69,21 +70,21 @@ Outcome = Done | Exists | Gone | Stale | Limited | Unauthorized | Rejected | Unk
 
 @dataclass(frozen=True, slots=True)
 class CalendarTraits:
-    """What a calendar can do beyond the least."""
+    """The optional capabilities of a calendar."""
 
     conditional_write: bool = False
-    """``expect`` is honoured: a write to an event that changed in between answers :class:`Stale`."""
+    """``expect`` is honoured: a write to an event that changed in between returns :class:`Stale`."""
     can_clear_color: bool = False
-    """An update takes a colour away. Otherwise ``color_id: None`` is left out among other changes, and alone it is
+    """An update can remove a colour. Otherwise ``color_id: None`` is left out among other changes, and alone it is
     :class:`Rejected`."""
     compares_on_delete: bool = False
-    """The look before a deletion compares the version with ``expect``, so that nobody need look just before it."""
+    """A deletion compares the version with ``expect``, so that the event need not be read just before it."""
 
 
 class Window(tuple[EventImage, ...]):  # noqa: SLOT001  a tuple takes no slots but empty ones
-    """What a calendar shows in a span of time: the events, and the titles of those that it could not place.
+    """The content of a calendar in a span of time: the events, and the titles of those that could not be placed.
 
-    ``left_out`` are events whose recurrence could not be worked out in time. They may be on any day.
+    ``left_out`` are events whose recurrence could not be computed in time. They may be on any day.
     """
 
     left_out: tuple[str, ...]
@@ -95,34 +96,39 @@ class Window(tuple[EventImage, ...]):  # noqa: SLOT001  a tuple takes no slots b
 
 
 class Calendar(Protocol):
-    """One calendar of one person. It has no call that could change an event which is not ours: writes take an
-    :class:`OwnedId`, and update and delete also refuse an event that does not carry our marker."""
+    """One calendar of one person.
+
+    No call can change an event of another origin: writes take an :class:`OwnedId`, and update and delete also refuse an
+    event without our marker.
+    """
 
     @property
     def key(self) -> str:
-        """Stable name of this calendar, the same after a restart; the journal files under it."""
+        """A stable name of this calendar, the same after a restart; the journal uses it as a key."""
         ...
 
     @property
     def traits(self) -> CalendarTraits: ...
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
-        """All events that overlap ``[start, end)``, series expanded, ordered by start then id; whole or not at all. A
-        :class:`Window` says what is missing all the same.
+        """Return all events that overlap ``[start, end)``, series expanded, ordered by start then id.
 
-        Raises :class:`~fateforger.errors.CalendarError`.
+        The answer is complete, except that a :class:`Window` lists what is missing. Raises
+        :class:`~fateforger.errors.CalendarError`.
         """
         ...
 
     async def get(self, event_id: str) -> EventImage | None:
-        """The event, also a cancelled one; ``None`` when the calendar knows no such id. Raises ``CalendarError``."""
+        """Return an event, also a cancelled one; ``None`` for an unknown id. Raises ``CalendarError``."""
         ...
 
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
-        """Insert an event under an id of our own choosing. Of ``extras`` it gets what the calendar takes, which the
-        image in :class:`Done` shows, and nobody is mailed."""
+        """Insert an event under an id that we chose.
+
+        It gets those ``extras`` that the calendar accepts, which the image in :class:`Done` shows. No mail is sent.
+        """
         ...
 
     async def update(
@@ -134,15 +140,21 @@ class Calendar(Protocol):
         expect: str | None = None,
         seen: EventImage | None = None,
     ) -> Outcome:
-        """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker. ``seen`` is
-        the event as the caller read it seconds ago: a calendar may check that, instead of reading it once more."""
+        """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker.
+
+        ``seen`` is the event as the caller read it seconds ago: a calendar may check it instead of reading the event
+        again.
+        """
         ...
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        """Remove the event. It is always looked at first, and a version that is not ``expect`` may be
-        :class:`Stale` even where writes cannot be conditional."""
+        """Remove the event.
+
+        It is always read first, and a version other than ``expect`` may be :class:`Stale` even if writes cannot be
+        conditional.
+        """
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...

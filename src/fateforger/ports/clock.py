@@ -1,4 +1,4 @@
-"""Time."""
+"""The clock."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where the time comes from."""
+    """A source of the current time."""
 
     def now(self) -> datetime:
-        """The current instant, aware, in UTC."""
+        """Return the current instant, aware, in UTC."""
         ...

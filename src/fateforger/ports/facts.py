@@ -1,4 +1,4 @@
-"""What a predicate may ask of the machine this runs on: what files hold, and whether commands end well."""
+"""The facts of this machine that predicates may check: contents of files, and results of commands."""
 
 from __future__ import annotations
 
@@ -10,21 +10,29 @@ from fateforger.workflow.predicates import Check, CommandOutput, FileContent, Pr
 
 
 class Facts(Protocol):
-    """Looks, and changes nothing but what an allowed command does. What is not allowed, not there or too slow is
-    unknown, with its reason as a sentence; nothing is raised for it."""
+    """Checks that have no effect except that of an allowed command.
+
+    A check that is not allowed, has no object or is too slow is unknown, with a reason as a sentence; nothing is
+    raised.
+    """
 
     async def contains(self, pattern: str, text: str) -> Told:
-        """Whether a file that fits the pattern (relative to an allowed folder; ``*`` for anything within a name, ``**``
-        for any folders) holds the text, upper and lower case as it is written."""
+        """Check whether a matching file contains the text, case-sensitively.
+
+        The pattern is relative to an allowed folder; ``*`` matches within a name, ``**`` any folders.
+        """
         ...
 
     async def succeeds(self, command: str) -> Told:
-        """Whether a command ends with exit status 0, by the name under which it was allowed."""
+        """Check whether a command, by its allowed name, ends with exit status 0."""
         ...
 
 
 async def evaluate(predicates: Sequence[Predicate], known: Known, facts: Facts) -> tuple[Evaluated, ...]:
-    """Each state as it is now. One look after the other, and each command once: two may get in each other's way."""
+    """Return the current value of each state.
+
+    Checks run one after another, and each command once, since two may interfere.
+    """
     asked = looks(predicates)
     ran = {
         name: await facts.succeeds(name)

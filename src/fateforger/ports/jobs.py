@@ -23,8 +23,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """Work to put on a lane. A job whose ``dedupe`` was seen on that lane before is not taken again, ever. Without
-    ``run_at`` its time has come, even when the clock is set back before it is claimed."""
+    """Work to put on a lane.
+
+    A job whose ``dedupe`` was seen on that lane before is never accepted again. Without ``run_at`` it is due at once,
+    even if the clock is set back before it is claimed.
+    """
 
     lane: str
     key: str
@@ -41,19 +44,19 @@ class Jobs(Protocol):
         ...
 
     async def unfinished(self, lane: str, dedupe: str) -> Job | None:
-        """Return the job of that name while it waits or runs; ``None`` once it is done or given up, and before."""
+        """Return the job of that name while it waits or runs, otherwise ``None``."""
         ...
 
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
-        """The next job of the lane that may run: its time has come and no earlier job of its key is unfinished."""
+        """Claim the next job of the lane that is due and has no unfinished earlier job with its key."""
         ...
 
     async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
-        """Keep a claim; ``False`` when it was lost to another worker."""
+        """Extend a claim; return ``False`` if it was lost to another worker."""
         ...
 
     async def finish(self, job: Job) -> bool:
-        """The job is done; ``False`` when the claim was lost."""
+        """Complete a job; return ``False`` if the claim was lost."""
         ...
 
     async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
@@ -61,12 +64,15 @@ class Jobs(Protocol):
         ...
 
     async def bury(self, job: Job, error: str) -> bool:
-        """Give the job up, and let its key go on; it is kept for people to look at."""
+        """Give the job up, and let the later jobs of its key proceed; it is kept for inspection."""
         ...
 
     async def take_back(self, owner: str) -> int:
-        """End all claims of an owner, and say how many there were. Only for a caller who knows that no worker of that
-        name is alive: at start it need not wait for the leases of the process that bore its name and died."""
+        """End all claims of an owner, and return their number.
+
+        Only for a caller who knows that no worker of that name is alive: a process at start need not wait for the
+        leases of its predecessor of the same name.
+        """
         ...
 
     async def wait(self, lane: str, *, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The durable record of what was done to calendars."""
+"""The durable record of calendar writes."""
 
 from __future__ import annotations
 
@@ -22,58 +22,71 @@ class Lease:
 
 
 class Journal(Protocol):
-    """Durable record of what was done to calendars. Every method is one commit that survives a crash, or raises
-    :class:`~fateforger.errors.StoreError` and has done nothing."""
+    """The durable record of calendar writes.
+
+    Every method is one commit that survives a crash, or raises :class:`~fateforger.errors.StoreError` and has no
+    effect.
+    """
 
     async def begin(self, transaction: Transaction) -> None:
-        """Record a transaction with all its ops pending, and reserve the generations of its creates. Raises
-        ``VersionConflict`` when the id or one of the generations was used before, or when what it undoes is not
-        (or no longer) there to be undone."""
+        """Record a transaction with all its ops pending, and reserve the generations of its creates.
+
+        Raises ``VersionConflict`` if the id or one of the generations was used before, or if what it undoes cannot be
+        undone (any more).
+        """
         ...
 
     async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
-        """Set the state of several ops at once; ``INFLIGHT`` also counts an attempt. An op that has ended never
-        changes again: asking for it is an ``InternalError``, here and in ``settle``."""
+        """Set the state of several ops at once; ``INFLIGHT`` also counts an attempt.
+
+        An op that has ended never changes again: here and in ``settle`` that is an ``InternalError``.
+        """
         ...
 
     async def settle(
         self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
     ) -> None:
-        """Record how an op ended, together with the block's new head, or with forgetting the head of a key (of the
-        transaction's day). A record that is pending replaces what was decided about the op."""
+        """Record the end of an op, together with the block's new head, or remove the head of a key of that day.
+
+        A pending record replaces the decision about the op.
+        """
         ...
 
     async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
-        """Record how a transaction ended, which takes that all its ops have; or that it is paused, or goes on. A
-        committed undo also marks what it undid as undone; a partial one leaves it to be undone again. What was
-        undone can be closed as it was before: it stands again, because the undo was taken back."""
+        """Record that a transaction ended, paused or continues; to end, all its ops must have ended.
+
+        A committed undo also marks its target as undone; a partial one leaves it undoable. An undone transaction can be
+        closed in its old state again when its undo is undone.
+        """
         ...
 
     async def get(self, transaction_id: str) -> Transaction | None: ...
 
     async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
-        """The transaction that a command already caused, if it did."""
+        """Return the transaction that a command already caused, if any."""
         ...
 
     async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
-        """Transactions that are applying or paused, oldest first."""
+        """Return transactions that are applying or paused, oldest first."""
         ...
 
     async def history(
         self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
     ) -> tuple[Transaction, ...]:
-        """Newest first."""
+        """Return transactions, newest first."""
         ...
 
     async def ledger(self, calendar: str, day: date) -> Ledger:
-        """The heads of one day, and the generations ever used of the seeds that start with its date."""
+        """Return the heads of one day, and the generations ever used of the seeds that start with its date."""
         ...
 
     async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
-        """Take the lease of a calendar, or renew the owner's own, which keeps its fence; ``None`` while somebody
-        else holds it."""
+        """Acquire the lease of a calendar, or renew the owner's own, which keeps its fence.
+
+        Returns ``None`` while another owner holds it.
+        """
         ...
 
     async def release(self, lease: Lease) -> None:
-        """Give the lease back; nothing happens when it was lost in between."""
+        """Release the lease; nothing happens if it was lost in between."""
         ...

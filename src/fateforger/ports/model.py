@@ -1,4 +1,4 @@
-"""Language models, what they cost, and recordings of what they were asked."""
+"""Language models, their cost, and recordings of their prompts and answers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from typing import Any, Protocol
 
 
 class Role(StrEnum):
-    """What a model is asked for. Each role can have a model of its own."""
+    """A purpose of a model call. Each role can have a model of its own."""
 
     DECIDE = "decide"
-    """What does this message want?"""
+    """Find the intent of a message."""
     GATE = "gate"
-    """What does it say about the step at hand?"""
+    """Interpret a message about the current step."""
     DRAFT = "draft"
-    """A first plan of the day."""
+    """Draft a first plan of the day."""
     PATCH = "patch"
-    """A change of the plan."""
+    """Change the plan."""
     EXTRACT = "extract"
-    """What in it should be remembered? Asked in the background, through a client of its own (S116)."""
+    """Find what should be remembered, in the background, through a separate client (S116)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request. ``name`` says what for, and which version of the text (``decide/1``); ``schema`` is the JSON schema
-    that the answer has to satisfy, which is also spelled out in ``system`` where the model cannot be held to it;
-    ``history`` are earlier tries of the same request, each with what was wrong about it."""
+    """One request.
+
+    ``name`` is the purpose and the version of the text (``decide/1``). ``schema`` is the JSON schema of the answer,
+    which ``system`` also spells out for models that cannot enforce it. ``history`` are earlier tries of the same
+    request, each with its mistake.
+    """
 
     name: str
     role: Role
@@ -40,8 +43,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered. Tokens are ``None`` when the server did not count them; ``cost`` in US dollars when the
-    price of the model is known; ``seconds`` is the time from the request to the whole answer."""
+    """The answer of a model.
+
+    Tokens are ``None`` if the server did not count them. ``cost`` is in US dollars, if the price of the model is known.
+    ``seconds`` is the time from the request to the whole answer.
+    """
 
     text: str
     model: str
@@ -52,22 +58,27 @@ class Completion:
 
 
 class Model(Protocol):
-    """A language model. It reads text and gives text; what follows from it is decided by code."""
+    """A language model. It reads text and returns text; code decides what follows from it."""
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
-        """The whole answer, within that time. Raises an error of :class:`~fateforger.errors.ModelError`. Cancelling
-        the call ends the request. Keys and prompts are never logged."""
+        """Return the whole answer within that time. Raises an error of :class:`~fateforger.errors.ModelError`.
+
+        Cancelling the call ends the request. Keys and prompts are never logged.
+        """
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a model was asked in a role on a local day. ``calls`` were answered, ``failed`` were not (then no model is
-    named). ``uncounted`` calls have no tokens, ``unpriced`` ones no cost; ``cost`` is in US dollars."""
+    """The use of a model in a role on a local day.
+
+    ``calls`` were answered, ``failed`` were not (then no model is named). ``uncounted`` calls have no tokens,
+    ``unpriced`` ones no cost; ``cost`` is in US dollars.
+    """
 
     day: date
     role: Role
@@ -82,29 +93,31 @@ class Spent:
 
 
 class Usage(Protocol):
-    """What language models cost, added up. Raises :class:`~fateforger.errors.StoreError`."""
+    """The added costs of language models. Raises :class:`~fateforger.errors.StoreError`."""
 
     async def add(self, spent: Spent) -> None:
-        """Add to what is known of that day, role and model; nothing is lost when several add at once."""
+        """Add to the sums of that day, role and model; concurrent additions are safe."""
         ...
 
     async def since(self, day: date) -> tuple[Spent, ...]:
-        """The sums from that day on, by day, role and model."""
+        """Return the sums from that day on, by day, role and model."""
         ...
 
 
 class Recordings(Protocol):
-    """Where recorded turns are kept for people and programs to look at."""
+    """Recorded turns, kept for people and programs to inspect."""
 
     async def keep(self, name: str, text: str) -> None:
-        """Keep a text under a name, whole or not at all, in the place of what had that name; nobody but its owner can
-        read it. Raises ``StoreUnavailable``."""
+        """Store a text under a name, atomically, replacing an earlier one; only its owner can read it.
+
+        Raises ``StoreUnavailable``.
+        """
         ...
 
     async def of(self, user_id: str) -> Mapping[str, str]:
-        """The texts that are about that person, by name. Raises ``StoreUnavailable``."""
+        """Return the texts that are about that person, by name. Raises ``StoreUnavailable``."""
         ...
 
     async def forget(self, user_id: str) -> int:
-        """Remove them, also what a crash left of one, and say how many there were. Raises ``StoreUnavailable``."""
+        """Remove a person's texts, including leftovers of a crash; return their number. Raises ``StoreUnavailable``."""
         ...

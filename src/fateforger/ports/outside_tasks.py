@@ -1,4 +1,4 @@
-"""A list of tasks that the person keeps elsewhere. It is only ever read."""
+"""A list of tasks that the person keeps in another service. It is only ever read."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from fateforger.tasks.outside import OutsideTask
 
 
 class OpenTasks(Protocol):
-    """The list of the one person who plans here. What it answers is somebody else's: it is bounded and cleaned before
-    it comes through here."""
+    """The task list of the one person who plans here.
+
+    Its content comes from outside and is bounded and cleaned before it is returned.
+    """
 
     async def open_tasks(self) -> tuple[OutsideTask, ...]:
-        """What is open there, in its own order, within a few seconds. Raises
-        :class:`~fateforger.errors.TasksUnavailable` when that cannot be told, whatever the reason."""
+        """Return the open tasks, in their own order, within a few seconds.
+
+        Raises :class:`~fateforger.errors.TasksUnavailable` if that is not possible, for any reason.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Whose calendar plans are written to, as it is kept."""
+"""The stored owner of the calendar that plans are written to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class OwnerRecord:
-    """What is kept about the owner. ``origin`` says how ``person`` became it, ``since`` when. ``closed_at`` is set when
-    the owner was erased; ``closed_for`` is a salted hash of the person whom the setting named then. ``code_salt`` is
-    the salt of the code that can be claimed with just now, if there is one."""
+    """The stored data about the owner.
+
+    ``origin`` says how ``person`` became the owner, ``since`` when. ``closed_at`` is set when the owner was erased;
+    ``closed_for`` is a salted hash of the person named in the settings at that time. ``code_salt`` is the salt of the
+    current claim code, if there is one.
+    """
 
     person: str | None = None
     origin: str | None = None
@@ -39,16 +42,20 @@ class Claim(Enum):
 
 
 class Owners(Protocol):
-    """The one record of who owns the calendar. Each call is one commit and reads one row. Raises
-    :class:`~fateforger.errors.StoreError`. An owner is erased by :meth:`fateforger.ports.People.erase`."""
+    """The one record of the calendar's owner. Each call is one commit and reads one row.
+
+    Raises :class:`~fateforger.errors.StoreError`. An owner is erased by :meth:`fateforger.ports.People.erase`.
+    """
 
     async def read(self) -> OwnerRecord:
-        """Return what is kept."""
+        """Return the stored record."""
         ...
 
     async def offer(self, code_hash: str, salt: str, *, tries: int) -> None:
-        """Let the code with that hash be claimed with, once; an earlier code is void from then on. It is void as well
-        after ``tries`` wrong ones."""
+        """Offer the code with that hash for one claim; an earlier code becomes void.
+
+        The code also becomes void after ``tries`` wrong ones.
+        """
         ...
 
     async def claim(self, user_id: str, code_hash: str, *, now: datetime) -> Claim:

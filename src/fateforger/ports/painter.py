@@ -1,4 +1,4 @@
-"""What makes pixels of a picture."""
+"""Rendering of pictures."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Protocol
 
 
 class Painter(Protocol):
-    """Turns SVG texts into images, never on the event loop."""
+    """Renders SVG texts as images, never on the event loop."""
 
     async def png(self, svg: str) -> bytes:
-        """A PNG with two pixels for each of the picture's own, or one where it is very tall. Raises
-        ``InternalError`` for what is no picture."""
+        """Return a PNG with two pixels for each of the picture's own, or one for a very tall picture.
+
+        Raises ``InternalError`` if the text is not a picture.
+        """
         ...

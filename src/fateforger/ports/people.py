@@ -1,4 +1,4 @@
-"""Everything that is held about one person, in one place: to be shown to them, and to be erased."""
+"""All data about one person, in one place: to show to them, and to erase."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from fateforger.ports.owners import Closing
 
 ERASING_LANE = "erasing"
-"""Where a person's wish to be forgotten waits; it goes last of all that is theirs."""
+"""The lane for requests to be forgotten; its job is the last of a person's data to go."""
 
 Counts = Mapping[str, int]
-"""How many rows there are of each kind (:data:`KINDS`); kinds without any are left out."""
+"""The number of rows of each kind (:data:`KINDS`); kinds without any are left out."""
 
 KINDS: Mapping[str, str] = {
     "constraints": "rules and what became of them",
@@ -35,35 +35,39 @@ KINDS: Mapping[str, str] = {
     "ownership": "notes of whose calendar this is",
     "recordings": "recorded turns",
 }
-"""What there can be about a person, each kind in words."""
+"""The kinds of data about a person, in words."""
 
 
 class People(Protocol):
-    """What the database holds about people. A person is an id that is equal, character by character. ``calendar`` is
-    the journal's name of a calendar that is known to be theirs; those that their sessions wrote to are found without.
-    Raises :class:`~fateforger.errors.StoreError`; ``BadInput`` for an id that cannot be one."""
+    """The data about people in the database. People are found by exact comparison of the id.
+
+    ``calendar`` is the journal's name of a calendar known to be theirs; those that their sessions wrote to are found
+    without it. Raises :class:`~fateforger.errors.StoreError`; ``BadInput`` for an impossible id.
+    """
 
     async def held(self, user_id: str, *, calendar: str | None = None) -> Counts:
-        """How much there is."""
+        """Return the number of rows of each kind."""
         ...
 
     async def export(self, user_id: str, *, calendar: str | None = None) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
-        """All of it as plain JSON values, by kind. Of a token there is nothing: not even its hash."""
+        """Return all data as plain JSON values, by kind. Tokens are omitted, even their hashes."""
         ...
 
     async def erase(
         self, user_id: str, *, now: datetime, calendar: str | None = None, closing: Closing | None = None
     ) -> Counts:
-        """Delete all of it for good as one commit, and say what there was. The index is told to follow. That something
-        was erased is kept, with the counts and the instant and nothing else. With ``closing`` the calendar has no owner
-        from then on until somebody claims it. Raises ``CalendarBusy`` while a write to their calendar is not finished,
-        ``StillAtWork`` while something of theirs is being carried out."""
+        """Delete all data permanently as one commit, and return the counts. The index follows.
+
+        Only the fact of an erasure is kept, with the counts and the instant. With ``closing``, the calendar has no
+        owner until a person claims it. Raises ``CalendarBusy`` while a write to their calendar is unfinished,
+        ``StillAtWork`` while one of their jobs is running.
+        """
         ...
 
     async def pending(self, user_id: str) -> int:
-        """How many of their constraints the index has still to follow."""
+        """Return the number of their constraints that the index has yet to update."""
         ...
 
     async def scrub(self) -> None:
-        """Let files of our own hold nothing more of what was deleted."""
+        """Remove deleted data from local files."""
         ...

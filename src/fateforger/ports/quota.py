@@ -1,4 +1,4 @@
-"""How many requests a login may make in a minute, counted together for all processes that share a database."""
+"""The limit of requests per login and minute, counted for all processes that share a database."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A login at a calendar server. Without a name it may be any login of that server, so it counts with each."""
+    """A login at a calendar server. Without a name it may be any login of that server, so it counts for each."""
 
     server: str
     account: str = ""
@@ -17,11 +17,11 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class RequestLimit:
-    """At most ``requests`` in any ``seconds``; reads in the background get at most ``background`` of them, and none
-    unless ``kept`` stay free for what a person waits for.
+    """At most ``requests`` in any ``seconds``.
 
-    A reservation that is never settled, since its process died, expires when its call must have been over for
-    ``seconds``: a call lasts ``call_seconds`` at most.
+    Background reads get at most ``background`` of them, and none unless ``kept`` stay free for interactive requests. A
+    reservation that is never settled, because its process died, expires ``seconds`` after the latest end of its call; a
+    call lasts ``call_seconds`` at most.
     """
 
     requests: int
@@ -33,7 +33,7 @@ class RequestLimit:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Requests that are about to be made. ``id`` is used once, ever."""
+    """Requests that are about to be made. ``id`` is used only once."""
 
     id: str
     requests: int
@@ -42,7 +42,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What became of a reservation: it cost ``requests``, and the last of them was answered ``ago`` seconds ago."""
+    """The outcome of a reservation: it cost ``requests``, and the last of them was answered ``ago`` seconds ago."""
 
     id: str
     requests: int
@@ -55,10 +55,12 @@ class Quota(Protocol):
     async def reserve(
         self, login: Login, wanted: Reservation, limit: RequestLimit, *, settled: Sequence[Settlement] = ()
     ) -> float:
-        """Record what is ``settled``. Then reserve what is ``wanted`` and return 0, or reserve nothing and return how
-        many seconds it takes, as far as is known now, until there is room."""
+        """Record ``settled`` reservations, then reserve ``wanted`` and return 0.
+
+        Without room, nothing is reserved and the estimated seconds until there is room are returned.
+        """
         ...
 
     async def settle(self, limit: RequestLimit, settled: Sequence[Settlement]) -> None:
-        """Record what reservations came to: each counts for the limit's ``seconds`` after its last answer."""
+        """Record the cost of reservations: each counts for the limit's ``seconds`` after its last answer."""
         ...

@@ -1,4 +1,4 @@
-"""Planning sessions, the messages they owe, and what people think of them."""
+"""Planning sessions, their outgoing messages, and people's ratings of them."""
 
 from __future__ import annotations
 
@@ -12,54 +12,59 @@ from fateforger.session.model import Outgoing, Session
 
 
 class Sessions(Protocol):
-    """Planning sessions and the messages they still owe the person."""
+    """Planning sessions, saved together with their outgoing messages."""
 
     async def check(self) -> None:
-        """Ask for one row, however many there are. Raises ``StoreUnavailable`` when the store does not answer."""
+        """Read one row at most. Raises ``StoreUnavailable`` when the store does not answer."""
         ...
 
     async def load(self, session_id: str) -> Session | None: ...
 
     async def in_thread(self, channel: str, thread_ts: str) -> Session | None:
-        """The session that lives in a thread, if any."""
+        """Return the session of a thread, if any."""
         ...
 
     async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
-        """A person's sessions, the last touched first."""
+        """Return a person's sessions, the last touched first."""
         ...
 
     async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
-        """All sessions touched at that moment or later, the last touched first."""
+        """Return all sessions touched at that moment or later, the last touched first."""
         ...
 
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
-        """Store the session and queue its messages in one commit; ``expected`` is the version it was loaded with
-        (0 for a new one). Returns it with its new version. Raises ``VersionConflict``."""
+        """Store the session and queue its messages in one commit; return it with its new version.
+
+        ``expected`` is the version it was loaded with (0 for a new one). Raises ``VersionConflict``.
+        """
         ...
 
     async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
-        """Remember where the session's first message was posted. It does not count as a new version: a turn that is
-        under way can still be saved, and keeps this thread. The thread of a session changes only here."""
+        """Remember where the session's first message was posted.
+
+        This does not count as a new version: a running turn can still be saved, and keeps this thread. The thread of a
+        session changes only here.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Where a message of a slot stands in Slack."""
+    """The place of a slot's message in Slack."""
 
     channel: str
     ts: str
 
 
 class Feedbacks(Protocol):
-    """What people think of the cards that a language model had a part in."""
+    """People's ratings of the cards that a language model took part in."""
 
     async def rate(self, rating: Rating) -> None:
-        """Keep a rating; a person's later word on the same turn replaces the earlier one."""
+        """Store a rating; a person's later rating of the same turn replaces the earlier one."""
         ...
 
     async def all(self) -> tuple[Rating, ...]:
-        """Every rating, oldest first."""
+        """Return every rating, oldest first."""
         ...
 
 
@@ -67,30 +72,32 @@ class Outbox(Protocol):
     """Messages to be sent, in order within one session; kept until they are known to have arrived."""
 
     async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
-        """The next unsent message of each session whose retry time has come, oldest first."""
+        """Return the next unsent message of each session whose retry time has come, oldest first."""
         ...
 
     async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
-        """It has arrived. Nothing happens when that is known already."""
+        """Record that a message has arrived, if that is not recorded yet."""
         ...
 
     async def failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
-        """Try again at ``retry_at``, and let the session's later messages wait for it; or never when it is ``None``.
-        Nothing happens when the message is not waiting any more."""
+        """Record a failure: retry at ``retry_at`` while the session's later messages wait, or never if it is ``None``.
+
+        Nothing happens if the message is no longer waiting.
+        """
         ...
 
     async def owes(self, session_id: str) -> bool:
-        """Whether a message of the session still waits to be sent."""
+        """Check whether a message of the session still waits to be sent."""
         ...
 
     async def slot(self, session_id: str, slot: str) -> Sent | None:
-        """Where the last message of a slot was sent. Messages to one person only (``ephemeral_to``) do not count."""
+        """Return where the last message of a slot was sent, not counting ephemeral ones (``ephemeral_to``)."""
         ...
 
     async def latest(self, session_id: str) -> Outgoing | None:
-        """The newest message that was sent to everybody, apart from those beside the plan: the card that stands."""
+        """Return the newest message sent to everyone, except those posted outside the plan: the current card."""
         ...
 
     async def shown(self, session_id: str, slot: str) -> Outgoing | None:
-        """The message that stands at :meth:`slot`, to show it again without its controls."""
+        """Return the message at :meth:`slot`, to show it again without its controls."""
         ...

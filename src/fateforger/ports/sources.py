@@ -1,4 +1,4 @@
-"""Where a person's constraints were kept before, to be moved from there."""
+"""Other stores of a person's constraints, to migrate from."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ from fateforger.constraints.moved import StoredRow
 
 
 class ConstraintSource(Protocol):
-    """Another store of constraints; it is only ever read. Raises :class:`~fateforger.errors.SourceUnavailable` when it
-    cannot be read now, ``BadInput`` when somebody has to say more about it."""
+    """Another store of constraints; it is only ever read.
+
+    Raises :class:`~fateforger.errors.SourceUnavailable` if it cannot be read now, ``BadInput`` if its options are
+    incomplete.
+    """
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name people know it by."""
         ...
 
     def rows(self) -> AsyncIterator[StoredRow]:
-        """Every row, in an order that stays the same. Of a row that is not whole the trouble is told, never a part."""
+        """Yield every row in a stable order.
+
+        An incomplete row has its trouble described and is never returned in part.
+        """
         ...
 
     async def left_out(self) -> tuple[str, ...]:
-        """After the rows: what was passed over on purpose, a sentence each."""
+        """Return one sentence for each intentional omission, once the rows were read."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         ...
