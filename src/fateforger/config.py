@@ -31,7 +31,7 @@ def _http_address(address: str) -> str:
 
 
 def _pairs(value: object) -> object:
-    """``a=1,b=2`` as a mapping."""
+    """Parse ``a=1,b=2`` into a mapping."""
     if not isinstance(value, str):
         return value
     pairs = [part.partition("=") for part in value.split(",") if part.strip()]
@@ -41,13 +41,13 @@ def _pairs(value: object) -> object:
 
 
 def default_data_dir() -> Path:
-    """``$XDG_DATA_HOME/fateforger``, by default in the home directory."""
+    """Return ``$XDG_DATA_HOME/fateforger``, by default in the home directory."""
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local" / "share") / "fateforger"
 
 
 class Settings(BaseSettings):
-    """Everything that can be set. Each field's description is its line in ``.env.example``."""
+    """All settings. Each field's description is its line in ``.env.example``."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_prefix="FATEFORGER_", env_ignore_empty=True, extra="ignore", frozen=True
@@ -206,7 +206,7 @@ class Settings(BaseSettings):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Everything that may be in no log and no file: tokens, keys, passwords."""
+        """All values that must not appear in a log or file: tokens, keys, passwords."""
         given = [value for name in type(self).model_fields if isinstance(value := getattr(self, name), SecretStr)]
         addresses = [url for url in (self.database_url, self.memory_url) if url]
         passwords = [password for url in addresses if (password := urlsplit(url).password)]
@@ -214,12 +214,12 @@ class Settings(BaseSettings):
 
     @property
     def real_slack(self) -> bool:
-        """Whether a Slack workspace is configured; otherwise the local page stands in."""
+        """Check whether a Slack workspace is configured; otherwise the local page replaces it."""
         return self.slack_bot_token is not None
 
 
 def read_settings(**overrides: object) -> Settings:
-    """The settings, with what a command line gave taking precedence. Raises :class:`BadInput`."""
+    """Return the settings; ``overrides`` from the command line take precedence. Raises :class:`BadInput`."""
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)  # type: ignore[arg-type]  # validated by pydantic right here

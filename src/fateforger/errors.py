@@ -1,11 +1,11 @@
-"""Every error of the house, in one tree, split by who can act on it.
+"""All errors of the program in one tree, split by who can act on them.
 
     FateforgerError
-    ├── UserError            the person (or the caller of a door) can mend the input; exit status 2
+    ├── UserError            the person (or the caller of a command) can correct the input; exit status 2
     │   ├── PlanInvalid      a plan, or a patch's result, breaks an invariant of ``plan``
     │   ├── PatchInvalid     a patch does not fit the plan it is applied to
     │   ├── BadInput         any other input that cannot be used as it is
-    │   ├── ConfirmationNeeded   it looks unlike what anybody wants, so it takes a yes
+    │   ├── ConfirmationNeeded   it is unlikely to be intended and has to be confirmed
     │   └── NotUndoable      there is nothing to undo, or it was undone already
     ├── WorldError           something outside failed; trying again may help; exit status 3
     │   ├── CalendarError
@@ -13,27 +13,27 @@
     │   │   ├── CalendarAuthFailed    the login expired or was refused
     │   │   ├── CalendarNotFound      that calendar does not exist (any more)
     │   │   ├── CalendarReadOnly      it can be read but not written
-    │   │   ├── CalendarIncomplete    the answer is not known to be whole, so nothing may follow from it
-    │   │   └── CalendarBusy          another write to this calendar is under way
+    │   │   ├── CalendarIncomplete    the answer may be incomplete, so nothing may follow from it
+    │   │   └── CalendarBusy          another write to this calendar is in progress
     │   ├── StoreError
     │   │   ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
-    │   │   ├── VersionConflict       somebody saved a newer version first
-    │   │   ├── StillAtWork           something of the same person is being carried out
+    │   │   ├── VersionConflict       a newer version was saved first
+    │   │   ├── StillAtWork           a job of the same person is running
     │   │   └── ConstraintUnreadable  a constraint is there and cannot be read; the others can
     │   ├── MemoryUnavailable         the index of constraints cannot be read or written; nothing is lost with it
-    │   │   └── RebuildNeeded         it is damaged, or made with another embedder, and has to be made anew
+    │   │   └── RebuildNeeded         it is damaged, or built with another embedder, and must be rebuilt
     │   ├── SourceUnavailable         the place that constraints are moved from cannot be read now
-    │   ├── TasksUnavailable          a list of tasks that is kept elsewhere cannot be read now
+    │   ├── TasksUnavailable          a task list in another service cannot be read now
     │   └── ModelError
     │       ├── ModelUnreachable      no connection, a connection cut off, a server error
     │       ├── ModelTimedOut         no answer in the time it was given
     │       ├── ModelAuthFailed       the key was refused
     │       ├── ModelBusy             too many requests, or the quota is used up
-    │       ├── ModelRejected         the request is not possible: no such model, too long, a setting it lacks
+    │       ├── ModelRejected         the request is impossible: no such model, too long, an unknown setting
     │       └── ModelUnusable         it answered, and the answer cannot be used
-    └── InternalError        we have a bug; never shown as anything else
+    └── InternalError        a bug in this program; never reported as anything else
 
-The message of each error is a sentence for a person. ``where`` says which part of the input it is about.
+The message of each error is a sentence for a person. ``where`` names the part of the input it is about.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class FateforgerError(Exception):
 
 
 class UserError(FateforgerError):
-    """Whoever gave the input can mend it."""
+    """The input can be corrected by its author."""
 
 
 class PlanInvalid(UserError):
@@ -77,7 +77,7 @@ class BadInput(UserError):
 
 
 class ConfirmationNeeded(UserError):
-    """Nothing was done yet: it takes an explicit yes. ``reasons`` names what to say yes to."""
+    """Nothing was done yet: an explicit confirmation is needed. ``reasons`` names what to confirm."""
 
     def __init__(self, message: str, *, reasons: tuple[str, ...], where: str | None = None) -> None:
         super().__init__(message, where=where)
@@ -85,7 +85,7 @@ class ConfirmationNeeded(UserError):
 
 
 class NotUndoable(UserError):
-    """Nothing to undo, or undone already."""
+    """There is nothing to undo, or it was undone already."""
 
 
 class WorldError(FateforgerError):
@@ -97,8 +97,10 @@ class CalendarError(WorldError):
 
 
 class CalendarUnreachable(CalendarError):
-    """No connection, a time-out, a server error, or too many requests. ``retry_after``: in seconds, when known, and
-    then ``reason`` says in a few words why it has to wait."""
+    """No connection, a time-out, a server error, or too many requests.
+
+    ``retry_after`` is in seconds, if known; ``reason`` then says in a few words why it has to wait.
+    """
 
     def __init__(
         self, message: str, *, where: str | None = None, retry_after: float | None = None, reason: str = ""
@@ -121,11 +123,11 @@ class CalendarReadOnly(CalendarError):
 
 
 class CalendarIncomplete(CalendarError):
-    """The answer is not known to be whole, so absence proves nothing."""
+    """The answer may be incomplete, so absence proves nothing."""
 
 
 class CalendarBusy(CalendarError):
-    """Another write to the same calendar is under way."""
+    """Another write to the same calendar is in progress."""
 
 
 class StoreError(WorldError):
@@ -137,15 +139,18 @@ class StoreUnavailable(StoreError):
 
 
 class VersionConflict(StoreError):
-    """Somebody else saved a newer version of the same thing first."""
+    """A newer version of the same thing was saved first."""
 
 
 class StillAtWork(StoreError):
-    """Something of the same person is being carried out at this moment."""
+    """A job of the same person is running at this moment."""
 
 
 class ConstraintUnreadable(StoreError):
-    """Constraints are damaged, or of a newer program. ``names`` has their names by uid. Others can still be read."""
+    """Constraints are damaged, or of a newer program.
+
+    ``names`` has their names by uid. Others can still be read.
+    """
 
     def __init__(self, message: str, *, names: Mapping[str, str], where: str | None = None) -> None:
         super().__init__(message, where=where)
@@ -157,12 +162,14 @@ class MemoryUnavailable(WorldError):
 
 
 class RebuildNeeded(MemoryUnavailable):
-    """The index is there, but trying again is of no use: wiping it and writing everything anew is."""
+    """The index exists but cannot be used; only wiping and rebuilding it helps."""
 
 
 class SourceUnavailable(WorldError):
-    """The place that constraints are moved from (Notion, a SQLite file) cannot be read. ``retry_after`` in seconds when
-    the server said so."""
+    """The store that constraints are moved from (Notion, a SQLite file) cannot be read.
+
+    ``retry_after`` is in seconds, if the server gave it.
+    """
 
     def __init__(self, message: str, *, where: str | None = None, retry_after: float | None = None) -> None:
         super().__init__(message, where=where)
@@ -170,8 +177,10 @@ class SourceUnavailable(WorldError):
 
 
 class TasksUnavailable(WorldError):
-    """A list of tasks that the person keeps elsewhere cannot be read. ``reason`` is for whoever runs the program, and
-    holds nothing that the list or its server said."""
+    """A person's task list in another service cannot be read.
+
+    ``reason`` is for the operator, and contains nothing that the list or its server sent.
+    """
 
     def __init__(self, message: str, *, reason: str, where: str | None = None) -> None:
         super().__init__(message, where=where)
@@ -195,7 +204,7 @@ class ModelAuthFailed(ModelError):
 
 
 class ModelBusy(ModelError):
-    """Too many requests, or the quota is used up. ``retry_after`` in seconds when the server said so."""
+    """Too many requests, or the quota is used up. ``retry_after`` is in seconds, if the server gave it."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, where: str | None = None) -> None:
         super().__init__(message, where=where)
@@ -203,12 +212,12 @@ class ModelBusy(ModelError):
 
 
 class ModelRejected(ModelError):
-    """The request is not possible: no such model, too long, a setting that it does not know."""
+    """The request is impossible: no such model, too long, an unknown setting."""
 
 
 class ModelUnusable(ModelError):
-    """It answered, and what it said cannot be used: a refusal, no JSON, or values that make no sense."""
+    """The answer cannot be used: a refusal, no JSON, or values that make no sense."""
 
 
 class InternalError(FateforgerError):
-    """A bug of ours."""
+    """A bug in this program."""
