@@ -38,16 +38,16 @@ def _reindexed(settings: Settings, user_id: str | None, *, quiet: bool) -> tuple
     with ExitStack() as stack:
         bars = []
 
-        def begun(count: int) -> None:
+        def on_begin(count: int) -> None:
             counted.append(count)
             if not quiet and sys.stderr.isatty():
                 bars.append(stack.enter_context(click.progressbar(length=count, label="Indexing", file=sys.stderr)))
 
-        def progress(more: int) -> None:
+        def on_progress(more: int) -> None:
             for bar in bars:
                 bar.update(more)
 
-        done = asyncio.run(make_anew(settings, user_id, begun, progress))
+        done = asyncio.run(make_anew(settings, user_id, on_begin, on_progress))
     return counted[0], done
 
 

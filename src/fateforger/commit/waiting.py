@@ -31,11 +31,11 @@ class WaitingReads:
         return self._outside.calendar.key
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
-        async def read() -> tuple[EventImage, ...]:
+        async def request() -> tuple[EventImage, ...]:
             self.seen_at = self._outside.clock.now()
             return await self._outside.calendar.window(start, end)
 
-        return await self._patiently(read)
+        return await self._patiently(request)
 
     async def get(self, event_id: str) -> EventImage | None:
         return await self._patiently(lambda: self._outside.calendar.get(event_id))

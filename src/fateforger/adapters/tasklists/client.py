@@ -45,7 +45,7 @@ def http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncC
         async def aclose(self) -> None:
             await self._stream.aclose()
 
-    async def bounded(response: Response) -> None:
+    async def limit_response(response: Response) -> None:
         if response.status_code in _REFUSED:
             refused.append(response.status_code)
         if isinstance(response.stream, httpx2.AsyncByteStream):
@@ -53,4 +53,4 @@ def http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncC
 
     # Compressed, a short answer could expand into a long one.
     headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    return httpx2.AsyncClient(headers=headers, timeout=seconds, event_hooks={"response": [bounded]})
+    return httpx2.AsyncClient(headers=headers, timeout=seconds, event_hooks={"response": [limit_response]})
