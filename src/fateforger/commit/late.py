@@ -110,7 +110,14 @@ def _only_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> T
     return transaction.model_copy(update={"records": tuple(r for r in records if r.op.event_id in arrived)})
 
 
-async def take_back_late(late: Late, outside: Outside, hold: Hold, *, id: str, cause: str) -> Carried:  # noqa: A002  the field's name
+async def take_back_late(
+    late: Late,
+    outside: Outside,
+    hold: Hold,
+    *,
+    id: str,  # noqa: A002  the field's name
+    cause: str,
+) -> Carried:
     """Remove late creates, or release those that the person changed, under a lease that is held."""
     clears = outside.calendar.traits.can_clear_color
     plan = plan_undo(late.transactions, late.snapshot, late.ledger, op_ids=numbered(id), can_clear_color=clears)
