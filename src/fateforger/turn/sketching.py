@@ -36,7 +36,9 @@ from fateforger.turn.reading.remembered import reminders
 from fateforger.turn.reading.values import BlockWords, DraftWords
 
 TOO_SLOW = "The language model took too long, so I drafted this day by my own rules; Redo step asks it again."
-NO_USE = "The language model gave me no draft that works, so I drafted this day by my own rules; Redo step asks it again."
+NO_USE = (
+    "The language model gave me no draft that works, so I drafted this day by my own rules; Redo step asks it again."
+)
 LONGEST_TITLE = 80
 
 

@@ -137,7 +137,14 @@ def test_ways_out_of_trouble() -> None:
         "Close",
         "History",
     ]
-    assert labels(stage_card(CASES["partial"])) == ["Try again", "Undo", "Back to refine", "Redo step", "Cancel", "History"]
+    assert labels(stage_card(CASES["partial"])) == [
+        "Try again",
+        "Undo",
+        "Back to refine",
+        "Redo step",
+        "Cancel",
+        "History",
+    ]
     assert labels(stage_card(CASES["failed"])) == ["Try again", "Back to refine", "Redo step", "Cancel", "History"]
     assert "Yes, go ahead" in labels(stage_card(CASES["brakes"]))
     assert "Try again" in labels(stage_card(CASES["trouble"]))

@@ -118,7 +118,9 @@ def unread_note(session: Session) -> tuple[Part, ...]:
     else:
         text = "⚠️ Your calendar has not answered yet."
     tail = (
-        " Meetings may be missing here; Redo step looks again." if session.snapshot is None else " This is as I last saw it."
+        " Meetings may be missing here; Redo step looks again."
+        if session.snapshot is None
+        else " This is as I last saw it."
     )
     return (Prose(text=text + tail),)
 
